@@ -1,0 +1,1 @@
+"""Evenkeel keeps Kubernetes workloads on an even keel while they run on spot capacity."""

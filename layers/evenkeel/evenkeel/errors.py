@@ -1,0 +1,104 @@
+"""What can go wrong, in one hierarchy. Adapters translate foreign errors into these, once.
+
+EvenkeelError
+|-- SettingsError                 an environment variable is missing or malformed
+|-- MalformedNoticeError          an event lacks a field or has a bad one
+|-- MalformedWakeUpError          a wake-up message is not one of ours
+|-- ClusterError                  the Kubernetes API said no, or nothing
+|   |-- NotFoundError             404
+|   |-- AlreadyExistsError        409 on create
+|   |-- ConflictError             409: read again
+|   |-- InvalidError              422: a failed test, or a bad object; read again
+|   |-- ExpiredError              410: the resource version is too old
+|   |-- ForbiddenError            403: RBAC, or an admission plugin such as quota
+|   |-- UnauthenticatedError      401
+|   |-- DisruptionRefusedError    429 with the cause DisruptionBudget
+|   |-- MultipleBudgetsError      500 on eviction: several budgets select the pod
+|   |-- ThrottledError            429 without that cause, 503: retry_after seconds
+|   `-- UnavailableError          5xx, reset, timeout: nobody knows if it happened
+|-- InstancesError                EC2 said no, or nothing
+`-- QueueError                    SQS said no, or nothing
+"""
+
+
+class EvenkeelError(Exception):
+    """Base of all errors that Evenkeel raises on purpose."""
+
+
+class SettingsError(EvenkeelError):
+    """An environment variable is missing or malformed; the message says what it should be."""
+
+
+class MalformedNoticeError(EvenkeelError):
+    """An event cannot be read as a notice; ``field`` is the path of the field at fault."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        """Keep the path of the field, such as ``detail.instance-id``, and what is wrong."""
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class MalformedWakeUpError(EvenkeelError):
+    """A message of the wake-up queue is not a wake-up."""
+
+
+class ClusterError(EvenkeelError):
+    """The Kubernetes API refused a request or did not answer it."""
+
+
+class NotFoundError(ClusterError):
+    """There is no such object (404)."""
+
+
+class AlreadyExistsError(ClusterError):
+    """An object of this name is there already (409 on create)."""
+
+
+class ConflictError(ClusterError):
+    """The object changed meanwhile, or has another uid (409): read again."""
+
+
+class InvalidError(ClusterError):
+    """A test of the patch failed, or the object would be invalid (422): read again."""
+
+
+class ExpiredError(ClusterError):
+    """The resource version is too old for a watch (410): list again."""
+
+
+class ForbiddenError(ClusterError):
+    """RBAC or an admission plugin forbids it (403)."""
+
+
+class UnauthenticatedError(ClusterError):
+    """The API server does not know who asks (401), also not with a new token."""
+
+
+class DisruptionRefusedError(ClusterError):
+    """A PodDisruptionBudget refuses the eviction for now (429 with that cause)."""
+
+
+class MultipleBudgetsError(ClusterError):
+    """More than one PodDisruptionBudget selects the pod: it can never be evicted (500)."""
+
+
+class ThrottledError(ClusterError):
+    """The API server has too much to do (429, 503); ``retry_after`` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        """Keep how many seconds the server asked to wait."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class UnavailableError(ClusterError):
+    """No usable answer (5xx, reset, timeout): the request may have been carried out or not."""
+
+
+class InstancesError(EvenkeelError):
+    """EC2 refused a request or did not answer it."""
+
+
+class QueueError(EvenkeelError):
+    """SQS refused a request or did not answer it."""

@@ -1,0 +1,53 @@
+"""Decisions: what Evenkeel does, or leaves, and why."""
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from evenkeel.model.meta import Reference
+from evenkeel.model.request import Write
+
+
+class Verb(StrEnum):
+    """What a decision does to its subject."""
+
+    MARK = "mark"
+    CORDON = "cordon"
+    LIFT = "lift"
+    COMPLETE = "complete"
+    EXCLUDE = "exclude-from-load-balancers"
+    RELEASE = "release"
+    EVICT = "evict"
+    DELETE = "delete"
+    ROLL_BACK = "roll-back"
+    TAINT = "taint"
+    UNTAINT = "untaint"
+    WAIT = "wait"
+    LEAVE = "leave"
+    ACKNOWLEDGE = "acknowledge"
+    RETRY = "retry"
+    REJECT = "reject"
+
+
+QUIET_VERBS = frozenset({Verb.WAIT, Verb.LEAVE, Verb.ACKNOWLEDGE, Verb.RETRY, Verb.REJECT})
+"""Verbs that change nothing in the cluster."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision about one object.
+
+    ``reason`` is a CamelCase word as in Kubernetes Events, ``message`` a sentence for
+    people, ``workload`` and ``node`` what else it concerns, ``until`` when a wait ends at
+    the latest, ``write`` the request that carries it out.
+    """
+
+    verb: Verb
+    subject: Reference
+    reason: str
+    message: str
+    workload: Reference | None = None
+    node: str = ""
+    until: datetime | None = None
+    warning: bool = False
+    write: Write | None = None

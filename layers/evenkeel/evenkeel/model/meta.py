@@ -1,0 +1,168 @@
+"""What every Kubernetes object has: its resource and its metadata."""
+
+from datetime import datetime
+from typing import ClassVar
+
+import msgspec
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """Where the API server keeps a kind of object."""
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """``v1`` for the core group, ``apps/v1`` and the like for the others."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+class ApiStruct(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    """Base of every part of an API object: camelCase on the wire, unknown fields ignored."""
+
+
+class OwnerReference(ApiStruct, frozen=True, kw_only=True):
+    """One owner of an object; at most one of them is its controller."""
+
+    api_version: str = ""
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+    block_owner_deletion: bool | None = None
+
+
+class Metadata(ApiStruct, frozen=True, kw_only=True):
+    """ObjectMeta, as far as Evenkeel reads it."""
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+
+
+class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
+    """An object of the API server. Subclasses set ``resource`` and add spec and status."""
+
+    resource: ClassVar[Resource]
+
+    metadata: Metadata
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace; empty for cluster-scoped kinds."""
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        """The object's uid."""
+        return self.metadata.uid
+
+    @property
+    def revision(self) -> int:
+        """The resource version as a number, so that of two reads the newer one is known.
+
+        Comparable since Kubernetes 1.35 promises it (KEP-5504), and true of etcd long before.
+        An object that was never stored has revision 0.
+        """
+        return int(self.metadata.resource_version or 0)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the object is being deleted."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages this object, if there is one."""
+        return next((o for o in self.metadata.owner_references if o.controller), None)
+
+    @property
+    def reference(self) -> "Reference":
+        """A value that names this object in decisions, logs and Kubernetes Events."""
+        return Reference(
+            kind=self.resource.kind, namespace=self.namespace, name=self.name, uid=self.uid
+        )
+
+
+class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Names one object. Compares by value, so it can be a key."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+    uid: str = ""
+
+    def __str__(self) -> str:
+        """``kind namespace/name``, as people read it."""
+        where = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind.lower()} {where}{self.name}"
+
+
+class Condition(ApiStruct, frozen=True, kw_only=True):
+    """One entry of ``status.conditions``."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    last_transition_time: datetime | None = None
+
+
+class LabelSelectorRequirement(ApiStruct, frozen=True, kw_only=True):
+    """One clause of a label selector's matchExpressions."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(ApiStruct, frozen=True, kw_only=True):
+    """A label selector; all its clauses have to hold. The empty selector matches everything."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+
+    def matches(self, labels: dict[str, str]) -> bool:
+        """Whether an object with these labels is selected.
+
+        Raises ValueError for an operator that Kubernetes does not know.
+        """
+        if any(labels.get(key) != value for key, value in self.match_labels.items()):
+            return False
+        return all(_holds(clause, labels) for clause in self.match_expressions)
+
+    def mentions(self, key: str) -> bool:
+        """Whether any clause is about this label key."""
+        return key in self.match_labels or any(c.key == key for c in self.match_expressions)
+
+
+def _holds(clause: LabelSelectorRequirement, labels: dict[str, str]) -> bool:
+    match clause.operator:
+        case "In":
+            return labels.get(clause.key) in clause.values
+        case "NotIn":
+            return labels.get(clause.key) not in clause.values
+        case "Exists":
+            return clause.key in labels
+        case "DoesNotExist":
+            return clause.key not in labels
+    message = f"unknown label selector operator {clause.operator!r}"
+    raise ValueError(message)

@@ -1,0 +1,70 @@
+"""The labels, annotations, taints and objects that Evenkeel and its neighbours use.
+
+Each name stands once, here. docs/design.md says what each one means.
+"""
+
+from typing import Final
+
+DOOMED: Final = "evenkeel.dev/doomed"
+"""Label and NoSchedule taint on a node with an open notice; the value is the notice's kind."""
+
+NOTICE: Final = "evenkeel.dev/notice"
+"""Annotation on a doomed node: the notice as JSON, see model.notice.NodeNotice."""
+
+RELEASED_FROM: Final = "evenkeel.dev/released-from"
+"""Label on a released pod; the value is the template hash that it had."""
+
+RELEASE: Final = "evenkeel.dev/release"
+"""Annotation on a released pod: the release as JSON, see model.release.Release."""
+
+COOLDOWN: Final = "evenkeel.dev/cooldown"
+"""Annotation on a workload whose handover was rolled back: failures and until when to wait."""
+
+HANDOVER: Final = "evenkeel.dev/handover"
+"""Annotation that an owner sets on workload or pod: ``never`` forbids two pods at once."""
+
+AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
+"""Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
+
+SYSTEM_NAMESPACE: Final = "evenkeel-system"
+"""Where Evenkeel's own objects live."""
+
+PAUSED: Final = "evenkeel-paused"
+"""ConfigMap in the system namespace; while it exists nothing is touched."""
+
+HANDOVER_LEASE: Final = "evenkeel-handover"
+"""Lease in the system namespace; its holder is the reconciler at work."""
+
+TEMPLATE_HASH: Final = "pod-template-hash"
+"""Label that the Deployment controller puts on its ReplicaSets and their pods."""
+
+DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
+"""Annotation that Karpenter honours: it waits for such a pod when it drains a node."""
+
+SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+"""Annotation that the cluster autoscaler honours; ``false`` forbids voluntary moves."""
+
+POD_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+"""Annotation that the ReplicaSet controller ranks by when it scales in."""
+
+MIRROR_POD: Final = "kubernetes.io/config.mirror"
+"""Annotation of a static pod's mirror: its kubelet owns it."""
+
+POD_INDEX: Final = "apps.kubernetes.io/pod-index"
+"""Label of a StatefulSet's pod: its ordinal."""
+
+EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
+"""Node label: cloud load balancers take the node out of their targets."""
+
+OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
+"""NoExecute taint for a node that is known to be off: volumes detach at once (KEP-2268)."""
+
+CAPACITY_LABELS: Final = (
+    "node.kubernetes.io/capacity",
+    "eks.amazonaws.com/capacityType",
+    "karpenter.sh/capacity-type",
+)
+"""Node labels that tell the capacity type; the first that is set decides."""
+
+SPOT: Final = "spot"
+"""The value of a capacity label that means spot, compared without case."""

@@ -1,0 +1,64 @@
+"""Nodes."""
+
+from typing import ClassVar
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
+
+
+class Taint(ApiStruct, frozen=True, kw_only=True):
+    """One taint of a node."""
+
+    key: str
+    effect: str
+    value: str = ""
+
+
+class NodeSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a node's spec that Evenkeel reads."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    provider_id: str = msgspec.field(default="", name="providerID")
+
+
+class NodeStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a node's status that Evenkeel reads."""
+
+    conditions: tuple[Condition, ...] = ()
+    allocatable: dict[str, str] = {}
+
+
+class Node(KubernetesObject, frozen=True, kw_only=True):
+    """A node."""
+
+    resource: ClassVar = Resource(
+        group="", version="v1", plural="nodes", kind="Node", namespaced=False
+    )
+
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def instance_id(self) -> str:
+        """The EC2 instance id from ``spec.providerID`` (``aws:///<zone>/<id>``), or empty."""
+        last = self.spec.provider_id.rsplit("/", 1)[-1]
+        return last if last.startswith("i-") else ""
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether the first capacity label that is set says spot; without one it is not."""
+        labels = self.metadata.labels
+        value = next((labels[key] for key in names.CAPACITY_LABELS if key in labels), "")
+        return value.lower() == names.SPOT
+
+    @property
+    def ready(self) -> bool:
+        """Whether the kubelet reports the node Ready."""
+        return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+
+    def has_taint(self, key: str) -> bool:
+        """Whether the node carries a taint with this key, whatever its value and effect."""
+        return any(taint.key == key for taint in self.spec.taints)

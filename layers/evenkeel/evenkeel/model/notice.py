@@ -1,0 +1,80 @@
+"""Notices: what AWS says about an instance, and what is kept of it on the node."""
+
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+VERSION = 1
+"""Version of the JSON that Evenkeel keeps on nodes and pods."""
+
+
+class NoticeKind(StrEnum):
+    """Kinds of notice; the values are label values on the node."""
+
+    INTERRUPTION = "interruption"
+    REBALANCE = "rebalance"
+    STATE_CHANGE = "state-change"
+
+
+class InstanceAction(StrEnum):
+    """What EC2 does to an instance that it takes back."""
+
+    TERMINATE = "terminate"
+    STOP = "stop"
+    HIBERNATE = "hibernate"
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """One notice about one instance.
+
+    ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
+    recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
+    """
+
+    kind: NoticeKind
+    event_id: str
+    instance_id: str
+    time: datetime
+    deadline: datetime
+    action: InstanceAction = InstanceAction.TERMINATE
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether the instance may well live on (a rebalance recommendation)."""
+        return self.kind is NoticeKind.REBALANCE
+
+
+class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/notice`` of a doomed node.
+
+    ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
+    such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
+    is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
+    """
+
+    v: int = VERSION
+    kind: NoticeKind
+    event_id: str
+    deadline: datetime
+    since: datetime
+    action: InstanceAction = InstanceAction.TERMINATE
+    cordoned_before: bool = False
+    cordoned_at: datetime | None = None
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether the node may well live on (a rebalance recommendation)."""
+        return self.kind is NoticeKind.REBALANCE
+
+
+class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A message of the wake-up queue: look at the cluster now.
+
+    It is no truth: the nodes' marks are. Only in observe mode, where no node is marked, it
+    carries the notices with the names of their nodes.
+    """
+
+    v: int = VERSION
+    reason: str
+    notices: dict[str, NodeNotice] = {}

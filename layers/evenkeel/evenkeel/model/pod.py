@@ -1,0 +1,140 @@
+"""Pods."""
+
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from evenkeel.model import names
+from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+
+DEFAULT_GRACE_SECONDS = 30
+"""What the API server fills in for terminationGracePeriodSeconds."""
+
+
+class ContainerPort(ApiStruct, frozen=True, kw_only=True):
+    """A port of a container; a host port can be taken once per node."""
+
+    host_port: int = 0
+    host_ip: str = ""
+    protocol: str = "TCP"
+
+
+class ResourceRequirements(ApiStruct, frozen=True, kw_only=True):
+    """What a container asks for, as Kubernetes quantities."""
+
+    requests: dict[str, str] = {}
+
+
+class Container(ApiStruct, frozen=True, kw_only=True):
+    """The part of a container that Evenkeel reads."""
+
+    name: str = ""
+    ports: tuple[ContainerPort, ...] = ()
+    resources: ResourceRequirements = ResourceRequirements()
+
+
+class ClaimSource(ApiStruct, frozen=True, kw_only=True):
+    """A volume's reference to a PersistentVolumeClaim of the same namespace."""
+
+    claim_name: str
+
+
+class Volume(ApiStruct, frozen=True, kw_only=True):
+    """A volume of a pod. ``ephemeral`` is set when the claim is made for this pod alone."""
+
+    name: str
+    persistent_volume_claim: ClaimSource | None = None
+
+
+class PodAffinityTerm(ApiStruct, frozen=True, kw_only=True):
+    """A rule about the pods that may or may not share a topology domain."""
+
+    topology_key: str
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+
+
+class PodAntiAffinity(ApiStruct, frozen=True, kw_only=True):
+    """Rules about pods that must not be near; only the required ones bind the scheduler."""
+
+    required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] = ()
+
+
+class Affinity(ApiStruct, frozen=True, kw_only=True):
+    """The part of a pod's affinity that Evenkeel reads."""
+
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+
+class PodSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a pod's spec that Evenkeel reads."""
+
+    node_name: str = ""
+    termination_grace_period_seconds: int | None = None
+    priority: int = 0
+    host_network: bool = False
+    containers: tuple[Container, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    affinity: Affinity | None = None
+
+
+class PodStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a pod's status that Evenkeel reads."""
+
+    phase: str = "Pending"
+    conditions: tuple[Condition, ...] = ()
+    start_time: datetime | None = None
+
+
+class Pod(KubernetesObject, frozen=True, kw_only=True):
+    """A pod."""
+
+    resource: ClassVar = Resource(group="", version="v1", plural="pods", kind="Pod")
+
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def grace(self) -> timedelta:
+        """How long its containers get between SIGTERM and SIGKILL."""
+        seconds = self.spec.termination_grace_period_seconds
+        return timedelta(seconds=DEFAULT_GRACE_SECONDS if seconds is None else seconds)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all containers have ended for good (phase Succeeded or Failed)."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def active(self) -> bool:
+        """Whether its controller counts it: neither finished nor being deleted."""
+        return not self.finished and not self.leaving
+
+    @property
+    def released(self) -> bool:
+        """Whether Evenkeel took it out of its ReplicaSet."""
+        return names.RELEASED_FROM in self.metadata.labels
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether it is the API's picture of a static pod."""
+        return names.MIRROR_POD in self.metadata.annotations
+
+    @property
+    def ready_since(self) -> datetime | None:
+        """When it became Ready; None while it is not (readiness gates are part of Ready)."""
+        for condition in self.status.conditions:
+            if condition.type == "Ready" and condition.status == "True":
+                return condition.last_transition_time or self.metadata.creation_timestamp
+        return None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the Ready condition is true."""
+        return self.ready_since is not None
+
+    def available(self, now: datetime, min_ready_seconds: int = 0) -> bool:
+        """Whether it counts as available to a Deployment: active, and Ready for long enough."""
+        since = self.ready_since
+        if since is None or not self.active:
+            return False
+        return since + timedelta(seconds=min_ready_seconds) <= now

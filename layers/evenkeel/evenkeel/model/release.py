@@ -1,0 +1,55 @@
+"""Releases: what is kept on a pod that was taken out of its ReplicaSet."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from evenkeel.model.notice import VERSION
+
+
+class ReleaseReason(StrEnum):
+    """Why a pod was released."""
+
+    INTERRUPTION = "interruption"
+    REBALANCE = "rebalance"
+    RESTORE = "restore"
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/release`` of a released pod.
+
+    ``controller`` and ``controller_uid`` name the ReplicaSet that it was taken from.
+    ``wanted`` is how many available pods the ReplicaSet had, or was about to have, then.
+    ``do_not_disrupt`` is the value of Karpenter's annotation before the release, None if
+    there was none.
+    """
+
+    v: int = VERSION
+    reason: ReleaseReason
+    deadline: datetime
+    since: datetime
+    wanted: int
+    controller: str
+    controller_uid: str
+    do_not_disrupt: str | None = None
+
+    @property
+    def is_voluntary(self) -> bool:
+        """Whether it is rolled back at its deadline, rather than carried through."""
+        return self.reason is not ReleaseReason.INTERRUPTION
+
+
+class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back."""
+
+    v: int = VERSION
+    failures: int
+    until: datetime
+
+
+COOLDOWN_FIRST = timedelta(minutes=5)
+"""The first cooldown; each further failure doubles it."""
+
+COOLDOWN_LONGEST = timedelta(hours=6)
+"""No cooldown is longer than this."""

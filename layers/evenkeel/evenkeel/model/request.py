@@ -1,0 +1,190 @@
+"""Requests to the Kubernetes API as values, so that they can be decided, logged and tested."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.model.meta import KubernetesObject, Reference
+
+
+class Unset:
+    """The type of ``UNSET``: an operation without a value."""
+
+
+UNSET: Final = Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a JSON patch (RFC 6902). ``value`` is any JSON value."""
+
+    op: str
+    path: str
+    value: object = UNSET
+
+    def to_wire(self) -> dict[str, object]:
+        """The operation as JSON would have it."""
+        wire: dict[str, object] = {"op": self.op, "path": self.path}
+        if self.value is not UNSET:
+            wire["value"] = self.value
+        return wire
+
+
+def pointer(*parts: str | int) -> str:
+    """A JSON pointer (RFC 6901) to these keys, escaped: ``metadata, a/b`` -> ``/metadata/a~1b``."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Get[T: KubernetesObject]:
+    """Read one object. Answers the object; NotFoundError without it."""
+
+    kind: type[T]
+    name: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection[T: KubernetesObject]:
+    """Which objects of a kind: of one namespace or of all, by labels, by fields.
+
+    ``labels`` and ``fields`` are selectors in the API's own syntax
+    (``app=web,tier in (a,b),!canary`` and ``spec.nodeName=n1``); empty selects everything.
+    """
+
+    kind: type[T]
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class List[T: KubernetesObject]:
+    """Read all objects of a selection. Answers a Listing.
+
+    ``fresh`` asks etcd (no resourceVersion); otherwise the API server's cache may answer,
+    a moment stale (resourceVersion=0): good enough to find candidates, never to decide.
+    """
+
+    selection: Selection[T]
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Listing[T: KubernetesObject]:
+    """The objects of a selection and the resource version that they were read at."""
+
+    items: Sequence[T]
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Change one object. Answers the object as it is then.
+
+    ``body`` is a sequence of Operation (a JSON patch) or a mapping (a JSON merge patch).
+    A failed ``test`` operation answers InvalidError, an old resourceVersion in a merge
+    patch ConflictError.
+    """
+
+    kind: type[KubernetesObject]
+    name: str
+    body: Sequence[Operation] | Mapping[str, Any]
+    namespace: str = ""
+    subresource: str = ""
+
+    @property
+    def reference(self) -> Reference:
+        """The object to change."""
+        return Reference(kind=self.kind.resource.kind, namespace=self.namespace, name=self.name)
+
+    def to_wire(self) -> bytes:
+        """The body as JSON."""
+        if isinstance(self.body, Mapping):
+            return msgspec.json.encode(self.body)
+        return msgspec.json.encode([operation.to_wire() for operation in self.body])
+
+    @property
+    def content_type(self) -> str:
+        """The media type that tells the API server which kind of patch the body is."""
+        kind = "merge-patch" if isinstance(self.body, Mapping) else "json-patch"
+        return f"application/{kind}+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Make an object. Answers it as stored; AlreadyExistsError if the name is taken."""
+
+    object: KubernetesObject
+
+    @property
+    def reference(self) -> Reference:
+        """The object to make."""
+        return self.object.reference
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete one object, only if it still has this uid (else ConflictError).
+
+    ``grace_seconds`` None leaves the pod its own grace period.
+    """
+
+    kind: type[KubernetesObject]
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    grace_seconds: int | None = None
+
+    @property
+    def reference(self) -> Reference:
+        """The object to delete."""
+        return Reference(
+            kind=self.kind.resource.kind, namespace=self.namespace, name=self.name, uid=self.uid
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Evict one pod through the Eviction API, only if it still has this uid.
+
+    Answers None. A budget's refusal is DisruptionRefusedError, two budgets on one pod
+    MultipleBudgetsError, another uid ConflictError.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+
+    @property
+    def reference(self) -> Reference:
+        """The pod to evict."""
+        return Reference(kind="Pod", namespace=self.namespace, name=self.name, uid=self.uid)
+
+
+type Read = Get[Any] | List[Any]
+type Write = Patch | Create | Delete | Evict
+type Request = Read | Write
+
+
+@dataclass(frozen=True, slots=True)
+class Change[T: KubernetesObject]:
+    """What a watch saw. ``deleted`` means: left the selection, perhaps not gone at all.
+
+    The object of a deletion is its last state in the selection with the resource version
+    of the change.
+    """
+
+    selection: Selection[T]
+    object: T
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relisted[T: KubernetesObject]:
+    """A watch began, or began again: these and no others are in the selection."""
+
+    selection: Selection[T]
+    listing: Listing[T] = field(default=Listing((), "0"))

@@ -1,0 +1,211 @@
+"""What else decides how a pod can go: budgets, services, policies, claims, quotas, scalers."""
+
+from typing import ClassVar
+
+import msgspec
+
+from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.workload import IntOrString
+
+
+class PodDisruptionBudgetSpec(ApiStruct, frozen=True, kw_only=True):
+    """What a budget demands; exactly one of the two bounds is set."""
+
+    selector: LabelSelector | None = None
+    min_available: IntOrString | None = None
+    max_unavailable: IntOrString | None = None
+
+
+class PodDisruptionBudgetStatus(ApiStruct, frozen=True, kw_only=True):
+    """What the disruption controller counted last; it lags behind Ready."""
+
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    observed_generation: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class PodDisruptionBudget(KubernetesObject, frozen=True, kw_only=True):
+    """A PodDisruptionBudget."""
+
+    resource: ClassVar = Resource(
+        group="policy", version="v1", plural="poddisruptionbudgets", kind="PodDisruptionBudget"
+    )
+
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+
+class ServiceSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Service's spec that Evenkeel reads."""
+
+    selector: dict[str, str] = {}
+
+
+class Service(KubernetesObject, frozen=True, kw_only=True):
+    """A Service."""
+
+    resource: ClassVar = Resource(group="", version="v1", plural="services", kind="Service")
+
+    spec: ServiceSpec = ServiceSpec()
+
+
+class NetworkPolicySpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a NetworkPolicy's spec that Evenkeel reads."""
+
+    pod_selector: LabelSelector = LabelSelector()
+
+
+class NetworkPolicy(KubernetesObject, frozen=True, kw_only=True):
+    """A NetworkPolicy."""
+
+    resource: ClassVar = Resource(
+        group="networking.k8s.io", version="v1", plural="networkpolicies", kind="NetworkPolicy"
+    )
+
+    spec: NetworkPolicySpec = NetworkPolicySpec()
+
+
+class PersistentVolumeClaimSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a claim's spec that Evenkeel reads."""
+
+    access_modes: tuple[str, ...] = ()
+
+
+class PersistentVolumeClaim(KubernetesObject, frozen=True, kw_only=True):
+    """A PersistentVolumeClaim."""
+
+    resource: ClassVar = Resource(
+        group="", version="v1", plural="persistentvolumeclaims", kind="PersistentVolumeClaim"
+    )
+
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+
+    @property
+    def single_node(self) -> bool:
+        """Whether only one node (or one pod) can mount it at a time."""
+        shared = {"ReadWriteMany", "ReadOnlyMany"}
+        return bool(self.spec.access_modes) and not shared.intersection(self.spec.access_modes)
+
+
+class Namespace(KubernetesObject, frozen=True, kw_only=True):
+    """A namespace."""
+
+    resource: ClassVar = Resource(
+        group="", version="v1", plural="namespaces", kind="Namespace", namespaced=False
+    )
+
+
+class ResourceQuotaSpec(ApiStruct, frozen=True, kw_only=True):
+    """The limits of a namespace, as Kubernetes quantities."""
+
+    hard: dict[str, str] = {}
+
+
+class ResourceQuotaStatus(ApiStruct, frozen=True, kw_only=True):
+    """How much of each limit is used."""
+
+    hard: dict[str, str] = {}
+    used: dict[str, str] = {}
+
+
+class ResourceQuota(KubernetesObject, frozen=True, kw_only=True):
+    """A ResourceQuota."""
+
+    resource: ClassVar = Resource(
+        group="", version="v1", plural="resourcequotas", kind="ResourceQuota"
+    )
+
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class ScaleTargetReference(ApiStruct, frozen=True, kw_only=True):
+    """The workload that an autoscaler scales."""
+
+    kind: str
+    name: str
+
+
+class HorizontalPodAutoscalerSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of an autoscaler's spec that Evenkeel reads."""
+
+    scale_target_ref: ScaleTargetReference
+    min_replicas: int = 1
+    max_replicas: int = 1
+
+
+class HorizontalPodAutoscaler(KubernetesObject, frozen=True, kw_only=True):
+    """A HorizontalPodAutoscaler."""
+
+    resource: ClassVar = Resource(
+        group="autoscaling",
+        version="v2",
+        plural="horizontalpodautoscalers",
+        kind="HorizontalPodAutoscaler",
+    )
+
+    spec: HorizontalPodAutoscalerSpec
+
+
+class ConfigMap(KubernetesObject, frozen=True, kw_only=True):
+    """A ConfigMap."""
+
+    resource: ClassVar = Resource(group="", version="v1", plural="configmaps", kind="ConfigMap")
+
+    data: dict[str, str] = {}
+
+
+class LeaseSpec(ApiStruct, frozen=True, kw_only=True):
+    """Who holds a lease and since when; times are RFC 3339 with microseconds."""
+
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int = 0
+
+
+class Lease(KubernetesObject, frozen=True, kw_only=True):
+    """A Lease."""
+
+    resource: ClassVar = Resource(
+        group="coordination.k8s.io", version="v1", plural="leases", kind="Lease"
+    )
+
+    spec: LeaseSpec = LeaseSpec()
+
+
+class ObjectReference(ApiStruct, frozen=True, kw_only=True):
+    """The object that a Kubernetes Event is about."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    api_version: str = ""
+
+
+class EventSource(ApiStruct, frozen=True, kw_only=True):
+    """Who reports a Kubernetes Event."""
+
+    component: str = ""
+
+
+class Event(KubernetesObject, frozen=True, kw_only=True):
+    """A Kubernetes Event (core/v1): what `kubectl describe` shows. Not an EventBridge event."""
+
+    resource: ClassVar = Resource(group="", version="v1", plural="events", kind="Event")
+
+    involved_object: ObjectReference
+    reason: str
+    message: str
+    type: str = "Normal"
+    count: int = 1
+    first_timestamp: str = ""
+    last_timestamp: str = ""
+    source: EventSource = EventSource()
+    reporting_component: str = msgspec.field(default="", name="reportingComponent")
+    reporting_instance: str = msgspec.field(default="", name="reportingInstance")

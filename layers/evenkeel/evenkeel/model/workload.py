@@ -1,0 +1,205 @@
+"""What owns pods: Deployments, ReplicaSets, StatefulSets and Jobs."""
+
+from typing import ClassVar
+
+from evenkeel.model.meta import (
+    ApiStruct,
+    Condition,
+    KubernetesObject,
+    LabelSelector,
+    Resource,
+)
+from evenkeel.model.pod import PodSpec
+
+type IntOrString = int | str
+
+
+class TemplateMetadata(ApiStruct, frozen=True, kw_only=True):
+    """Metadata of a pod template; it has no name."""
+
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class PodTemplate(ApiStruct, frozen=True, kw_only=True):
+    """The pods that a workload makes."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    spec: PodSpec = PodSpec()
+
+
+class RollingUpdate(ApiStruct, frozen=True, kw_only=True):
+    """Bounds of a Deployment's rolling update; numbers or percentages of the replicas."""
+
+    max_surge: IntOrString = "25%"
+    max_unavailable: IntOrString = "25%"
+
+
+class DeploymentStrategy(ApiStruct, frozen=True, kw_only=True):
+    """How a Deployment replaces its pods: RollingUpdate or Recreate."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate | None = None
+
+
+class DeploymentSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Deployment's spec that Evenkeel reads."""
+
+    replicas: int = 1
+    selector: LabelSelector = LabelSelector()
+    template: PodTemplate = PodTemplate()
+    strategy: DeploymentStrategy = DeploymentStrategy()
+    min_ready_seconds: int = 0
+    paused: bool = False
+
+
+class DeploymentStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Deployment's status that Evenkeel reads."""
+
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class Deployment(KubernetesObject, frozen=True, kw_only=True):
+    """A Deployment."""
+
+    resource: ClassVar = Resource(
+        group="apps", version="v1", plural="deployments", kind="Deployment"
+    )
+
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+
+class ReplicaSetSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a ReplicaSet's spec that Evenkeel reads."""
+
+    replicas: int = 1
+    selector: LabelSelector = LabelSelector()
+    template: PodTemplate = PodTemplate()
+    min_ready_seconds: int = 0
+
+
+class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a ReplicaSet's status that Evenkeel reads."""
+
+    replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class ReplicaSet(KubernetesObject, frozen=True, kw_only=True):
+    """A ReplicaSet."""
+
+    resource: ClassVar = Resource(
+        group="apps", version="v1", plural="replicasets", kind="ReplicaSet"
+    )
+
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+    @property
+    def cannot_create(self) -> Condition | None:
+        """The ReplicaFailure condition while the controller fails to create or delete pods."""
+        return next(
+            (
+                c
+                for c in self.status.conditions
+                if c.type == "ReplicaFailure" and c.status == "True"
+            ),
+            None,
+        )
+
+
+class Ordinals(ApiStruct, frozen=True, kw_only=True):
+    """How a StatefulSet numbers its pods."""
+
+    start: int = 0
+
+
+class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a StatefulSet's spec that Evenkeel reads."""
+
+    replicas: int = 1
+    selector: LabelSelector = LabelSelector()
+    template: PodTemplate = PodTemplate()
+    min_ready_seconds: int = 0
+    pod_management_policy: str = "OrderedReady"
+    ordinals: Ordinals = Ordinals()
+
+
+class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a StatefulSet's status that Evenkeel reads."""
+
+    replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+
+
+class StatefulSet(KubernetesObject, frozen=True, kw_only=True):
+    """A StatefulSet."""
+
+    resource: ClassVar = Resource(
+        group="apps", version="v1", plural="statefulsets", kind="StatefulSet"
+    )
+
+    spec: StatefulSetSpec = StatefulSetSpec()
+    status: StatefulSetStatus = StatefulSetStatus()
+
+
+class PodConditionPattern(ApiStruct, frozen=True, kw_only=True):
+    """A pod condition that a podFailurePolicy rule reacts to."""
+
+    type: str
+    status: str = "True"
+
+
+class PodFailureRule(ApiStruct, frozen=True, kw_only=True):
+    """One rule of a podFailurePolicy: FailJob, FailIndex, Ignore or Count."""
+
+    action: str
+    on_pod_conditions: tuple[PodConditionPattern, ...] = ()
+
+
+class PodFailurePolicy(ApiStruct, frozen=True, kw_only=True):
+    """What a Job makes of a failed pod."""
+
+    rules: tuple[PodFailureRule, ...] = ()
+
+
+class JobSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Job's spec that Evenkeel reads."""
+
+    parallelism: int = 1
+    completions: int | None = None
+    backoff_limit: int = 6
+    pod_failure_policy: PodFailurePolicy | None = None
+
+
+class JobStatus(ApiStruct, frozen=True, kw_only=True):
+    """The part of a Job's status that Evenkeel reads."""
+
+    active: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class Job(KubernetesObject, frozen=True, kw_only=True):
+    """A Job."""
+
+    resource: ClassVar = Resource(group="batch", version="v1", plural="jobs", kind="Job")
+
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+
+type Workload = Deployment | ReplicaSet | StatefulSet | Job
+"""Anything that owns pods and that a person would name."""

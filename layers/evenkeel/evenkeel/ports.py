@@ -1,0 +1,186 @@
+"""What the flows need from outside. Each Protocol has a real adapter and an in-memory one."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol, Self
+
+import msgspec
+
+from evenkeel.errors import ClusterError
+from evenkeel.model.decision import Decision
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.notice import WakeUp
+from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
+
+
+class Clock(Protocol):
+    """The time. Real, or moved by whoever runs the simulator."""
+
+    def now(self) -> datetime:
+        """The time, aware, in UTC."""
+        ...
+
+    def sleep(self, duration: timedelta) -> None:
+        """Return when this much time has passed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one request: its result, or the error that it met."""
+
+    request: Request
+    result: KubernetesObject | Listing[KubernetesObject] | None = None
+    error: ClusterError | None = None
+
+
+type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
+"""What a session's mailbox delivers."""
+
+
+class Session(Protocol):
+    """Requests and watches of one piece of work, all answered in one mailbox.
+
+    Its owner is a single thread; what runs in parallel behind it is the adapter's business.
+    Requests to one object are carried out in the order in which they were submitted only if
+    the owner waits for the reply in between.
+    """
+
+    def submit(self, request: Request) -> None:
+        """Send a request; its Reply arrives in the mailbox. Never blocks on the network."""
+        ...
+
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
+        """List and watch a selection until the session closes.
+
+        First a Relisted arrives, then Changes; after an interruption that lost the thread
+        (410) a Relisted again. Watching a selection twice changes nothing.
+        """
+        ...
+
+    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
+        """Stop watching a selection; what has arrived of it stays in the mailbox."""
+        ...
+
+    def next(self, timeout: timedelta) -> Sequence[Arrival]:
+        """Everything in the mailbox, oldest first; waits up to ``timeout`` for a first one.
+
+        Empty when nothing arrived in time.
+        """
+        ...
+
+    @property
+    def in_flight(self) -> int:
+        """How many submitted requests have no reply in the mailbox yet."""
+        ...
+
+    @property
+    def capacity(self) -> int:
+        """How many requests are carried out at once; more would only queue up."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Use the session in a with statement."""
+        ...
+
+    def __exit__(self, *exc_info: object) -> None:
+        """End all watches, and wait (bounded) for the requests under way."""
+        ...
+
+
+class Cluster(Protocol):
+    """A Kubernetes API server.
+
+    Replies carry errors of the hierarchy in evenkeel.errors. What the server refused before
+    doing anything (429 without a budget's cause, 503) was tried again within bounds, so were
+    reads that met a reset or a timeout; writes whose fate is unknown were not.
+    """
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        """Carry out requests, several at once, and return when all have their reply.
+
+        The replies stand in the order of the requests.
+        """
+        ...
+
+    def session(self) -> Session:
+        """Open a session."""
+        ...
+
+
+class Instance(msgspec.Struct, frozen=True, kw_only=True):
+    """An EC2 instance. ``state`` is EC2's word: pending, running, stopping, stopped, ..."""
+
+    instance_id: str
+    state: str
+    private_dns_name: str = ""
+    tags: Mapping[str, str] = {}
+    zone: str = ""
+    instance_type: str = ""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its volumes can be detached without harm: stopped or terminated."""
+        return self.state in ("stopped", "terminated")
+
+    def belongs_to(self, cluster_name: str) -> bool:
+        """Whether one of the usual tags says that it is a node of this cluster."""
+        return (
+            f"kubernetes.io/cluster/{cluster_name}" in self.tags
+            or self.tags.get("eks:cluster-name") == cluster_name
+            or self.tags.get("aws:eks:cluster-name") == cluster_name
+        )
+
+    @property
+    def belongs_to_any(self) -> bool:
+        """Whether one of the usual tags names any cluster at all."""
+        return any(key.startswith("kubernetes.io/cluster/") for key in self.tags) or bool(
+            {"eks:cluster-name", "aws:eks:cluster-name"} & set(self.tags)
+        )
+
+
+class Instances(Protocol):
+    """EC2's knowledge of instances."""
+
+    def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
+        """The instances among these that EC2 knows, by id. Unknown ids are just absent.
+
+        Raises InstancesError.
+        """
+        ...
+
+
+class Queue(Protocol):
+    """One SQS queue, as a function uses it that receives from it or wakes its reader.
+
+    Its methods raise QueueError.
+    """
+
+    def send(self, wake_up: WakeUp, delay: timedelta = timedelta()) -> None:
+        """Send a wake-up that becomes visible after ``delay`` (at most 15 minutes)."""
+        ...
+
+    def postpone(self, receipt_handle: str, delay: timedelta) -> None:
+        """Make a received message visible again after ``delay`` (at most 12 hours)."""
+        ...
+
+
+class Recorder(Protocol):
+    """Where decisions and counts go: logs, metrics, Kubernetes Events, the decision log."""
+
+    def decided(self, decision: Decision) -> None:
+        """Record one decision."""
+        ...
+
+    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+        """Count something; ``unit`` is one of CloudWatch's."""
+        ...
+
+    def noted(self, message: str, **details: object) -> None:
+        """Log something that is no decision about an object. Never a secret."""
+        ...
+
+    def flush(self) -> None:
+        """Hand on what is still held back (aggregated Events); called once per invocation."""
+        ...
