@@ -1,0 +1,298 @@
+"""Settings: one frozen class per function, read once from the environment.
+
+A function that lacks one fails at its cold start with the variable's name and what it should
+look like. Nothing else reads the environment.
+"""
+
+import base64
+import binascii
+import math
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final, Self
+
+from evenkeel.errors import SettingsError
+
+CLUSTER_NAME: Final = "EVENKEEL_CLUSTER_NAME"
+CLUSTER_ENDPOINT: Final = "EVENKEEL_CLUSTER_ENDPOINT"
+CLUSTER_CA: Final = "EVENKEEL_CLUSTER_CA"
+PARALLEL: Final = "EVENKEEL_PARALLEL_REQUESTS"
+MODE: Final = "EVENKEEL_MODE"
+NOTICE_QUEUE_URL: Final = "EVENKEEL_NOTICE_QUEUE_URL"
+WAKE_UP_QUEUE_URL: Final = "EVENKEEL_WAKE_UP_QUEUE_URL"
+REPLAY_SOURCE: Final = "EVENKEEL_REPLAY_SOURCE"
+REBALANCE_EXPIRY: Final = "EVENKEEL_REBALANCE_EXPIRY_SECONDS"
+REBALANCE_SHARE: Final = "EVENKEEL_REBALANCE_SHARE"
+WINDOW: Final = "EVENKEEL_WINDOW"
+WORK: Final = "EVENKEEL_WORK_SECONDS"
+PAUSE: Final = "EVENKEEL_PAUSE_SECONDS"
+LOAD_BALANCER_LEAD: Final = "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS"
+OUT_OF_SERVICE: Final = "EVENKEEL_OUT_OF_SERVICE"
+REGION: Final = "AWS_REGION"
+LOG_STREAM: Final = "AWS_LAMBDA_LOG_STREAM_NAME"
+
+LONGEST_WORK: Final = timedelta(seconds=15)
+"""The handover function and its queue time out after 20 s: 5 s stay for what is under way."""
+
+
+def environment() -> Mapping[str, str]:
+    """The process's environment, for the ``from_environment`` methods below."""
+    return os.environ  # noqa: TID251 - here, and nowhere else
+
+
+class Mode(StrEnum):
+    """Whether a deployment acts, or only tells what it would do."""
+
+    OBSERVE = "observe"
+    ACT = "act"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSettings:
+    """How a function reaches its cluster.
+
+    ``endpoint`` is the API server's https URL, ``certificate_authority`` the PEM text of the
+    authority that signed its certificate, ``parallel`` how many requests it gets at once.
+    """
+
+    cluster_name: str
+    endpoint: str
+    certificate_authority: str
+    region: str
+    parallel: int = 32
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Read them. Raises SettingsError."""
+        return cls(
+            cluster_name=_cluster_name(environ),
+            endpoint=_endpoint(environ),
+            certificate_authority=_certificate(environ),
+            region=_text(environ, REGION, "a region such as eu-central-1; Lambda sets it"),
+            parallel=_whole(environ, PARALLEL, default=32, lowest=1, highest=256),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptionSettings:
+    """Settings of the function that marks nodes.
+
+    ``rebalance_expiry`` is how long a rebalance recommendation counts. ``replay_source`` is an
+    event source that is read like ``aws.ec2``, for replays; empty allows none. The queues'
+    URLs are needed only where a real queue is connected.
+    """
+
+    mode: Mode
+    cluster_name: str
+    rebalance_expiry: timedelta = timedelta(minutes=15)
+    replay_source: str = ""
+    notice_queue_url: str = ""
+    wake_up_queue_url: str = ""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Read them. Raises SettingsError."""
+        return cls(
+            mode=_mode(environ),
+            cluster_name=_cluster_name(environ),
+            rebalance_expiry=_rebalance_expiry(environ),
+            replay_source=_replay_source(environ),
+            notice_queue_url=_queue_url(environ, NOTICE_QUEUE_URL),
+            wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
+        )
+
+
+def _unique_holder() -> str:
+    return f"evenkeel-{uuid.uuid4()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverSettings:
+    """Settings of the reconciler.
+
+    ``window`` is how many pods may be released and not yet made anew. ``work`` is how long
+    one invocation works, ``pause`` how long its message then stays invisible.
+    ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
+    rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
+    a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
+    out-of-service taint on nodes whose instance is gone. ``holder`` is the identity in the
+    Lease; no two processes may share it.
+    """
+
+    mode: Mode
+    cluster_name: str
+    window: int = 100
+    work: timedelta = LONGEST_WORK
+    pause: timedelta = timedelta(seconds=0.5)
+    rebalance_share: float = 0.10
+    rebalance_expiry: timedelta = timedelta(minutes=15)
+    load_balancer_lead: timedelta = timedelta(seconds=60)
+    do_out_of_service: bool = True
+    wake_up_queue_url: str = ""
+    holder: str = field(default_factory=_unique_holder)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Read them. Raises SettingsError.
+
+        The holder is the log stream where Lambda names one: it is unique per execution
+        environment, and whoever reads the Lease knows where to look.
+        """
+        return cls(
+            mode=_mode(environ),
+            cluster_name=_cluster_name(environ),
+            window=_whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
+            work=_seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
+            pause=_seconds(
+                environ, PAUSE, timedelta(seconds=0.5), timedelta(), timedelta(seconds=60)
+            ),
+            rebalance_share=_share(environ, REBALANCE_SHARE, default=0.10),
+            rebalance_expiry=_rebalance_expiry(environ),
+            load_balancer_lead=_seconds(
+                environ,
+                LOAD_BALANCER_LEAD,
+                timedelta(seconds=60),
+                timedelta(),
+                timedelta(seconds=120),
+            ),
+            do_out_of_service=_switch(environ, OUT_OF_SERVICE, default=True),
+            wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
+            holder=environ.get(LOG_STREAM, "").strip() or _unique_holder(),
+        )
+
+
+def _text(environ: Mapping[str, str], name: str, what: str) -> str:
+    value = environ.get(name, "").strip()
+    if not value:
+        raise SettingsError(f"{name} is not set: it should be {what}")
+    return value
+
+
+def _cluster_name(environ: Mapping[str, str]) -> str:
+    return _text(environ, CLUSTER_NAME, "the name of the EKS cluster")
+
+
+def _mode(environ: Mapping[str, str]) -> Mode:
+    value = _text(environ, MODE, "observe or act")
+    try:
+        return Mode(value.lower())
+    except ValueError:
+        raise SettingsError(f"{MODE} is {value!r}: it should be observe or act") from None
+
+
+def _endpoint(environ: Mapping[str, str]) -> str:
+    """Only https: a token travels there."""
+    what = "the cluster's endpoint, https://..."
+    value = _text(environ, CLUSTER_ENDPOINT, what)
+    if not value.startswith("https://"):
+        raise SettingsError(f"{CLUSTER_ENDPOINT} is {value!r}: it should be {what}")
+    return value.rstrip("/")
+
+
+def _queue_url(environ: Mapping[str, str], name: str) -> str:
+    """Plain http too, which stand-ins for SQS use; requests are signed either way."""
+    what = "the queue's URL, https://sqs.<region>.amazonaws.com/<account>/<name>"
+    value = _text(environ, name, what)
+    if not value.startswith(("https://", "http://")):
+        raise SettingsError(f"{name} is {value!r}: it should be {what}")
+    return value
+
+
+def _certificate(environ: Mapping[str, str]) -> str:
+    """PEM text; EKS hands it out in base64, and both are taken."""
+    what = "the cluster's certificate authority, in base64 as `aws eks describe-cluster` shows it"
+    value = _text(environ, CLUSTER_CA, what)
+    if not value.startswith("-----BEGIN "):
+        try:
+            value = base64.b64decode(value, validate=True).decode("ascii")
+        except (binascii.Error, UnicodeDecodeError):
+            raise SettingsError(f"{CLUSTER_CA} is not base64: it should be {what}") from None
+    if "-----BEGIN CERTIFICATE-----" not in value:
+        raise SettingsError(f"{CLUSTER_CA} holds no certificate: it should be {what}")
+    return value
+
+
+def _replay_source(environ: Mapping[str, str]) -> str:
+    value = environ.get(REPLAY_SOURCE, "").strip()
+    if value.startswith("aws."):
+        raise SettingsError(
+            f"{REPLAY_SOURCE} is {value!r}: it should be a source of your own, such as"
+            " evenkeel.replay; only AWS can send events of aws.*"
+        )
+    return value
+
+
+def _number(environ: Mapping[str, str], name: str, what: str) -> float | None:
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        raise SettingsError(f"{name} is {text!r}: it should be {what}") from None
+    if not math.isfinite(value):
+        raise SettingsError(f"{name} is {text!r}: it should be {what}")
+    return value
+
+
+def _whole(
+    environ: Mapping[str, str], name: str, *, default: int, lowest: int, highest: int
+) -> int:
+    what = f"a whole number from {lowest} to {highest}"
+    value = _number(environ, name, what)
+    if value is None:
+        return default
+    if value != int(value) or not lowest <= value <= highest:
+        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
+    return int(value)
+
+
+def _share(environ: Mapping[str, str], name: str, *, default: float) -> float:
+    what = "a share from 0 to 1, such as 0.1"
+    value = _number(environ, name, what)
+    if value is None:
+        return default
+    if not 0 <= value <= 1:
+        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
+    return value
+
+
+def _seconds(
+    environ: Mapping[str, str],
+    name: str,
+    default: timedelta,
+    lowest: timedelta,
+    highest: timedelta,
+) -> timedelta:
+    low, high = lowest.total_seconds(), highest.total_seconds()
+    what = f"a number of seconds from {low:g} to {high:g}"
+    value = _number(environ, name, what)
+    if value is None:
+        return default
+    if not low <= value <= high:
+        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
+    return timedelta(seconds=value)
+
+
+def _rebalance_expiry(environ: Mapping[str, str]) -> timedelta:
+    """EC2 repeats no recommendation, so a day is already more than one is worth."""
+    return _seconds(
+        environ,
+        REBALANCE_EXPIRY,
+        timedelta(minutes=15),
+        timedelta(minutes=1),
+        timedelta(days=1),
+    )
+
+
+def _switch(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
+    value = environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value not in ("true", "false"):
+        raise SettingsError(f"{name} is {environ[name]!r}: it should be true or false")
+    return value == "true"
