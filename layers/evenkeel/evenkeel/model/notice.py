@@ -51,6 +51,8 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
     such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
     is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
+    ``excluded`` and ``out_of_service`` say that Evenkeel put the load balancers' exclusion
+    label and the out-of-service taint on the node, so that it takes off only its own.
     """
 
     v: int = VERSION
@@ -61,6 +63,8 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     action: InstanceAction = InstanceAction.TERMINATE
     cordoned_before: bool = False
     cordoned_at: datetime | None = None
+    excluded: bool = False
+    out_of_service: bool = False
 
     @property
     def is_hint(self) -> bool:

@@ -66,10 +66,14 @@ class List[T: KubernetesObject]:
 
     ``fresh`` asks etcd (no resourceVersion); otherwise the API server's cache may answer,
     a moment stale (resourceVersion=0): good enough to find candidates, never to decide.
+    ``limit`` answers so many objects at most (0: all), for questions such as "is there any".
+    ``metadata_only`` asks for PartialObjectMetadata: spec and status stay at their defaults.
     """
 
     selection: Selection[T]
     fresh: bool = True
+    limit: int = 0
+    metadata_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
