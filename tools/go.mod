@@ -1,5 +1,5 @@
 // The real control plane that the contract and end-to-end tests run against.
-// tools/controlplane builds every tool below; nothing of it is shipped.
+// tools/control-plane builds every tool below; nothing of it is shipped.
 module evenkeel.dev/tools
 
 go 1.26.0

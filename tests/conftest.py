@@ -1,0 +1,31 @@
+"""Fixtures for all tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fixtures.control_plane import ControlPlane, Options
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the choice of another Kubernetes version."""
+    parser.addoption(
+        "--kube",
+        default="",
+        metavar="VERSION",
+        help="the Kubernetes version of the control plane (default: the one of tools/go.mod)",
+    )
+
+
+@pytest.fixture(scope="session")
+def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A real control plane, one per test process."""
+    with ControlPlane.launch(Options(kube=request.config.getoption("--kube"))) as started:
+        yield started
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """A fresh namespace on the real control plane; nodes added meanwhile go with it."""
+    with control_plane.namespace() as name:
+        yield name
