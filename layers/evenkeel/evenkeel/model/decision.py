@@ -23,6 +23,8 @@ class Verb(StrEnum):
     ROLL_BACK = "roll-back"
     TAINT = "taint"
     UNTAINT = "untaint"
+    SET_CONDITION = "set-condition"
+    COOL_DOWN = "cool-down"
     WAIT = "wait"
     LEAVE = "leave"
     ACKNOWLEDGE = "acknowledge"

@@ -1,0 +1,1 @@
+"""How each pod of a doomed node goes: which way, by when, and in which order."""

@@ -1,0 +1,162 @@
+"""The ways that break before they make: rationed, at once, by ordinal, at the last moment."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict, Write
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import ReplicaSet, StatefulSet
+
+
+class Mover(msgspec.Struct, frozen=True):
+    """A pod on a cordoned, doomed node, the way it goes and its node's notice."""
+
+    pod: Pod
+    route: Route
+    notice: NodeNotice
+
+    @property
+    def deadline(self) -> Deadline:
+        """By when it has to go."""
+        return node_deadline(self.notice)
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """The movers of one controller that go the same way, and what is known of their peers.
+
+    ``peers`` are all active pods of the controller, movers included. ``budgets`` select
+    the movers. ``margin`` is what the evictions with the same deadline need.
+    """
+
+    now: datetime
+    owner: Owner
+    movers: Sequence[Mover]
+    peers: Sequence[Pod] = ()
+    budgets: Sequence[PodDisruptionBudget] = ()
+    margin: timedelta = timedelta()
+
+    @property
+    def replicas(self) -> int:
+        """How many pods the controller is asked for; as many as it has if that is unknown."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return controller.spec.replicas
+        return len(self.peers)
+
+    def is_available(self, pod: Pod) -> bool:
+        """Whether a pod counts as available to its controller."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return pod.available(self.now, controller.spec.min_ready_seconds)
+        return pod.available(self.now)
+
+    @property
+    def missing(self) -> int:
+        """How many replicas are not available now."""
+        return max(0, self.replicas - sum(map(self.is_available, self.peers)))
+
+
+def plan(group: Group) -> Plan:
+    """Decide about the movers of one controller.
+
+    Whoever's last moment is here goes, whatever the way. Of the others:
+
+    - at once: all go now, within their budgets;
+    - rationed, by ordinal: see ``_whose_turn``;
+    - at the last moment, and whoever has to wait for a turn: waits.
+    """
+    steps: list[Decision] = []
+    fresh_steps: list[Decision] = []
+    dues: list[datetime | None] = []
+    turn = _whose_turn(group)
+    for mover in group.movers:
+        last = mover.deadline.last_moment(mover.pod, group.margin)
+        if mover.deadline.forced and group.now >= last:
+            steps.append(_go(group, mover, "LastMoment", "its node dies: it goes now"))
+            continue
+        until = last if mover.deadline.forced else mover.deadline.at
+        dues.append(until)
+        if mover.route.way is Way.AT_ONCE:
+            steps.append(_go(group, mover, mover.route.reason, mover.route.message))
+        elif mover.pod.uid in turn:
+            message = f"its turn: {group.missing} of {group.replicas} are missing"
+            fresh_steps.append(_go(group, mover, mover.route.reason, message))
+        else:
+            steps.append(_wait(group, mover, until))
+    return Plan(steps=steps, fresh_steps=fresh_steps, due=earliest(*dues))
+
+
+def _whose_turn(group: Group) -> set[str]:
+    """The uids of those that go one after the other and whose turn it is.
+
+    - who is not available costs nothing: all of them under a ration; of a StatefulSet, whose
+      ordinals are made in order, the highest one;
+    - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
+    - by ordinal: the highest ordinal, once nobody is missing;
+    - voluntary: nobody while a budget counts its workload as in trouble.
+    """
+    movers = [m for m in group.movers if m.route.way in (Way.RATIONED, Way.BY_ORDINAL)]
+    if not movers:
+        return set()
+    if not movers[0].deadline.forced and budgets.hold_now(group.budgets) is not None:
+        return set()
+    by_ordinal = movers[0].route.way is Way.BY_ORDINAL
+    most = 1 if by_ordinal else max(1, budgets.max_unavailable(group.owner.deployment))
+    ordered = sorted(movers, key=lambda m: (m.deadline.at, -ordinal_of(m.pod), m.pod.uid))
+    broken = [mover.pod.uid for mover in ordered if not group.is_available(mover.pod)]
+    if by_ordinal:
+        broken = broken[:1]
+        if broken:
+            return set(broken)
+    whole = [mover.pod.uid for mover in ordered if group.is_available(mover.pod)]
+    return {*broken, *whole[: max(0, most - group.missing)]}
+
+
+def ordinal_of(pod: Pod) -> int:
+    """The ordinal of a StatefulSet's pod, from its label or its name; 0 for other pods."""
+    text = pod.metadata.labels.get(names.POD_INDEX) or pod.name.rpartition("-")[2]
+    return int(text) if text.isdecimal() else 0
+
+
+def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
+    pod = mover.pod
+    evict = Evict(name=pod.name, namespace=pod.namespace, uid=pod.uid)
+    return _decide(group, mover, Verb.EVICT, reason, message, write=evict)
+
+
+def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
+    return _decide(group, mover, Verb.WAIT, mover.route.reason, mover.route.message, until=until)
+
+
+def _decide(
+    group: Group,
+    mover: Mover,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    write: Write | None = None,
+    until: datetime | None = None,
+) -> Decision:
+    return Decision(
+        verb=verb,
+        subject=mover.pod.reference,
+        workload=group.owner.workload,
+        node=mover.pod.spec.node_name,
+        reason=reason,
+        message=message,
+        until=until,
+        write=write,
+        warning=mover.route.warning and verb is not Verb.WAIT,
+    )

@@ -1,0 +1,67 @@
+"""Disruption budgets and bounds, computed as Kubernetes' controllers compute them."""
+
+import math
+from collections.abc import Sequence
+
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import Deployment, IntOrString
+
+
+def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+    """A number, or a percentage of ``total``, as intstr.GetScaledValueFromIntOrPercent does.
+
+    Raises ValueError for a string that is no percentage.
+    """
+    if isinstance(value, int):
+        return value
+    share = int(value.removesuffix("%")) * total / 100
+    return math.ceil(share) if round_up else math.floor(share)
+
+
+def max_unavailable(deployment: Deployment | None) -> int:
+    """How many replicas a rolling update of this Deployment may take away, rounded down.
+
+    Zero without a Deployment and for Recreate, which has no such bound.
+    """
+    if deployment is None or deployment.spec.strategy.type == "Recreate":
+        return 0
+    rolling = deployment.spec.strategy.rolling_update
+    if rolling is None:
+        return deployment.spec.replicas // 4
+    return scaled(rolling.max_unavailable, deployment.spec.replicas, round_up=False)
+
+
+def max_surge(deployment: Deployment) -> int:
+    """How many replicas a rolling update of this Deployment may add, rounded up."""
+    rolling = deployment.spec.strategy.rolling_update
+    if rolling is None:
+        return math.ceil(deployment.spec.replicas / 4)
+    return scaled(rolling.max_surge, deployment.spec.replicas, round_up=True)
+
+
+def never_allows(budget: PodDisruptionBudget) -> bool:
+    """Whether a budget is written so that no disruption can ever be allowed.
+
+    - maxUnavailable 0 or 0 %;
+    - minAvailable 100 %: whatever is added is needed too.
+    """
+    if budget.spec.max_unavailable is not None:
+        return budget.spec.max_unavailable in (0, "0%", "0")
+    return budget.spec.min_available == "100%"
+
+
+def hold_now(budgets: Sequence[PodDisruptionBudget]) -> PodDisruptionBudget | None:
+    """The first budget under which no pod may be released voluntarily now, if any.
+
+    - one that never allows a disruption;
+    - one that counts fewer healthy pods than it demands: the workload is in trouble already;
+    - any, where several select the pod: the eviction could never be accepted.
+    """
+    if len(budgets) > 1:
+        return budgets[0]
+    for budget in budgets:
+        if never_allows(budget):
+            return budget
+        if budget.status.current_healthy < budget.status.desired_healthy:
+            return budget
+    return None

@@ -1,0 +1,53 @@
+"""By when a pod has to go."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import Release
+
+LONGEST_GRACE = timedelta(seconds=45)
+"""No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
+
+EVICTION_OVERHEAD = timedelta(seconds=1)
+"""What one eviction costs on top of the queue before it: a round trip and a kubelet's sync."""
+
+
+class Deadline(msgspec.Struct, frozen=True):
+    """When a pod has to be gone, and what happens then.
+
+    ``forced``: it goes then, replacement or not, because its node dies. Otherwise the move
+    was voluntary and is rolled back.
+    """
+
+    at: datetime
+    forced: bool
+
+    def last_moment(self, pod: Pod, margin: timedelta) -> datetime:
+        """When it must be told to go, for its grace period to fit before the deadline.
+
+        ``margin`` is the time that the evictions queued before it will take.
+        """
+        return self.at - min(pod.grace, LONGEST_GRACE) - margin - EVICTION_OVERHEAD
+
+
+def node_deadline(notice: NodeNotice) -> Deadline:
+    """The deadline of a pod on a doomed node. Only a notice that is no hint forces."""
+    return Deadline(notice.deadline, forced=not notice.is_hint)
+
+
+def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
+    """The deadline of a released pod: the earlier of its own and its node's.
+
+    On a node that turned out to live (no notice) it goes back, whatever it was released for.
+    """
+    if notice is None:
+        return Deadline(release.deadline, forced=False)
+    return Deadline(min(notice.deadline, release.deadline), forced=not notice.is_hint)
+
+
+def queue_margin(forced_pods: int, evictions_per_second: float) -> timedelta:
+    """How long it takes to evict this many pods, which all have the same last moment."""
+    return timedelta(seconds=forced_pods / evictions_per_second)

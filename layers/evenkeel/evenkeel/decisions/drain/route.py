@@ -1,0 +1,268 @@
+"""Which way a pod goes when its node is doomed, why, and which annotation changes that.
+
+The table of docs/design.md, row by row.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from evenkeel.decisions.drain.budgets import max_surge
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import ReplicaSet
+
+
+class Way(StrEnum):
+    """Ways a pod can go."""
+
+    HANDOVER = "handover"
+    """Make before break: release it, wait until the replacement is available, evict it."""
+
+    RATIONED = "rationed"
+    """Break before make, no more than maxUnavailable at a time."""
+
+    AT_ONCE = "at-once"
+    """Break before make, now: waiting would only take time from the replacement."""
+
+    BY_ORDINAL = "by-ordinal"
+    """Break before make, one ordinal of the StatefulSet at a time."""
+
+    AT_LAST_MOMENT = "at-last-moment"
+    """Leave it running as long as its node lives, then evict it."""
+
+    LEAVE = "leave"
+    """Not Evenkeel's to move."""
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """The way of one pod. ``remedy`` says what an owner can change to get a better one."""
+
+    way: Way
+    reason: str
+    message: str
+    remedy: str = ""
+    warning: bool = False
+
+
+def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> Route:
+    """Decide the way of a pod. ``hint``: for a rebalance recommendation or a restore.
+
+    Clauses, first match wins:
+
+    - what is not Evenkeel's to move (see ``not_ours``) is left;
+    - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept;
+    - StatefulSet: one ordinal at a time; Job: it may still finish; ReplicaSet: see
+      ``_replica_set``;
+    - a pod without a controller, and one whose controller Evenkeel does not know, is left
+      under a hint. Under a warning the first keeps running to its last moment, for nobody
+      will make it again; the second goes at once, within its budget, as a drain would do it.
+    """
+    kept = not_ours(pod, owner)
+    if kept is not None:
+        return kept
+    if hint:
+        protected = _protected(pod, owner)
+        if protected is not None:
+            return protected
+    way: Route
+    match owner.kind:
+        case "StatefulSet":
+            way = Route(
+                way=Way.BY_ORDINAL,
+                reason="StatefulSet",
+                message="a StatefulSet has each ordinal once: one at a time, the next when it "
+                "is available again",
+            )
+        case "Job":
+            way = Route(
+                way=Way.AT_LAST_MOMENT,
+                reason="JobMayFinish",
+                message="a Job's pod may still finish: it goes at the last moment",
+            )
+        case "ReplicaSet":
+            way = _replica_set(pod, owner, surroundings)
+        case "":
+            way = Route(
+                way=Way.AT_LAST_MOMENT,
+                reason="BarePod",
+                message="no controller will make this pod again: it goes at the last moment",
+                remedy="run it under a Deployment, StatefulSet or Job",
+                warning=True,
+            )
+        case kind:
+            way = Route(
+                way=Way.AT_ONCE,
+                reason="ForeignController",
+                message=f"its controller is a {kind}: evicted within its budget, so that the "
+                f"{kind} has the most time to replace it",
+            )
+    if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
+        return Route(
+            way=Way.LEAVE,
+            reason=way.reason,
+            message=f"{way.message.split(':')[0]}: a hint is not worth breaking it",
+            remedy=way.remedy,
+        )
+    return way
+
+
+def not_ours(pod: Pod, owner: Owner) -> Route | None:
+    """Pods that Evenkeel never moves.
+
+    - one that is finished or already leaving: nothing is left to do;
+    - a DaemonSet's pod: it belongs to the node, its controller would put it back;
+    - a static pod: its kubelet owns it, the API's copy is only a picture.
+    """
+    if pod.finished:
+        return Route(way=Way.LEAVE, reason="Finished", message="it has ended already")
+    if pod.leaving:
+        return Route(way=Way.LEAVE, reason="AlreadyLeaving", message="it is being deleted already")
+    if owner.kind == "DaemonSet":
+        return Route(way=Way.LEAVE, reason="DaemonSet", message="it belongs to its node")
+    if pod.is_mirror or owner.kind == "Node":
+        return Route(way=Way.LEAVE, reason="StaticPod", message="its kubelet owns it")
+    return None
+
+
+def _protected(pod: Pod, owner: Owner) -> Route | None:
+    """What an owner asked to be kept from voluntary moves.
+
+    - ``safe-to-evict: "false"`` of the cluster autoscaler;
+    - ``karpenter.sh/do-not-disrupt: "true"``, unless Evenkeel itself put it on a released pod.
+    """
+    for key, word in ((names.SAFE_TO_EVICT, "false"), (names.DO_NOT_DISRUPT, "true")):
+        if key == names.DO_NOT_DISRUPT and pod.released:
+            continue
+        if owner.annotation(key, pod).lower() == word:
+            return Route(
+                way=Way.LEAVE,
+                reason="Protected",
+                message=f'the annotation {key}: "{word}" forbids voluntary moves',
+                remedy=f"take the annotation {key} off",
+            )
+    return None
+
+
+def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
+    """The way of a ReplicaSet's pod: a handover, unless two at once are ruled out.
+
+    Single replicas, Recreate and a volume that only one node can mount gain nothing from
+    waiting: they go at once. All others go a few at a time.
+    """
+    ruled_out = _two_at_once_ruled_out(pod, owner, surroundings)
+    if ruled_out is None:
+        return Route(
+            way=Way.HANDOVER,
+            reason="MakeBeforeBreak",
+            message="its replacement runs before it goes",
+        )
+    reason, why, remedy = ruled_out
+    replica_set = owner.controller
+    alone = isinstance(replica_set, ReplicaSet) and replica_set.spec.replicas <= 1
+    if alone or reason in ("Recreate", "SingleNodeVolume"):
+        return Route(
+            way=Way.AT_ONCE,
+            reason=reason,
+            message=f"{why}: it goes at once, so that its replacement has the most time",
+            remedy=remedy,
+        )
+    return Route(
+        way=Way.RATIONED,
+        reason=reason,
+        message=f"{why}: no more than maxUnavailable at a time",
+        remedy=remedy,
+    )
+
+
+def _two_at_once_ruled_out(
+    pod: Pod, owner: Owner, surroundings: Surroundings
+) -> tuple[str, str, str] | None:
+    """Why a pod and its replacement cannot, or must not, run at the same time.
+
+    Answers reason, message and remedy; None when they can. A host port rules nothing out:
+    the replacement never comes to the cordoned node, so it is never the old pod that holds
+    the port it needs (docs/decisions/0002-host-ports.md).
+
+    - the owner said ``evenkeel.dev/handover: never``;
+    - Recreate: two versions must not meet, and the owner accepts that all are down at once;
+    - maxSurge 0: the owner forbids more pods than replicas;
+    - a volume that only one node can mount: the replacement could not start;
+    - the ReplicaSet does not select by template hash: its pods cannot be released from it;
+    - a Service or NetworkPolicy selects by template hash: a released pod would leave it.
+    """
+    if owner.annotation(names.HANDOVER, pod).lower() == "never":
+        return (
+            "HandoverNever",
+            f"the annotation {names.HANDOVER}: never forbids two at once",
+            f"take the annotation {names.HANDOVER} off",
+        )
+    deployment = owner.deployment
+    if deployment is not None and deployment.spec.strategy.type == "Recreate":
+        return (
+            "Recreate",
+            "the Deployment's strategy is Recreate",
+            "set the strategy to RollingUpdate",
+        )
+    if deployment is not None and max_surge(deployment) == 0:
+        return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
+    claim = _single_node_claim(pod, surroundings)
+    if claim:
+        return (
+            "SingleNodeVolume",
+            f"the volume {claim} can be mounted by one node at a time",
+            "use a ReadWriteMany volume",
+        )
+    template_hash = hash_of(pod)
+    replica_set = owner.controller
+    if not template_hash or (
+        isinstance(replica_set, ReplicaSet)
+        and not replica_set.spec.selector.mentions(names.TEMPLATE_HASH)
+    ):
+        return (
+            "NoTemplateHash",
+            f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
+            "run it under a Deployment",
+        )
+    selector = _selects_by_hash(pod, surroundings)
+    if selector:
+        return (
+            "SelectedByHash",
+            f"{selector} selects by {names.TEMPLATE_HASH} and would lose the released pod",
+            f"take {names.TEMPLATE_HASH} out of the selector of {selector}",
+        )
+    return None
+
+
+def hash_of(pod: Pod) -> str:
+    """The template hash of a pod, also of a released one; empty if it has none."""
+    labels = pod.metadata.labels
+    return labels.get(names.TEMPLATE_HASH) or labels.get(names.RELEASED_FROM, "")
+
+
+def _single_node_claim(pod: Pod, surroundings: Surroundings) -> str:
+    wanted = {
+        volume.persistent_volume_claim.claim_name
+        for volume in pod.spec.volumes
+        if volume.persistent_volume_claim is not None
+    }
+    return next(
+        (claim.name for claim in surroundings.claims if claim.name in wanted and claim.single_node),
+        "",
+    )
+
+
+def _selects_by_hash(pod: Pod, surroundings: Surroundings) -> str:
+    labels = pod.metadata.labels
+    if pod.released:
+        labels = labels | {names.TEMPLATE_HASH: hash_of(pod)}
+    for service in surroundings.services:
+        selector = service.spec.selector
+        if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():
+            return str(service.reference)
+    for policy in surroundings.policies:
+        pod_selector = policy.spec.pod_selector
+        if pod_selector.mentions(names.TEMPLATE_HASH) and pod_selector.matches(labels):
+            return str(policy.reference)
+    return ""

@@ -1,0 +1,62 @@
+"""What a decision about a pod has to know of the objects around it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
+from evenkeel.model.surroundings import (
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+
+type Controller = ReplicaSet | StatefulSet | Job
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """The objects of one namespace that bear on how its pods can go."""
+
+    budgets: Sequence[PodDisruptionBudget] = ()
+    services: Sequence[Service] = ()
+    policies: Sequence[NetworkPolicy] = ()
+    claims: Sequence[PersistentVolumeClaim] = ()
+
+    def budgets_of(self, pod: Pod) -> Sequence[PodDisruptionBudget]:
+        """The budgets that select this pod; a budget without a selector selects none."""
+        return [
+            budget
+            for budget in self.budgets
+            if budget.spec.selector is not None
+            and budget.spec.selector.matches(pod.metadata.labels)
+        ]
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """Who owns a pod: its controller, and the Deployment above a ReplicaSet.
+
+    ``controller`` is None for a bare pod, and for a pod whose controller Evenkeel does not
+    know, is gone, or could not be read; ``kind`` is then the kind named by the pod.
+    """
+
+    kind: str = ""
+    controller: Controller | None = None
+    deployment: Deployment | None = None
+
+    @property
+    def workload(self) -> Reference | None:
+        """What a person would name: the Deployment if there is one, else the controller."""
+        top = self.deployment or self.controller
+        return top.reference if top is not None else None
+
+    def annotation(self, key: str, pod: Pod | None = None) -> str:
+        """The first value set on the pod, its controller or its Deployment; empty without one."""
+        places = (
+            place.metadata.annotations
+            for place in (pod, self.controller, self.deployment)
+            if place is not None
+        )
+        return next((place[key] for place in places if key in place), "")

@@ -1,0 +1,138 @@
+"""Counting the pods of one ReplicaSet: who is there, who is available, who is surplus."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import Release
+from evenkeel.model.workload import ReplicaSet
+
+ON_ITS_WAY = timedelta(minutes=5)
+"""A pod younger than this that is not available yet is taken to be about to be."""
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class ReleasedPod(msgspec.Struct, frozen=True):
+    """A released pod and what its annotation says of the release."""
+
+    pod: Pod
+    release: Release
+
+
+class Census(msgspec.Struct, frozen=True, kw_only=True):
+    """All pods of one ReplicaSet at one time, owned and released.
+
+    ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
+    active pods only: terminating and finished ones never count. ``dooms`` has the open
+    notices by node name.
+    """
+
+    now: datetime
+    replica_set: ReplicaSet | None
+    owner: Owner
+    owned: Sequence[Pod] = ()
+    released: Sequence[ReleasedPod] = ()
+    dooms: Mapping[str, NodeNotice] = {}
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas the ReplicaSet is asked for; 0 when it is gone or going."""
+        replica_set = self.replica_set
+        return 0 if replica_set is None or replica_set.leaving else replica_set.spec.replicas
+
+    def is_available(self, pod: Pod) -> bool:
+        """Whether a pod counts as available to its Deployment."""
+        min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
+        return pod.available(self.now, min_ready)
+
+    @property
+    def available_owned(self) -> int:
+        """Available pods that the ReplicaSet owns."""
+        return sum(map(self.is_available, self.owned))
+
+    @property
+    def available_released(self) -> int:
+        """Available pods that were released from it."""
+        return sum(self.is_available(item.pod) for item in self.released)
+
+    def is_doomed(self, pod: Pod) -> bool:
+        """Whether the pod runs on a node with an open notice."""
+        return pod.spec.node_name in self.dooms
+
+    def deadline_of(self, item: ReleasedPod) -> Deadline:
+        """By when a released pod has to go, or to be back."""
+        return released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
+
+    @property
+    def off_doomed(self) -> Sequence[Pod]:
+        """Owned pods that already have a place off doomed nodes."""
+        return [pod for pod in self.owned if pod.spec.node_name and not self.is_doomed(pod)]
+
+    @property
+    def ready_off_doomed(self) -> int:
+        """Owned pods that are ready off doomed nodes: what would be left."""
+        return sum(pod.ready for pod in self.off_doomed)
+
+    @property
+    def not_made_anew(self) -> int:
+        """Releases whose replacement pod the ReplicaSet controller has not made yet.
+
+        Zero while it cannot make any: a quota or a deletion must not hold up the others.
+        """
+        replica_set = self.replica_set
+        if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
+            return 0
+        return min(len(self.released), max(0, self.replicas - len(self.owned)))
+
+    @property
+    def worth_keeping(self) -> int:
+        """How many pods a release has to keep available, were it made now.
+
+        What is available, owned and released, and what is young and on its way; never more
+        than the replicas asked for.
+        """
+        coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
+        return min(self.replicas, self.available_owned + self.available_released + coming)
+
+    def _is_on_its_way(self, pod: Pod) -> bool:
+        created = pod.metadata.creation_timestamp
+        return created is not None and self.now - created < ON_ITS_WAY
+
+    @property
+    def wanted(self) -> int:
+        """How many available pods there have to be from now on.
+
+        The replicas asked for now, or what was worth keeping when the releases were made
+        (of several the highest), whichever is less.
+        """
+        promised = max((item.release.wanted for item in self.released), default=self.replicas)
+        return min(self.replicas, promised)
+
+    @property
+    def surplus(self) -> int:
+        """How many released pods can go without the workload falling below ``wanted``."""
+        return max(0, self.available_owned + self.available_released - self.wanted)
+
+    @property
+    def order_of_leaving(self) -> Sequence[ReleasedPod]:
+        """The released pods in the order in which they go.
+
+        Not available ones first, then by deadline, start time and uid. It depends on the
+        objects alone, so that any two invocations agree.
+        """
+
+        def rank(item: ReleasedPod) -> tuple[bool, datetime, datetime, str]:
+            return (
+                self.is_available(item.pod),
+                self.deadline_of(item).at,
+                item.pod.status.start_time or _NEVER,
+                item.pod.uid,
+            )
+
+        return sorted(self.released, key=rank)

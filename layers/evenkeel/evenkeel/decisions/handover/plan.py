@@ -1,0 +1,263 @@
+"""The plan for one ReplicaSet: who is released, evicted, rolled back, and who waits."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.plan import Candidate, Plan, earliest
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Write
+from evenkeel.model.surroundings import PodDisruptionBudget
+
+SHORTEST_HANDOVER = timedelta(seconds=5)
+"""With less time than this before the last moment, a release would only be in the way."""
+
+ROLL_BACK_LEAD = timedelta(seconds=4)
+"""How long before its last moment an irreplaceable pod is put back into its ReplicaSet."""
+
+SHORTEST_VOLUNTARY = timedelta(seconds=60)
+"""A voluntary handover is not begun with less time than this before its deadline."""
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What else bears on a ReplicaSet's plan.
+
+    ``margin`` is the time that the evictions with the same deadline need. ``budgets`` are
+    the disruption budgets that select its pods.
+    """
+
+    margin: timedelta = timedelta()
+    budgets: Sequence[PodDisruptionBudget] = ()
+
+
+def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
+    """Decide about the released pods of a ReplicaSet, and about its ``movers``.
+
+    ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover.
+    """
+    if census.replicas == 0:
+        return _orphans(census)
+    steps: list[Decision] = []
+    fresh_steps: list[Decision] = []
+    dues: list[datetime | None] = []
+    leaving = {item.pod.uid for item in census.order_of_leaving[: census.surplus]}
+    given_up = False
+    for item in census.released:
+        if item.pod.uid in leaving:
+            fresh_steps.append(_replaced(census, item))
+            deadline = census.deadline_of(item)
+            if deadline.forced:
+                dues.append(deadline.last_moment(item.pod, rules.margin))
+            continue
+        decision, due = _unreplaced(census, item, rules)
+        steps.append(decision)
+        dues.append(due)
+        given_up |= decision.verb is Verb.ROLL_BACK and not census.deadline_of(item).forced
+    if given_up:
+        steps.extend(_cool_down(census))
+    candidates: list[Candidate] = []
+    for pod in movers:
+        outcome, due = _mover(census, pod, rules)
+        dues.append(due)
+        if isinstance(outcome, Candidate):
+            candidates.append(outcome)
+        else:
+            steps.append(outcome)
+    return Plan(steps=steps, fresh_steps=fresh_steps, candidates=candidates, due=earliest(*dues))
+
+
+def _orphans(census: Census) -> Plan:
+    """Nobody wants these pods any more: the workload was deleted, or scaled to zero."""
+    gone = census.replica_set is None or census.replica_set.leaving
+    reason = "WorkloadDeleted" if gone else "ScaledToZero"
+    message = (
+        "its ReplicaSet is gone and nobody owns it: deleted at once"
+        if gone
+        else "its ReplicaSet was scaled to zero: deleted at once"
+    )
+    return Plan(
+        fresh_steps=[
+            _decide(census, item.pod, Verb.DELETE, reason, message, write=writes.delete(item.pod))
+            for item in census.released
+        ]
+    )
+
+
+def _replaced(census: Census, item: ReleasedPod) -> Decision:
+    return _decide(
+        census,
+        item.pod,
+        Verb.EVICT,
+        "ReplacementAvailable",
+        f"{census.available_owned + census.available_released} available, "
+        f"{census.wanted} wanted: it can go",
+        write=writes.evict(item.pod),
+    )
+
+
+def _unreplaced(
+    census: Census, item: ReleasedPod, rules: Rules
+) -> tuple[Decision, datetime | None]:
+    """A released pod whose replacement is not available.
+
+    - forced: evicted at its last moment; put back shortly before that if its ReplicaSet
+      cannot make pods, for the eviction of an owned pod makes it try again at once, while
+      its back-off after a failure takes up to 22 s and more;
+    - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods;
+    - else it waits.
+    """
+    pod = item.pod
+    deadline = census.deadline_of(item)
+    failure = census.replica_set.cannot_create if census.replica_set else None
+    if deadline.forced:
+        last = deadline.last_moment(pod, rules.margin)
+        if census.now >= last:
+            return _at_last_moment(census, pod), None
+        if failure is not None:
+            if census.now >= last - ROLL_BACK_LEAD:
+                message = f"no replacement can be made ({failure.message}): back to its owner"
+                return _roll_back(census, item, "CannotBeReplaced", message), last
+            last -= ROLL_BACK_LEAD
+        return _wait(census, pod, "ReplacementPending", last), last
+    if census.now >= deadline.at:
+        message = "its replacement was not available by the deadline: back to its owner"
+        return _roll_back(census, item, "DeadlinePassed", message), None
+    if failure is not None:
+        message = f"no replacement can be made ({failure.message}): back to its owner"
+        return _roll_back(census, item, "CannotBeReplaced", message), None
+    return _wait(census, pod, "ReplacementPending", deadline.at), deadline.at
+
+
+def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:
+    """Decide about an owned pod on a doomed node.
+
+    It is released when its turn comes, unless
+
+    - its last moment is here (evicted), or so near that a release would not help (waits);
+    - its ReplicaSet cannot make pods: one release was enough to learn that;
+    - the move is voluntary and its workload rests after a failure, is in trouble with its
+      budget, or too little time is left.
+    """
+    deadline = node_deadline(census.dooms[pod.spec.node_name])
+    failure = census.replica_set.cannot_create if census.replica_set else None
+    if deadline.forced:
+        last = deadline.last_moment(pod, rules.margin)
+        if census.now >= last:
+            return _at_last_moment(census, pod), None
+        if last - census.now < SHORTEST_HANDOVER:
+            return _wait(census, pod, "TooLateForHandover", last), last
+        if failure is not None:
+            return _wait(census, pod, "CannotBeReplaced", last), last
+        return Candidate(pod, deadline), last
+    hold = _voluntary_hold(census, rules, deadline.at)
+    if hold is not None:
+        reason, message = hold
+        return _decide(census, pod, Verb.LEAVE, reason, message), deadline.at
+    return Candidate(pod, deadline), deadline.at
+
+
+def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str, str] | None:
+    """Why a workload's pods are not released for a mere hint now; None if they can be."""
+    replica_set = census.replica_set
+    if replica_set is not None and replica_set.cannot_create is not None:
+        return "CannotBeReplaced", replica_set.cannot_create.message
+    top = census.owner.deployment or replica_set
+    cooldown = writes.cooldown_of(top) if top is not None else None
+    if cooldown is not None and census.now < cooldown.until:
+        return (
+            "CoolingDown",
+            f"{cooldown.failures} handovers were rolled back: it rests until {cooldown.until}",
+        )
+    if until - census.now < SHORTEST_VOLUNTARY:
+        return "TooLateForHandover", "too little time is left for a voluntary move"
+    budget = budgets.hold_now(rules.budgets)
+    if budget is not None:
+        counts = (
+            f"{budget.status.current_healthy} healthy, {budget.status.desired_healthy} demanded"
+        )
+        return "BudgetHolds", f"{budget.reference} leaves no room ({counts})"
+    return None
+
+
+def _at_last_moment(census: Census, pod: Pod) -> Decision:
+    return _decide(
+        census,
+        pod,
+        Verb.EVICT,
+        "LastMoment",
+        "its node dies and its grace period has to fit: it goes, replacement or not",
+        write=writes.evict(pod),
+        warning=True,
+    )
+
+
+def _roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> Decision:
+    return _decide(
+        census,
+        item.pod,
+        Verb.ROLL_BACK,
+        reason,
+        message,
+        write=writes.roll_back_patch(item.pod, item.release),
+        warning=True,
+    )
+
+
+def _cool_down(census: Census) -> Sequence[Decision]:
+    top = census.owner.deployment or census.replica_set
+    if top is None:
+        return ()
+    cooldown = writes.cooldown_of(top)
+    if cooldown is not None and census.now < cooldown.until:
+        return ()
+    return (
+        Decision(
+            verb=Verb.COOL_DOWN,
+            subject=top.reference,
+            workload=top.reference,
+            reason="HandoverRolledBack",
+            message="its voluntary handover was rolled back: it rests before the next one",
+            write=writes.cooldown_patch(top, census.now),
+        ),
+    )
+
+
+def _wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
+    return _decide(
+        census,
+        pod,
+        Verb.WAIT,
+        reason,
+        f"{census.available_owned + census.available_released} available, {census.wanted} wanted",
+        until=until,
+    )
+
+
+def _decide(  # noqa: PLR0913 - a Decision's own fields
+    census: Census,
+    pod: Pod,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    write: Write | None = None,
+    until: datetime | None = None,
+    warning: bool = False,
+) -> Decision:
+    return Decision(
+        verb=verb,
+        subject=pod.reference,
+        reason=reason,
+        message=message,
+        workload=census.owner.workload,
+        node=pod.spec.node_name,
+        write=write,
+        until=until,
+        warning=warning,
+    )

@@ -1,0 +1,36 @@
+"""What a decision about a group of pods comes to."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.model.decision import Decision
+from evenkeel.model.pod import Pod
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A pod that may be released as soon as its turn comes."""
+
+    pod: Pod
+    deadline: Deadline
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do about one workload's pods now.
+
+    ``steps`` hold whatever the view is worth. ``fresh_steps`` take something away from a
+    workload: they hold only if a fresh, consistent read says the same. ``candidates`` wait
+    for their turn in the window. ``due`` is when the plan changes although nothing else does.
+    """
+
+    steps: Sequence[Decision] = ()
+    fresh_steps: Sequence[Decision] = ()
+    candidates: Sequence[Candidate] = ()
+    due: datetime | None = None
+
+
+def earliest(*times: datetime | None) -> datetime | None:
+    """The earliest of the times that are set."""
+    return min((time for time in times if time is not None), default=None)

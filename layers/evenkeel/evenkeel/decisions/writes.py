@@ -1,0 +1,143 @@
+"""The writes that move pods: release, roll back, evict, delete, cool down."""
+
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import COOLDOWN_FIRST, COOLDOWN_LONGEST, Cooldown, Release
+from evenkeel.model.request import Delete, Evict, Operation, Patch, pointer
+
+_LABELS = ("metadata", "labels")
+_ANNOTATIONS = ("metadata", "annotations")
+
+
+def release_patch(pod: Pod, release: Release) -> Patch:
+    """Take a pod out of its ReplicaSet in one write, while Services still select it.
+
+    The hash label and the controller's entry in ownerReferences go together: if only the
+    label went, the ReplicaSet controller would have to write the other.
+    """
+    owners = pod.metadata.owner_references
+    index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
+    template_hash = pod.metadata.labels[names.TEMPLATE_HASH]
+    hash_path = pointer(*_LABELS, names.TEMPLATE_HASH)
+    return _patch(
+        pod,
+        Operation("test", hash_path, template_hash),
+        Operation("test", f"/metadata/ownerReferences/{index}/uid", release.controller_uid),
+        Operation("remove", hash_path),
+        Operation("add", pointer(*_LABELS, names.RELEASED_FROM), template_hash),
+        Operation("remove", f"/metadata/ownerReferences/{index}"),
+        *_annotations_exist(pod),
+        Operation(
+            "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
+        ),
+        Operation("add", pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT), "true"),
+    )
+
+
+def roll_back_patch(pod: Pod, release: Release | None) -> Patch:
+    """Put a released pod's hash label back, so that its ReplicaSet adopts it again.
+
+    ``release`` None: its annotation cannot be read; what Karpenter's annotation was is then
+    unknown, and Evenkeel's value is taken off.
+    """
+    template_hash = pod.metadata.labels[names.RELEASED_FROM]
+    mark = pointer(*_LABELS, names.RELEASED_FROM)
+    operations = [
+        Operation("test", mark, template_hash),
+        Operation("remove", mark),
+        Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
+    ]
+    if names.RELEASE in pod.metadata.annotations:
+        operations.append(Operation("remove", pointer(*_ANNOTATIONS, names.RELEASE)))
+    before = release.do_not_disrupt if release is not None else None
+    disrupt = pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT)
+    if before is not None:
+        operations.append(Operation("add", disrupt, before))
+    elif names.DO_NOT_DISRUPT in pod.metadata.annotations:
+        operations.append(Operation("remove", disrupt))
+    return _patch(pod, *operations)
+
+
+def evict(pod: Pod) -> Evict:
+    """Evict a pod, if it is still this one."""
+    return Evict(name=pod.name, namespace=pod.namespace, uid=pod.uid)
+
+
+def delete(pod: Pod) -> Delete:
+    """Delete a pod, if it is still this one, with its own grace period."""
+    return Delete(kind=Pod, name=pod.name, namespace=pod.namespace, uid=pod.uid)
+
+
+def disruption_patch(pod: Pod, now: datetime) -> Patch:
+    """Say that a pod fails for a disruption (condition DisruptionTarget), as evictions do.
+
+    A plain delete does not, and a Job's podFailurePolicy would count the failure (KEP-3329).
+    """
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "TerminationByEvenkeel",
+        "message": "its node is taken back by EC2",
+        "lastTransitionTime": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return Patch(
+        kind=Pod,
+        name=pod.name,
+        namespace=pod.namespace,
+        subresource="status",
+        body=(
+            Operation("test", "/metadata/uid", pod.uid),
+            Operation("test", "/metadata/resourceVersion", pod.metadata.resource_version),
+            Operation("add", "/status/conditions/-", condition),
+        ),
+    )
+
+
+def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
+    """The cooldown that a workload carries; None without one that can be read."""
+    text = workload.metadata.annotations.get(names.COOLDOWN)
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=Cooldown)
+    except msgspec.DecodeError:
+        return None
+
+
+def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:
+    """Let a workload rest after a rolled back handover, twice as long as after the last."""
+    last = cooldown_of(workload)
+    failures = (last.failures if last is not None else 0) + 1
+    rest = min(COOLDOWN_FIRST * 2 ** min(failures - 1, 10), COOLDOWN_LONGEST)
+    cooldown = Cooldown(failures=failures, until=now + rest)
+    return _patch(
+        workload,
+        *_annotations_exist(workload),
+        Operation(
+            "add", pointer(*_ANNOTATIONS, names.COOLDOWN), msgspec.json.encode(cooldown).decode()
+        ),
+    )
+
+
+def _patch(item: KubernetesObject, *operations: Operation) -> Patch:
+    return Patch(
+        kind=type(item),
+        name=item.name,
+        namespace=item.namespace,
+        body=(Operation("test", "/metadata/uid", item.uid), *operations),
+    )
+
+
+def _annotations_exist(item: KubernetesObject) -> tuple[Operation, ...]:
+    """Make the annotations map where there is none; only if nothing changed meanwhile."""
+    if item.metadata.annotations:
+        return ()
+    return (
+        Operation("test", "/metadata/resourceVersion", item.metadata.resource_version),
+        Operation("add", pointer(*_ANNOTATIONS), {}),
+    )
