@@ -1,0 +1,22 @@
+"""What a command says when it cannot do what it was asked.
+
+CommandError                 one line for people; ``code`` is the exit code
+|-- BadInputError            2: an argument, a file or a record is not what it should be
+`-- UnmetError               1: the input was good, the outcome is not what was wanted
+"""
+
+
+class CommandError(Exception):
+    """A command cannot go on. The message is one line: what is wrong, and the remedy."""
+
+    code = 1
+
+
+class BadInputError(CommandError):
+    """What the command was given is not what it should be."""
+
+    code = 2
+
+
+class UnmetError(CommandError):
+    """The input was good, but the cluster or the machine did not do what was wanted."""

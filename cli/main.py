@@ -1,0 +1,102 @@
+"""The entry of the command ``evenkeel``: finds the command, translates errors, exits.
+
+Exit codes: 0 done, 1 not as wanted, 2 bad input, 130 interrupted. An error is one line on
+standard error, ``error: <what is wrong>: <the remedy>``.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from cli.errors import CommandError
+from evenkeel.errors import EvenkeelError
+
+COMMANDS: Final = {
+    "demo": "cli.commands.demo",
+    "replay": "cli.commands.replay",
+    "explain": "cli.commands.explain",
+    "pause": "cli.commands.pause",
+    "resume": "cli.commands.resume",
+    "cancel": "cli.commands.cancel",
+    "version": "cli.commands.version",
+}
+"""The module of each command, in the order of --help. A module is loaded when it is needed:
+what talks to a cluster is slow to import."""
+
+INTERRUPTED: Final = 130
+
+
+class Commands(click.Group):
+    """The group of all commands, which turns every error into one line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command; None if there is none of this name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        assert isinstance(command, click.Command)  # noqa: S101 - true of every module above
+        return command
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> Any:
+        """Run a command and leave the process with its exit code."""
+        settings |= {"prog_name": "evenkeel", "standalone_mode": False}
+        sys.exit(self._run(args, settings))
+
+    def _run(self, args: Sequence[str] | None, settings: dict[str, Any]) -> int:
+        try:
+            code = super().main(args, **settings)
+            sys.stdout.flush()
+        except click.Abort:
+            return INTERRUPTED
+        except click.UsageError as error:
+            return _fail(_usage(error), code=2)
+        except click.ClickException as error:
+            return _fail(error.format_message(), code=2)
+        except CommandError as error:
+            return _fail(str(error), code=error.code)
+        except EvenkeelError as error:
+            return _fail(str(error), code=1)
+        except BrokenPipeError:
+            # The reader (head, less) has what it wanted. Python would complain once more
+            # when it flushes at exit, so what is left goes nowhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code if isinstance(code, int) else 0
+
+
+def _usage(error: click.UsageError) -> str:
+    command = error.ctx.command_path if error.ctx is not None else "evenkeel"
+    return f"{error.format_message().rstrip('.')}: see {command} --help"
+
+
+def _fail(message: str, *, code: int) -> int:
+    line = " ".join(message.split())
+    click.echo(f"error: {line}", err=True)
+    return code
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Keep Kubernetes workloads on an even keel while they run on spot capacity.
+
+    Evenkeel gets each replacement running before the old pod stops. These commands show what
+    it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
+    real cluster without --apply.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,55 @@
+"""Options that several commands share, with kubectl's names and meanings."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def output(*formats: str) -> Decorator:
+    """``-o``: how the result is printed; the first format is the default."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How to print the result.",
+    )
+
+
+def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--context`` and ``--kubeconfig``: which cluster."""
+    function = click.option(
+        "--kubeconfig",
+        type=click.Path(path_type=Path),
+        help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
+    )(function)
+    return click.option("--context", help="The kubeconfig context; else the current one.")(function)
+
+
+def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--snapshot``: a file with the objects of a cluster, instead of the cluster."""
+    return click.option(
+        "--snapshot",
+        metavar="FILE",
+        help="Objects of a cluster as kubectl prints them (-o json); - is standard input.",
+    )(function)
+
+
+def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``-n`` and ``-A``: of which namespaces."""
+    function = click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces.")(
+        function
+    )
+    return click.option("-n", "--namespace", help="Look in this namespace only.")(function)
+
+
+def apply(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--apply``: without it nothing is written to the cluster."""
+    return click.option(
+        "--apply", is_flag=True, help="Do it. Without this the command only says what it would do."
+    )(function)
