@@ -1,0 +1,154 @@
+"""What to do about a doomed node: exclude it, take it out of service, lift its mark."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.notice import marks
+from evenkeel.decisions.plan import earliest
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.request import Write
+
+SETTLING = timedelta(seconds=60)
+"""So long after its deadline a running instance is believed to live on: EC2 may be late."""
+
+ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
+"""The states of an instance that AWS is taking away or has taken."""
+
+OFF = frozenset({"stopped", "terminated"})
+"""The states in which an instance's volumes can be detached without harm."""
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """A doomed node and what is known of it.
+
+    ``state`` is EC2's word for its instance, "terminated" for one that EC2 does not know any
+    more, None if EC2 was not asked or did not answer. ``handovers_left`` tells whether pods
+    that go by handover are still on it, ``ordinals_left`` whether a StatefulSet's are.
+    ``others_remain`` tells whether load balancers would keep another node; None: not asked.
+    """
+
+    now: datetime
+    node: Node
+    notice: NodeNotice
+    state: str | None = None
+    handovers_left: bool = False
+    ordinals_left: bool = False
+    others_remain: bool | None = None
+    load_balancer_lead: timedelta = timedelta(seconds=60)
+    do_out_of_service: bool = True
+
+    @property
+    def over(self) -> bool:
+        """Whether the deadline, or the hint's expiry, has passed."""
+        return self.now >= self.notice.deadline
+
+    @property
+    def wants_exclusion(self) -> bool:
+        """Whether load balancers should stop sending to the node now.
+
+        - it dies (a hint is no reason), and it is not excluded already;
+        - its last handed-over pod has left, or the deadline is near, whichever is first;
+        - it is not back yet: that is decided before.
+        """
+        if self.notice.is_hint or self.over:
+            return False
+        if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
+            return False
+        near = self.now >= self.notice.deadline - self.load_balancer_lead
+        return near or not self.handovers_left
+
+
+def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+    """Decide about a doomed node; also when this changes though nothing else does."""
+    if situation.over:
+        return _after_the_deadline(situation)
+    notice = situation.notice
+    steps: list[Decision] = []
+    if situation.wants_exclusion and situation.others_remain is not None:
+        steps.append(_exclude(situation))
+    near = notice.deadline - situation.load_balancer_lead
+    due = near if not notice.is_hint and situation.now < near else None
+    return steps, earliest(due, notice.deadline)
+
+
+def _exclude(situation: Situation) -> Decision:
+    if not situation.others_remain:
+        return _decide(
+            situation,
+            Verb.LEAVE,
+            "NoOtherNode",
+            "no other node would remain behind external load balancers: it stays",
+        )
+    return _decide(
+        situation,
+        Verb.EXCLUDE,
+        "NodeDying",
+        "external load balancers stop sending to it",
+        write=marks.exclude(situation.node),
+    )
+
+
+def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+    """The deadline has passed: what EC2 says of the instance decides.
+
+    - stopped or terminated: over; a StatefulSet's pods that hang on it are freed by the
+      out-of-service taint;
+    - stopping or shutting down: not yet;
+    - running: a hint has expired; after a warning the instance is believed to live on once
+      EC2 had a minute to follow its own warning;
+    - unknown: a hint expires all the same; after a warning EC2 is asked again.
+    """
+    notice, state = situation.notice, situation.state
+    if state in OFF:
+        if situation.ordinals_left and situation.do_out_of_service and not notice.out_of_service:
+            taint = _decide(
+                situation,
+                Verb.TAINT,
+                "InstanceOff",
+                f"EC2 says {state}: its volumes detach and its ordinals can return",
+                write=marks.take_out_of_service(situation.node),
+            )
+            return (taint,), None
+        message = f"EC2 says {state}: nothing is left to do"
+        return (_decide(situation, Verb.COMPLETE, "InstanceOff", message),), None
+    if state in ENDING:
+        return (_decide(situation, Verb.WAIT, "InstanceEnding", f"EC2 says {state}"),), None
+    if notice.is_hint:
+        return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
+    settled = notice.deadline + SETTLING
+    if state is not None and situation.now >= settled:
+        return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
+    known = "does not answer" if state is None else f"still says {state}"
+    return (
+        (_decide(situation, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled),),
+        settled if situation.now < settled else None,
+    )
+
+
+def _lift(situation: Situation, reason: str, message: str) -> Decision:
+    return _decide(situation, Verb.LIFT, reason, message, write=marks.unmark(situation.node))
+
+
+def _decide(
+    situation: Situation,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    write: Write | None = None,
+    until: datetime | None = None,
+) -> Decision:
+    return Decision(
+        verb=verb,
+        subject=situation.node.reference,
+        node=situation.node.name,
+        reason=reason,
+        message=message,
+        write=write,
+        until=until,
+    )

@@ -1,0 +1,25 @@
+"""How many spot nodes may be cordoned for rebalance recommendations at once."""
+
+import math
+from collections.abc import Sequence
+
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+
+
+def admitted(
+    hinted: Sequence[tuple[Node, NodeNotice]], spot_nodes: int, share: float
+) -> Sequence[Node]:
+    """The noted, not yet cordoned nodes that may be cordoned now, oldest notice first.
+
+    A hint often comes for many nodes of a pool at once, most of which live on. So at most a
+    ``share`` (0 to 1) of the ``spot_nodes`` of the cluster, and at least one, is cordoned
+    for hints at a time.
+    """
+    allowed = max(1, math.floor(share * spot_nodes))
+    cordoned = sum(notice.cordoned_at is not None for _, notice in hinted)
+    waiting = sorted(
+        ((notice.since, node.name, node) for node, notice in hinted if notice.cordoned_at is None),
+        key=lambda item: item[:2],
+    )
+    return [node for _, _, node in waiting[: max(0, allowed - cordoned)]]

@@ -1,0 +1,64 @@
+"""The pause: while its ConfigMap exists, nothing in the cluster is touched."""
+
+from datetime import datetime, timedelta
+
+from evenkeel.errors import NotFoundError
+from evenkeel.flows.asking import ask_for_one
+from evenkeel.model import names
+from evenkeel.model.request import Get
+from evenkeel.model.surroundings import ConfigMap
+from evenkeel.ports import Cluster, Reply
+
+QUESTION = Get(ConfigMap, names.PAUSED, names.SYSTEM_NAMESPACE)
+"""Whether Evenkeel is paused: NotFoundError means that it is not."""
+
+STALE_AFTER = timedelta(seconds=1)
+"""No write is made on an older answer."""
+
+ASK_AGAIN_AFTER = timedelta(milliseconds=500)
+"""So that there is a fresh answer before the last one is stale."""
+
+
+def is_paused(cluster: Cluster) -> bool:
+    """Ask once. Raises ClusterError if there is no answer: then nothing may be written."""
+    return ask_for_one(cluster, QUESTION) is not None
+
+
+class PauseGate:
+    """What is known of the pause, and since when. It asks nothing itself.
+
+    The answer counts from when the question was sent: what happened after that is unknown.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet, so the gate is shut."""
+        self._paused = True
+        self._known_at: datetime | None = None
+        self._asked_at: datetime | None = None
+
+    def should_ask(self, now: datetime) -> bool:
+        """Whether the question should be sent now; at most one is under way."""
+        if self._asked_at is not None:
+            return False
+        return self._known_at is None or now - self._known_at >= ASK_AGAIN_AFTER
+
+    def asked(self, now: datetime) -> None:
+        """The question is under way."""
+        self._asked_at = now
+
+    def heard(self, reply: Reply) -> None:
+        """The answer arrived. An error other than NotFoundError leaves all as it was."""
+        asked_at, self._asked_at = self._asked_at, None
+        if reply.error is None or isinstance(reply.error, NotFoundError):
+            self._paused = reply.error is None
+            self._known_at = asked_at
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether a write may be made now: known to be not paused, and known recently."""
+        fresh = self._known_at is not None and now - self._known_at < STALE_AFTER
+        return fresh and not self._paused
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the last answer was that Evenkeel is paused."""
+        return self._paused and self._known_at is not None
