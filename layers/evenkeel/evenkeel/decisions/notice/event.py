@@ -1,0 +1,75 @@
+"""The envelope that EventBridge puts around every event, and what an event can turn out to be."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.notice.fields import Fields
+from evenkeel.model.notice import Notice
+
+EC2: Final = "aws.ec2"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event: who says it, what kind it is, when it was given, and the fields of ``detail``.
+
+    The ARN in ``resources`` differs from kind to kind, and is not read.
+    """
+
+    event_id: str
+    source: str
+    detail_type: str
+    time: datetime
+    detail: Fields
+
+    @classmethod
+    def read(cls, fields: Fields) -> "Event":
+        """Read the envelope. Raises MalformedNoticeError."""
+        return cls(
+            event_id=fields.text("id"),
+            source=fields.text("source"),
+            detail_type=fields.text("detail-type"),
+            time=fields.time("time"),
+            detail=fields.nested("detail"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a deployment sets about reading events.
+
+    ``rebalance_expiry`` is how long a rebalance recommendation counts. Events of the source
+    ``replay_source`` are read as if EC2 had sent them; empty allows none.
+    """
+
+    rebalance_expiry: timedelta = timedelta(minutes=15)
+    replay_source: str = ""
+
+
+class Understood(msgspec.Struct, frozen=True, kw_only=True):
+    """The event is a notice. ``warning`` tells what was unusual about it."""
+
+    notice: Notice
+    warning: str = ""
+
+
+class Harmless(msgspec.Struct, frozen=True, kw_only=True):
+    """The event is of a known kind that takes no node away; ``message`` says why not."""
+
+    event_id: str
+    detail_type: str
+    message: str
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """The event is of a kind that nobody here has heard of."""
+
+    event_id: str
+    source: str
+    detail_type: str
+
+
+type Reading = Understood | Harmless | Unknown

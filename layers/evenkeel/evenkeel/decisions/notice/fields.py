@@ -1,0 +1,96 @@
+"""Typed access to the fields of an event, with errors that name the field's path."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from evenkeel.errors import MalformedNoticeError
+
+INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+"""EC2's ids have 17 hexadecimal digits since 2016; the older 8 are still to be met.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
+"""
+
+YEARS: Final = range(2000, 2200)
+"""A time outside of these years is a mistake, and arithmetic with it could overflow."""
+
+
+class Fields:
+    """A JSON object of an event. Every method raises MalformedNoticeError."""
+
+    def __init__(self, values: object, path: str = "") -> None:
+        """Wrap the object at ``path``; the empty path is the event itself."""
+        if not isinstance(values, Mapping):
+            raise MalformedNoticeError(
+                path or "event", f"should be an object, but is {_name(values)}"
+            )
+        self._values: Mapping[str, Any] = values
+        self._path = path
+
+    def path(self, name: str) -> str:
+        """The full path of a field, such as ``detail.instance-id``."""
+        return f"{self._path}.{name}" if self._path else name
+
+    def text(self, name: str) -> str:
+        """A field that is a string and not empty."""
+        value = self._value(name)
+        if not isinstance(value, str):
+            raise MalformedNoticeError(
+                self.path(name), f"should be a string, but is {_name(value)}"
+            )
+        if not value.strip():
+            raise MalformedNoticeError(self.path(name), "is empty")
+        return value
+
+    def nested(self, name: str) -> "Fields":
+        """A field that is an object."""
+        return Fields(self._value(name), self.path(name))
+
+    def time(self, name: str) -> datetime:
+        """A field that is a time with its zone, as in 2026-11-21T06:00:00Z; answers UTC."""
+        value = self.text(name)
+        problem = f"should be a time such as 2026-11-21T06:00:00Z, but is {value!r}"
+        try:
+            time = datetime.fromisoformat(value)
+        except ValueError:
+            raise MalformedNoticeError(self.path(name), problem) from None
+        if time.tzinfo is None:
+            raise MalformedNoticeError(
+                self.path(name), f"should name its time zone, but is {value!r}"
+            )
+        if time.year not in YEARS:
+            raise MalformedNoticeError(self.path(name), problem)
+        return time.astimezone(UTC)
+
+    def instance_id(self, name: str) -> str:
+        """A field that is the id of an EC2 instance."""
+        value = self.text(name)
+        if not INSTANCE_ID.fullmatch(value):
+            raise MalformedNoticeError(
+                self.path(name),
+                f"should be an instance id such as i-1234567890abcdef0, but is {value!r}",
+            )
+        return value
+
+    def _value(self, name: str) -> Any:
+        if name not in self._values:
+            raise MalformedNoticeError(self.path(name), "is missing")
+        return self._values[name]
+
+
+def _name(value: object) -> str:
+    """What JSON calls a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case Mapping():
+            return "an object"
+    return "an array"

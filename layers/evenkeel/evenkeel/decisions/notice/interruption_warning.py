@@ -1,0 +1,44 @@
+"""EC2 takes a spot instance back.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+
+SOURCE: Final = EC2
+DETAIL_TYPE: Final = "EC2 Spot Instance Interruption Warning"
+
+LEAD: Final = timedelta(seconds=120)
+"""How long before a stop or a termination EC2 warns."""
+
+
+def parse(event: Event, _rules: Rules) -> Understood:
+    """A stop or termination two minutes after the event, a hibernation that begins with it.
+
+    An action that EC2 has not had so far counts as a termination. Raises
+    MalformedNoticeError.
+    """
+    instance_id = event.detail.instance_id("instance-id")
+    word = event.detail.text("instance-action")
+    warning = ""
+    try:
+        action = InstanceAction(word)
+    except ValueError:
+        action = InstanceAction.TERMINATE
+        warning = f"instance-action {word!r} is new to Evenkeel and counts as terminate"
+    lead = timedelta() if action is InstanceAction.HIBERNATE else LEAD
+    return Understood(
+        notice=Notice(
+            kind=NoticeKind.INTERRUPTION,
+            event_id=event.event_id,
+            instance_id=instance_id,
+            time=event.time,
+            deadline=event.time + lead,
+            action=action,
+        ),
+        warning=warning,
+    )

@@ -1,0 +1,208 @@
+"""The mark of a doomed node: what it holds, and the patches that change it.
+
+A mark is the label and the annotation, and from the cordon on also ``spec.unschedulable`` and
+the NoSchedule taint. Each patch tests the node's uid and resource version first, so the indices
+of other people's taints hold, and a map that was empty is still empty: whatever changed
+meanwhile makes it fail as a whole (422), and the caller reads the node again.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.notice.fields import YEARS
+from evenkeel.model import names
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.request import Operation, Patch, pointer
+
+NO_SCHEDULE: Final = "NoSchedule"
+
+OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
+"""The value is free; this is the one that Kubernetes' documentation uses (KEP-2268)."""
+
+
+def read(node: Node) -> NodeNotice | None:
+    """The notice that a node carries; None without one that makes sense.
+
+    Anybody who may annotate nodes can have written it, so times without a zone and times that
+    cannot be reckoned with are no notice either.
+    """
+    text = node.metadata.annotations.get(names.NOTICE)
+    if text is None:
+        return None
+    try:
+        notice = msgspec.json.decode(text, type=NodeNotice)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    times = [notice.deadline, notice.since]
+    if notice.cordoned_at is not None:
+        times.append(notice.cordoned_at)
+    return notice if all(_is_sound(time) for time in times) else None
+
+
+def is_marked(node: Node) -> bool:
+    """Whether any part of a mark is on the node, readable or not."""
+    return (
+        names.DOOMED in node.metadata.labels
+        or names.NOTICE in node.metadata.annotations
+        or any(_is_ours(taint) for taint in node.spec.taints)
+    )
+
+
+def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
+    """Whether the node is unschedulable, and only because Evenkeel made it so."""
+    return (
+        node.spec.unschedulable
+        and notice is not None
+        and notice.cordoned_at is not None
+        and not notice.cordoned_before
+    )
+
+
+def set_mark(node: Node, notice: NodeNotice) -> Patch | None:
+    """Make the node look as the notice says; None if it does already.
+
+    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``.
+    """
+    metadata, spec = node.metadata, node.spec
+    labels = {names.DOOMED: notice.kind.value}
+    if notice.excluded:
+        labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
+    taints: list[Taint] = []
+    operations: list[Operation] = []
+    if notice.cordoned_at is not None:
+        taints.append(Taint(key=names.DOOMED, value=notice.kind.value, effect=NO_SCHEDULE))
+        if not spec.unschedulable:
+            operations.append(Operation("add", "/spec/unschedulable", value=True))
+    if notice.out_of_service:
+        taints.append(OUT_OF_SERVICE)
+    operations += _put_taints(spec.taints, taints)
+    operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
+    if read(node) != notice:
+        text = msgspec.json.encode(notice).decode()
+        operations += _put_entries(
+            ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}
+        )
+    return _patch(node, operations)
+
+
+def cordon(node: Node, now: datetime) -> Patch | None:
+    """Cordon a node whose rebalance recommendation was only noted so far.
+
+    None if it carries no notice, or Evenkeel has cordoned it already.
+    """
+    notice = read(node)
+    if notice is None or notice.cordoned_at is not None:
+        return None
+    return set_mark(
+        node,
+        msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable),
+    )
+
+
+def exclude(node: Node) -> Patch | None:
+    """Take a marked node out of the external load balancers.
+
+    None if it carries no notice, or the label already: then it is somebody else's, or done.
+    """
+    notice = read(node)
+    if notice is None or names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, excluded=True))
+
+
+def take_out_of_service(node: Node) -> Patch | None:
+    """Say that a marked node is off, so that its volumes detach and its pods are deleted.
+
+    Only for an instance that EC2 calls stopped or terminated. None if the node carries no
+    notice, or the taint already.
+    """
+    notice = read(node)
+    if notice is None or node.has_taint(names.OUT_OF_SERVICE):
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, out_of_service=True))
+
+
+def unmark(node: Node) -> Patch | None:
+    """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
+
+    Where the annotation cannot be read, nobody knows whose the cordon is: it stays.
+    """
+    notice = read(node)
+    labels, taints = [names.DOOMED], [names.DOOMED]
+    if notice is not None and notice.excluded:
+        labels.append(names.EXCLUDE_FROM_LOAD_BALANCERS)
+    if notice is not None and notice.out_of_service:
+        taints.append(names.OUT_OF_SERVICE)
+    operations = [
+        Operation("remove", pointer("metadata", "labels", key))
+        for key in labels
+        if key in node.metadata.labels
+    ]
+    if names.NOTICE in node.metadata.annotations:
+        operations.append(Operation("remove", pointer("metadata", "annotations", names.NOTICE)))
+    operations += [
+        Operation("remove", pointer("spec", "taints", index))
+        for index, taint in reversed(list(enumerate(node.spec.taints)))
+        if taint.key in taints and (_is_ours(taint) or _is_same(taint, OUT_OF_SERVICE))
+    ]
+    if has_our_cordon(node, notice):
+        operations.append(Operation("remove", "/spec/unschedulable"))
+    return _patch(node, operations)
+
+
+def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
+    if not operations:
+        return None
+    return Patch(
+        kind=Node,
+        name=node.name,
+        body=(
+            Operation("test", "/metadata/uid", node.uid),
+            Operation("test", "/metadata/resourceVersion", node.metadata.resource_version),
+            *operations,
+        ),
+    )
+
+
+def _put_entries(
+    path: tuple[str, str], present: Mapping[str, str], wanted: Mapping[str, str]
+) -> list[Operation]:
+    """Set entries of a map. The API leaves an empty map out, so it may have to be made."""
+    missing = {key: value for key, value in wanted.items() if present.get(key) != value}
+    if missing and not present:
+        return [Operation("add", pointer(*path), missing)]
+    return [Operation("add", pointer(*path, key), value) for key, value in missing.items()]
+
+
+def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Operation]:
+    """Add taints, or change their values in place; key and effect together name a taint."""
+    operations = []
+    added = []
+    for taint in wanted:
+        index = next((i for i, p in enumerate(present) if _is_same(p, taint)), None)
+        if index is None:
+            added.append(msgspec.to_builtins(taint))
+        elif present[index].value != taint.value:
+            operations.append(
+                Operation("add", pointer("spec", "taints", index, "value"), taint.value)
+            )
+    if added and not present:
+        return [Operation("add", "/spec/taints", added)]
+    return operations + [Operation("add", "/spec/taints/-", taint) for taint in added]
+
+
+def _is_same(one: Taint, other: Taint) -> bool:
+    return (one.key, one.effect) == (other.key, other.effect)
+
+
+def _is_ours(taint: Taint) -> bool:
+    """Whether it is the mark's taint. The same key with another effect is somebody else's."""
+    return taint.key == names.DOOMED and taint.effect == NO_SCHEDULE
+
+
+def _is_sound(time: datetime) -> bool:
+    return time.tzinfo is not None and time.year in YEARS

@@ -1,0 +1,50 @@
+"""An instance, spot or not, changes its state.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-lifecycle.html
+"""
+
+from typing import Final
+
+from evenkeel.decisions.notice.event import EC2, Event, Harmless, Rules, Understood
+from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+
+SOURCE: Final = EC2
+DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
+
+LOSING: Final = {
+    "stopping": InstanceAction.STOP,
+    "stopped": InstanceAction.STOP,
+    "shutting-down": InstanceAction.TERMINATE,
+    "terminated": InstanceAction.TERMINATE,
+}
+"""States in which a node is going or gone; a hibernation passes through stopping too."""
+
+LIVING: Final = frozenset({"pending", "running"})
+
+
+def parse(event: Event, _rules: Rules) -> Understood | Harmless:
+    """A loss that happens now, or a start. Raises MalformedNoticeError."""
+    instance_id = event.detail.instance_id("instance-id")
+    state = event.detail.text("state")
+    if state in LIVING:
+        return Harmless(
+            event_id=event.event_id,
+            detail_type=event.detail_type,
+            message=f"instance {instance_id} is {state}: no node is lost",
+        )
+    if state not in LOSING:
+        known = ", ".join([*sorted(LIVING), *LOSING])
+        raise MalformedNoticeError(
+            event.detail.path("state"), f"should be one of {known}, but is {state!r}"
+        )
+    return Understood(
+        notice=Notice(
+            kind=NoticeKind.STATE_CHANGE,
+            event_id=event.event_id,
+            instance_id=instance_id,
+            time=event.time,
+            deadline=event.time,
+            action=LOSING[state],
+        )
+    )

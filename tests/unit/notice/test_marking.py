@@ -1,0 +1,263 @@
+"""Which notice a node carries when several arrive, in any order."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+from evenkeel.model.request import Patch
+from simulator.api.patches import json_patch
+
+NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+LEADS = {
+    NoticeKind.INTERRUPTION: 120 * SECOND,
+    NoticeKind.REBALANCE: 900 * SECOND,
+    NoticeKind.STATE_CHANGE: 0 * SECOND,
+}
+
+
+def given(kind: NoticeKind, *, at: float = 0, event_id: str = "e1", **changes: Any) -> Notice:
+    """A notice of this kind, given ``at`` seconds after NOW."""
+    time = NOW + at * SECOND
+    values: dict[str, Any] = {"time": time, "deadline": time + LEADS[kind]}
+    return Notice(
+        kind=kind, event_id=event_id, instance_id="i-1234567890abcdef0", **(values | changes)
+    )
+
+
+class World:
+    """One node, to which decisions are applied."""
+
+    def __init__(self, *, unschedulable: bool = False) -> None:
+        self.document: dict[str, Any] = {
+            "metadata": {"name": "n1", "uid": "u1", "resourceVersion": "7"},
+            "spec": {"unschedulable": unschedulable},
+        }
+
+    @property
+    def node(self) -> Node:
+        return msgspec.convert(self.document, Node)
+
+    def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
+        decision = mark(self.node, notice, NOW + at * SECOND, state)
+        if decision.write is not None:
+            assert isinstance(decision.write, Patch)
+            self.document = json_patch(
+                self.document,
+                msgspec.json.decode(decision.write.to_wire(), type=list[dict[str, Any]]),
+            )
+        return decision
+
+
+def test_an_interruption_warning_cordons_its_node() -> None:
+    world = World()
+
+    decision = world.receive(given(NoticeKind.INTERRUPTION), at=3)
+
+    assert decision.verb is Verb.MARK
+    assert decision.reason == "SpotInterruption"
+    assert decision.warning
+    assert decision.until == NOW + 120 * SECOND
+    assert decision.subject == world.node.reference
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert carried.cordoned_at == NOW + 3 * SECOND
+    assert not carried.cordoned_before
+    assert world.node.spec.unschedulable
+    assert world.node.has_taint(names.DOOMED)
+
+
+def test_a_state_change_cordons_its_node_with_a_deadline_that_has_come() -> None:
+    world = World()
+    decision = world.receive(
+        given(NoticeKind.STATE_CHANGE, action=InstanceAction.STOP), state="stopping"
+    )
+    assert decision.reason == "InstanceStateChange"
+    assert decision.until == NOW
+    assert world.node.spec.unschedulable
+
+
+def test_a_recommendation_leaves_its_node_schedulable() -> None:
+    world = World()
+    decision = world.receive(given(NoticeKind.REBALANCE))
+    assert decision.verb is Verb.MARK
+    assert decision.reason == "RebalanceRecommendation"
+    assert not decision.warning
+    assert not world.node.spec.unschedulable
+    assert not world.node.has_taint(names.DOOMED)
+
+
+@pytest.mark.parametrize("kind", NoticeKind)
+def test_a_duplicate_writes_nothing(kind: NoticeKind) -> None:
+    world = World()
+    world.receive(given(kind))
+    again = world.receive(given(kind), at=5)
+    assert again.verb is Verb.LEAVE
+    assert again.reason == "AlreadyMarked"
+    assert again.write is None
+
+
+def test_a_warning_supersedes_a_recommendation_in_any_order() -> None:
+    hint = given(NoticeKind.REBALANCE, event_id="hint")
+    warning = given(NoticeKind.INTERRUPTION, at=60, event_id="warning")
+    for order in permutations([hint, warning]):
+        world = World()
+        decisions = [world.receive(notice, at=61) for notice in order]
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert carried.event_id == "warning"
+        assert carried.deadline == warning.deadline
+        assert world.node.metadata.labels[names.DOOMED] == "interruption"
+        assert world.node.spec.unschedulable
+        assert decisions[-1].verb is (Verb.MARK if order[-1] is warning else Verb.LEAVE)
+
+
+def test_the_message_tells_what_was_superseded() -> None:
+    world = World()
+    world.receive(given(NoticeKind.REBALANCE, event_id="hint"))
+    decision = world.receive(given(NoticeKind.INTERRUPTION, at=1))
+    assert "supersedes the rebalance notice hint" in decision.message
+
+
+def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows() -> None:
+    world = World()
+    world.receive(given(NoticeKind.REBALANCE))
+    write = marks.cordon(world.node, NOW + SECOND)
+    assert write is not None
+    world.document = json_patch(
+        world.document, msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
+    )
+
+    world.receive(given(NoticeKind.INTERRUPTION, at=2), at=2)
+
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert not carried.cordoned_before
+    assert carried.cordoned_at == NOW + SECOND
+
+
+@pytest.mark.parametrize("first", NoticeKind)
+@pytest.mark.parametrize("second", NoticeKind)
+def test_somebody_elses_cordon_is_never_taken_for_ours(
+    first: NoticeKind, second: NoticeKind
+) -> None:
+    world = World(unschedulable=True)
+    world.receive(given(first))
+    world.receive(given(second, at=-1))
+    assert not marks.has_our_cordon(world.node, marks.read(world.node))
+
+
+def test_a_cordon_between_a_recommendation_and_a_warning_is_not_ours() -> None:
+    world = World()
+    world.receive(given(NoticeKind.REBALANCE))
+    world.document["spec"]["unschedulable"] = True
+    world.receive(given(NoticeKind.INTERRUPTION, at=1), at=1)
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert carried.cordoned_before
+
+
+def test_the_earlier_of_two_warnings_counts() -> None:
+    early = given(NoticeKind.INTERRUPTION, event_id="early")
+    late = given(NoticeKind.INTERRUPTION, at=30, event_id="late")
+    for order in permutations([early, late]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=31)
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert carried.deadline == early.deadline
+
+
+def test_a_state_change_brings_a_warnings_deadline_forward() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    decision = world.receive(given(NoticeKind.STATE_CHANGE, at=20), at=20, state="stopping")
+    assert decision.verb is Verb.MARK
+    assert decision.until == NOW + 20 * SECOND
+    assert world.node.metadata.labels[names.DOOMED] == "state-change"
+
+
+def test_a_state_change_changes_nothing_once_the_deadline_has_passed() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    late = world.receive(given(NoticeKind.STATE_CHANGE, at=121), at=122, state="shutting-down")
+    early = world.receive(given(NoticeKind.STATE_CHANGE, at=119), at=122, state="shutting-down")
+    assert [late.reason, early.reason] == ["AlreadyMarked", "AlreadyMarked"]
+
+
+def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
+    for state in ("shutting-down", "stopped", ""):
+        world = World()
+        decision = world.receive(given(NoticeKind.INTERRUPTION), at=240, state=state)
+        assert decision.verb is Verb.MARK
+        assert world.node.spec.unschedulable
+
+
+def test_a_late_warning_is_left_when_the_instance_has_outlived_it() -> None:
+    warning = given(NoticeKind.INTERRUPTION)
+    just_before = warning.deadline + OUTLIVED_AFTER - SECOND - NOW
+    assert World().receive(warning, at=just_before.total_seconds()).verb is Verb.MARK
+    decision = World().receive(warning, at=just_before.total_seconds() + 1)
+    assert decision.verb is Verb.LEAVE
+    assert decision.reason == "Outlived"
+
+
+def test_a_recommendation_is_left_when_it_has_expired() -> None:
+    decision = World().receive(given(NoticeKind.REBALANCE), at=900)
+    assert decision.verb is Verb.LEAVE
+    assert decision.reason == "ExpiredRecommendation"
+
+
+def test_a_new_recommendation_replaces_one_that_had_expired() -> None:
+    world = World()
+    world.receive(given(NoticeKind.REBALANCE, event_id="old"))
+    early = world.receive(given(NoticeKind.REBALANCE, at=899, event_id="early"), at=899)
+    fresh = world.receive(given(NoticeKind.REBALANCE, at=900, event_id="new"), at=900)
+    assert early.verb is Verb.LEAVE
+    assert fresh.verb is Verb.MARK
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert carried.event_id == "new"
+
+
+def test_a_malformed_annotation_is_replaced() -> None:
+    world = World()
+    world.document["metadata"]["annotations"] = {names.NOTICE: "{", "note": "y"}
+    decision = world.receive(given(NoticeKind.INTERRUPTION))
+    assert decision.verb is Verb.MARK
+    assert marks.read(world.node) is not None
+    assert world.node.metadata.annotations["note"] == "y"
+
+
+def test_a_mark_that_lost_a_part_is_made_whole_by_a_duplicate() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    world.document["spec"]["taints"] = []
+    decision = world.receive(given(NoticeKind.INTERRUPTION), at=1)
+    assert decision.verb is Verb.MARK
+    assert "incomplete" in decision.message
+    assert world.node.has_taint(names.DOOMED)
+    assert decision.until == NOW + 120 * SECOND
+
+
+def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    carried = marks.read(world.node)
+    assert carried is not None
+    world.document["metadata"]["annotations"][names.NOTICE] = msgspec.json.encode(
+        msgspec.structs.replace(carried, excluded=True, out_of_service=True)
+    ).decode()
+    merged = merge(world.node, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
+    assert merged.excluded
+    assert merged.out_of_service

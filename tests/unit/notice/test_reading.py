@@ -1,0 +1,223 @@
+"""Events become notices, harmless news, unknown kinds, or errors that name a field."""
+
+import copy
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.notice.event import Harmless, Rules, Understood, Unknown
+from evenkeel.decisions.notice.reading import read, read_json
+from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.notice import InstanceAction, NoticeKind
+
+EVENTS = Path(__file__).parents[3] / "events"
+GIVEN = datetime(2026, 11, 21, 6, tzinfo=UTC)
+
+
+def sample(name: str) -> dict[str, Any]:
+    event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
+    return event
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "action", "lead"),
+    [
+        ("interruption-warning-terminate", NoticeKind.INTERRUPTION, "terminate", 120),
+        ("interruption-warning-stop", NoticeKind.INTERRUPTION, "stop", 120),
+        ("interruption-warning-hibernate", NoticeKind.INTERRUPTION, "hibernate", 0),
+        ("rebalance-recommendation", NoticeKind.REBALANCE, "terminate", 900),
+        ("state-change-stopping", NoticeKind.STATE_CHANGE, "stop", 0),
+        ("state-change-stopped", NoticeKind.STATE_CHANGE, "stop", 0),
+        ("state-change-shutting-down", NoticeKind.STATE_CHANGE, "terminate", 0),
+        ("state-change-terminated", NoticeKind.STATE_CHANGE, "terminate", 0),
+    ],
+)
+def test_each_kind_has_its_own_deadline_and_action(
+    name: str, kind: NoticeKind, action: str, lead: int
+) -> None:
+    event = sample(name)
+
+    reading = read(event, Rules())
+
+    assert isinstance(reading, Understood)
+    assert reading.warning == ""
+    notice = reading.notice
+    assert notice.kind is kind
+    assert notice.action is InstanceAction(action)
+    assert notice.event_id == event["id"]
+    assert notice.instance_id == event["detail"]["instance-id"]
+    assert notice.time == GIVEN
+    assert notice.deadline == GIVEN + timedelta(seconds=lead)
+
+
+def test_every_sample_event_is_of_a_known_kind() -> None:
+    files = sorted(EVENTS.glob("*.json"))
+    assert len(files) == 9
+    for file in files:
+        assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
+
+
+def test_a_recommendation_expires_when_the_deployment_says_so() -> None:
+    reading = read(sample("rebalance-recommendation"), Rules(rebalance_expiry=timedelta(minutes=5)))
+    assert isinstance(reading, Understood)
+    assert reading.notice.deadline == GIVEN + timedelta(minutes=5)
+
+
+def test_an_action_nobody_has_heard_of_counts_as_terminate_with_a_warning() -> None:
+    event = sample("interruption-warning-stop")
+    event["detail"]["instance-action"] = "teleport"
+
+    reading = read(event, Rules())
+
+    assert isinstance(reading, Understood)
+    assert reading.notice.action is InstanceAction.TERMINATE
+    assert reading.notice.deadline == GIVEN + timedelta(seconds=120)
+    assert "'teleport'" in reading.warning
+
+
+def test_a_starting_instance_is_harmless() -> None:
+    event = sample("state-change-running")
+    for state in ("running", "pending"):
+        event["detail"]["state"] = state
+        reading = read(event, Rules())
+        assert isinstance(reading, Harmless)
+        assert state in reading.message
+
+
+def test_a_known_kind_that_takes_no_node_is_harmless() -> None:
+    event = sample("state-change-running")
+    event |= {
+        "source": "aws.autoscaling",
+        "detail-type": "EC2 Instance Launch Successful",
+        "detail": {"EC2InstanceId": "i-1234567890abcdef0"},
+    }
+    assert isinstance(read(event, Rules()), Harmless)
+
+
+def test_a_kind_nobody_has_heard_of_is_unknown() -> None:
+    event = sample("state-change-running") | {"detail-type": "EC2 Instance Sighs", "detail": {}}
+    reading = read(event, Rules())
+    assert reading == Unknown(
+        event_id=event["id"], source="aws.ec2", detail_type="EC2 Instance Sighs"
+    )
+
+
+def test_a_replayed_event_is_read_like_a_real_one_when_its_source_is_allowed() -> None:
+    event = sample("interruption-warning-terminate")
+    real = read(event, Rules())
+    event["source"] = "evenkeel.replay"
+    assert read(event, Rules(replay_source="evenkeel.replay")) == real
+
+
+@pytest.mark.parametrize("allowed", ["", "other.replay"])
+def test_a_replayed_event_is_unknown_when_its_source_is_not_allowed(allowed: str) -> None:
+    event = sample("interruption-warning-terminate") | {"source": "evenkeel.replay"}
+    assert isinstance(read(event, Rules(replay_source=allowed)), Unknown)
+
+
+def test_the_arn_is_not_read() -> None:
+    event = sample("interruption-warning-terminate")
+    plain = read(event, Rules())
+    event["resources"] = 17
+    assert read(event, Rules()) == plain
+    del event["resources"]
+    assert read(event, Rules()) == plain
+
+
+def test_a_time_of_another_zone_becomes_utc() -> None:
+    event = sample("interruption-warning-terminate") | {"time": "2026-11-21T08:00:00+02:00"}
+    reading = read(event, Rules())
+    assert isinstance(reading, Understood)
+    assert reading.notice.time == GIVEN
+    assert reading.notice.time.tzinfo is UTC
+
+
+@pytest.mark.parametrize("instance_id", ["i-1234567890abcdef0", "i-1a2b3c4d"])
+def test_both_lengths_of_instance_id_are_taken(instance_id: str) -> None:
+    event = sample("rebalance-recommendation")
+    event["detail"]["instance-id"] = instance_id
+    reading = read(event, Rules())
+    assert isinstance(reading, Understood)
+    assert reading.notice.instance_id == instance_id
+
+
+MISSING = object()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("id", MISSING, "is missing"),
+        ("id", "", "is empty"),
+        ("source", None, "should be a string, but is null"),
+        ("detail-type", 7, "should be a string, but is a number"),
+        ("detail-type", True, "should be a string, but is a boolean"),
+        ("time", MISSING, "is missing"),
+        ("time", "yesterday", "should be a time such as"),
+        ("time", "2026-11-21T06:00:00", "should name its time zone"),
+        ("time", "9999-12-31T23:59:59Z", "should be a time such as"),
+        ("time", "0001-01-01T00:00:00+14:00", "should be a time such as"),
+        ("time", 1_795_000_000, "should be a string, but is a number"),
+        ("detail", MISSING, "is missing"),
+        ("detail", [], "should be an object, but is an array"),
+        ("detail", "{}", "should be an object, but is a string"),
+        ("detail.instance-id", MISSING, "is missing"),
+        ("detail.instance-id", {}, "should be a string, but is an object"),
+        ("detail.instance-id", "i-123", "should be an instance id such as"),
+        ("detail.instance-id", "I-1234567890ABCDEF0", "should be an instance id such as"),
+        ("detail.instance-id", "i-1234567890abcdef0\n", "should be an instance id such as"),
+        ("detail.instance-action", MISSING, "is missing"),
+        ("detail.instance-action", "  ", "is empty"),
+        ("detail.instance-action", 1.5, "should be a string, but is a number"),
+    ],
+)
+def test_the_error_names_the_field_when_an_event_is_malformed(
+    field: str, value: object, problem: str
+) -> None:
+    event = copy.deepcopy(sample("interruption-warning-terminate"))
+    *parents, name = field.split(".")
+    place = event
+    for parent in parents:
+        place = place[parent]
+    if value is MISSING:
+        del place[name]
+    else:
+        place[name] = value
+
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(event, Rules())
+
+    assert caught.value.field == field
+    assert caught.value.problem.startswith(problem)
+
+
+def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:
+    event = sample("state-change-stopped")
+    event["detail"]["state"] = "asleep"
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(event, Rules())
+    assert caught.value.field == "detail.state"
+    assert "stopping" in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("", "is no JSON"),
+        ('{"id": "1", ', "is no JSON"),
+        ("not at all", "is no JSON"),
+        (b"\xff\xfe", "is no JSON"),
+        ('{"id": "\ud800"}', "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ("[]", "should be an object, but is an array"),
+        ("null", "should be an object, but is null"),
+    ],
+)
+def test_the_error_names_the_event_when_a_body_is_none(body: str | bytes, problem: str) -> None:
+    with pytest.raises(MalformedNoticeError) as caught:
+        read_json(body, Rules())
+    assert caught.value.field == "event"
+    assert caught.value.problem.startswith(problem)
