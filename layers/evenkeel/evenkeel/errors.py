@@ -4,6 +4,7 @@ EvenkeelError
 |-- SettingsError                 an environment variable is missing or malformed
 |-- MalformedNoticeError          an event lacks a field or has a bad one
 |-- MalformedWakeUpError          a wake-up message is not one of ours
+|-- MalformedEventError           what invoked a function is no event of its event source
 |-- ClusterError                  the Kubernetes API said no, or nothing
 |   |-- NotFoundError             404
 |   |-- AlreadyExistsError        409 on create
@@ -41,6 +42,10 @@ class MalformedNoticeError(EvenkeelError):
 
 class MalformedWakeUpError(EvenkeelError):
     """A message of the wake-up queue is not a wake-up."""
+
+
+class MalformedEventError(EvenkeelError):
+    """What invoked a function has not the shape of its event source's events."""
 
 
 class ClusterError(EvenkeelError):

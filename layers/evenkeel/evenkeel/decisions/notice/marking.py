@@ -106,19 +106,18 @@ def supersedes(notice: Notice, present: NodeNotice, now: datetime) -> bool:
 def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice) -> str:
     if present is not None and wanted == present:
         return f"the node's mark for {wanted.kind} was incomplete"
-    match notice.kind:
-        case NoticeKind.REBALANCE:
-            text = (
-                f"instance {notice.instance_id} is at an elevated risk of interruption;"
-                f" noted until {_clock(notice.deadline)}"
-            )
-        case NoticeKind.INTERRUPTION:
-            text = (
-                f"EC2 takes instance {notice.instance_id} back"
-                f" ({notice.action} at {_clock(notice.deadline)}); cordoned"
-            )
-        case NoticeKind.STATE_CHANGE:
-            text = f"instance {notice.instance_id} is going now ({notice.action}); cordoned"
+    if notice.is_hint:
+        text = (
+            f"instance {notice.instance_id} is at an elevated risk of interruption;"
+            f" noted until {_clock(notice.deadline)}"
+        )
+    elif notice.kind is NoticeKind.INTERRUPTION:
+        text = (
+            f"EC2 takes instance {notice.instance_id} back"
+            f" ({notice.action} at {_clock(notice.deadline)}); cordoned"
+        )
+    else:
+        text = f"instance {notice.instance_id} is going now ({notice.action}); cordoned"
     if present is not None:
         text += f"; this supersedes the {present.kind} notice {present.event_id}"
     return text

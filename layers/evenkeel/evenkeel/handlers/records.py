@@ -1,0 +1,80 @@
+"""SQS records in, partial batch responses out; what both functions share.
+
+https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.errors import MalformedEventError, MalformedWakeUpError
+from evenkeel.model.notice import WakeUp
+
+_EVENT_SOURCE: Final = "aws:sqs"
+
+
+class RecordAttributes(msgspec.Struct, frozen=True, rename="pascal"):
+    """System attributes of a message; SQS sends numbers as strings.
+
+    ``sent_timestamp`` is in milliseconds since 1970.
+    """
+
+    approximate_receive_count: str = "1"
+    sent_timestamp: str = "0"
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel"):
+    """One message of a batch."""
+
+    message_id: str
+    receipt_handle: str
+    body: str
+    event_source: str
+    attributes: RecordAttributes = RecordAttributes()
+
+    @property
+    def receives(self) -> int:
+        """How often the message was received, this time included; SQS counts roughly."""
+        count = self.attributes.approximate_receive_count
+        return int(count) if count.isdecimal() else 1
+
+
+class _Batch(msgspec.Struct, frozen=True, rename="pascal"):
+    records: tuple[Record, ...]
+
+
+def is_batch(event: dict[str, Any]) -> bool:
+    """Whether an event holds messages of a queue; the schedule's event holds none."""
+    return "Records" in event
+
+
+def read_batch(event: dict[str, Any]) -> Sequence[Record]:
+    """The messages of an SQS event.
+
+    Raises MalformedEventError: then something else than a queue invokes the function, and
+    no message may be acknowledged on its behalf.
+    """
+    try:
+        records = msgspec.convert(event, _Batch).records
+    except msgspec.ValidationError as error:
+        raise MalformedEventError(f"this is no event of an SQS event source: {error}") from error
+    for record in records:
+        if record.event_source != _EVENT_SOURCE:
+            raise MalformedEventError(
+                f"this is an event of {record.event_source!r}, and should be one of {_EVENT_SOURCE}"
+            )
+    return records
+
+
+def failures(message_ids: Iterable[str]) -> dict[str, Any]:
+    """The answer that keeps these messages in the queue and lets all others be deleted."""
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
+
+
+def read_wake_up(record: Record) -> WakeUp:
+    """The wake-up in a message. Raises MalformedWakeUpError."""
+    try:
+        return msgspec.json.decode(record.body, type=WakeUp)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise MalformedWakeUpError(f"message {record.message_id} is no wake-up: {error}") from error
