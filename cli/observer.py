@@ -1,0 +1,257 @@
+"""Watching workloads from outside: how many of their pods are ready, and how few ever were.
+
+It asks the cluster and nobody else, so what it counts does not depend on what Evenkeel
+believes. A pod counts for a workload as a Service counts it: ready, not being deleted, on a
+node that is alive; whether a ReplicaSet still owns it makes no difference.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from evenkeel.model.meta import KubernetesObject, Reference
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, Relisted, Selection
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Arrival, Clock, Session
+
+SELECTIONS: Final[tuple[Selection[Any], ...]] = tuple(
+    Selection(kind) for kind in (Node, Deployment, StatefulSet, Job, ReplicaSet, Pod)
+)
+"""What is watched. Owners come before pods, so that most pods find their workload at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The moment at which a workload had no ready pod left.
+
+    ``obstacle`` is what kept a new pod from running then, in the words of the scheduler or of
+    the controller; empty if nothing did.
+    """
+
+    at: datetime
+    obstacle: str = ""
+
+
+@dataclass(slots=True)
+class Health:
+    """What was seen of one workload.
+
+    ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``ready``
+    how many serve now, ``before`` how many did when the watch began, ``lowest`` the fewest
+    since then.
+    """
+
+    workload: Reference
+    wanted: int | None = None
+    ready: int = 0
+    before: int = 0
+    lowest: int = 0
+    outage: Outage | None = None
+    gone: bool = False
+    pods: dict[str, Pod] = field(default_factory=dict)
+
+    @property
+    def went_to_zero(self) -> bool:
+        """Whether it had ready pods at first, and at some time none."""
+        return self.before > 0 and self.lowest == 0 and self.outage is not None
+
+
+class Observer:
+    """Keeps count of every workload; feed it what its watches deliver."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Begin with an empty cluster; call ``begin`` when all watches have been listed."""
+        self._clock = clock
+        self._began = False
+        self._lost_nodes: set[str] = set()
+        self._replica_sets: dict[str, ReplicaSet] = {}
+        self._selectable: dict[str, Deployment | StatefulSet | ReplicaSet] = {}
+        self._home: dict[str, Reference] = {}
+        self._waiting: dict[str, Pod] = {}
+        self._listed: set[type[KubernetesObject]] = set()
+        self.nodes: dict[str, Node] = {}
+        self.workloads: dict[Reference, Health] = {}
+
+    @staticmethod
+    def watch(session: Session) -> None:
+        """Open the watches that the observer needs."""
+        for selection in SELECTIONS:
+            session.watch(selection)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every watch has delivered its first list."""
+        return len(self._listed) == len(SELECTIONS)
+
+    def begin(self) -> None:
+        """From now on the lowest counts are kept."""
+        self._began = True
+        for health in self.workloads.values():
+            health.before = health.lowest = health.ready
+            health.outage = None
+
+    def lose(self, node_name: str) -> None:
+        """This node's machine is gone: its pods serve nobody, whatever their status says."""
+        self._lost_nodes.add(node_name)
+        for health in self.workloads.values():
+            if any(pod.spec.node_name == node_name for pod in health.pods.values()):
+                self._count(health)
+
+    def absorb(self, arrivals: Iterable[Arrival]) -> None:
+        """Take in what a session's mailbox delivered, in its order."""
+        for arrival in arrivals:
+            match arrival:
+                case Relisted(selection=selection, listing=listing):
+                    self._relist(selection.kind, listing.items)
+                case Change(object=item, deleted=True):
+                    self._forget(item)
+                case Change(object=item):
+                    self._learn(item)
+
+    def health_of(self, pod_uid: str) -> Health | None:
+        """The workload of a pod that was seen at some time."""
+        home = self._home.get(pod_uid)
+        return self.workloads.get(home) if home is not None else None
+
+    def _relist(self, kind: type[KubernetesObject], items: Sequence[KubernetesObject]) -> None:
+        kept = {item.uid for item in items}
+        for item in [known for known in self._known(kind) if known.uid not in kept]:
+            self._forget(item)
+        for item in items:
+            self._learn(item)
+        self._listed.add(kind)
+
+    def _known(self, kind: type[KubernetesObject]) -> Iterable[KubernetesObject]:
+        if kind is Node:
+            return list(self.nodes.values())
+        if kind is Pod:
+            return [pod for health in self.workloads.values() for pod in health.pods.values()]
+        return [item for item in self._selectable.values() if isinstance(item, kind)]
+
+    def _learn(self, item: KubernetesObject) -> None:
+        match item:
+            case Node():
+                self.nodes[item.name] = item
+            case Pod():
+                self._place(item)
+            case ReplicaSet():
+                self._replica_sets[item.uid] = item
+                self._selectable[item.uid] = item
+                if item.controller is None:
+                    self._health(item.reference).wanted = item.spec.replicas
+                self._place_waiting()
+            case Deployment() | StatefulSet():
+                self._selectable[item.uid] = item
+                self._health(item.reference).wanted = item.spec.replicas
+                self._place_waiting()
+            case Job():
+                health = self._health(item.reference)
+                health.wanted = item.spec.parallelism
+                health.gone = any(
+                    c.type in ("Complete", "Failed") and c.status == "True"
+                    for c in item.status.conditions
+                )
+
+    def _forget(self, item: KubernetesObject) -> None:
+        match item:
+            case Node():
+                self.nodes.pop(item.name, None)
+                self.lose(item.name)
+            case Pod():
+                self._waiting.pop(item.uid, None)
+                health = self.health_of(item.uid)
+                if health is not None:
+                    health.pods.pop(item.uid, None)
+                    if health.workload.kind == "Pod":
+                        health.gone = True
+                    self._count(health)
+            case _:
+                self._selectable.pop(item.uid, None)
+                self._replica_sets.pop(item.uid, None)
+                if (health := self.workloads.get(_key(item.reference))) is not None:
+                    health.gone = True
+
+    def _place_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for pod in waiting.values():
+            self._place(pod)
+
+    def _place(self, pod: Pod) -> None:
+        home = self._home.get(pod.uid) or self._home_of(pod)
+        if home is None:
+            self._waiting[pod.uid] = pod
+            return
+        self._home[pod.uid] = home
+        health = self._health(home)
+        health.pods[pod.uid] = pod
+        self._count(health)
+
+    def _home_of(self, pod: Pod) -> Reference | None:
+        """The workload of a pod seen for the first time; None if its owner is not known yet."""
+        owner = pod.controller
+        if owner is None:
+            return self._selecting(pod) if pod.released else pod.reference
+        if owner.kind != "ReplicaSet":
+            return Reference(kind=owner.kind, namespace=pod.namespace, name=owner.name)
+        replica_set = self._replica_sets.get(owner.uid)
+        if replica_set is None:
+            return None
+        top = replica_set.controller
+        if top is None:
+            return replica_set.reference
+        return Reference(kind=top.kind, namespace=pod.namespace, name=top.name)
+
+    def _selecting(self, pod: Pod) -> Reference | None:
+        """The workload whose selector a pod without an owner still meets."""
+        for item in self._selectable.values():
+            if (
+                not isinstance(item, ReplicaSet)
+                and item.namespace == pod.namespace
+                and item.spec.selector.matches(pod.metadata.labels)
+            ):
+                return item.reference
+        return None
+
+    def _health(self, workload: Reference) -> Health:
+        key = _key(workload)
+        if key not in self.workloads:
+            self.workloads[key] = Health(workload=key)
+        return self.workloads[key]
+
+    def _count(self, health: Health) -> None:
+        health.ready = sum(map(self._serves, health.pods.values()))
+        if not self._began or health.gone:
+            return
+        health.lowest = min(health.lowest, health.ready)
+        if health.ready == 0 and health.outage is None:
+            health.outage = Outage(self._clock.now(), self._obstacle(health))
+
+    def _serves(self, pod: Pod) -> bool:
+        return pod.ready and pod.active and pod.spec.node_name not in self._lost_nodes
+
+    def _obstacle(self, health: Health) -> str:
+        """What keeps new pods of a workload from running: no place for them, or no leave."""
+        for pod in health.pods.values():
+            for condition in pod.status.conditions:
+                if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
+                    return f"no place: {condition.message}"
+        for replica_set in self._replica_sets.values():
+            top = replica_set.controller
+            if top is None or (top.kind, replica_set.namespace, top.name) != (
+                health.workload.kind,
+                health.workload.namespace,
+                health.workload.name,
+            ):
+                continue
+            failure = replica_set.cannot_create
+            if failure is not None:
+                return failure.message
+        return ""
+
+
+def _key(reference: Reference) -> Reference:
+    """A workload is who it is by name: a person who makes it anew means the same one."""
+    return Reference(kind=reference.kind, namespace=reference.namespace, name=reference.name)
