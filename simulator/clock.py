@@ -94,6 +94,11 @@ class Process:
         """Whether it has not ended yet."""
         return not self._ended
 
+    @property
+    def killed(self) -> bool:
+        """Whether it was told to end."""
+        return self._killed
+
     def kill(self) -> None:
         """End it where it waits, as SIGKILL would: nothing it meant to do is done any more."""
         if not self.alive or self._killed:
@@ -205,6 +210,11 @@ class SimulatedClock:
         self.processes.add(process)
         self.call_in(NOTHING, process.resume)
         return process
+
+    def raise_if_killed(self) -> None:
+        """Raise Killed in a process that was killed: it can start nothing any more."""
+        if self.running is not None and self.running.killed:
+            raise Killed
 
     def stop(self) -> None:
         """Kill every process: a clock that nobody moves any more should keep no thread."""

@@ -1,0 +1,1 @@
+"""The API server: objects, versions, patches, selectors, admission, eviction, watches."""

@@ -1,0 +1,132 @@
+"""Label and field selectors, in the API's own syntax and as objects carry them."""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+
+from evenkeel.errors import InvalidError
+from simulator.api.objects import Obj, at
+
+type Labels = Mapping[str, str]
+type Predicate = Callable[[Obj], bool]
+
+CLAUSE = re.compile(
+    r"""\s*(?:
+        (?P<absent>!)\s*(?P<absent_key>[^\s,=!()]+)
+      | (?P<set_key>[^\s,=!()]+)\s+(?P<set_op>in|notin)\s*\((?P<set_values>[^()]*)\)
+      | (?P<key>[^\s,=!()]+)\s*(?P<op>==|=|!=)\s*(?P<value>[^\s,=!()]*)
+      | (?P<present_key>[^\s,=!()]+)
+    )\s*(?:,|$)""",
+    re.VERBOSE,
+)
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "metadata.name": ("metadata", "name"),
+    "metadata.namespace": ("metadata", "namespace"),
+    "spec.nodeName": ("spec", "nodeName"),
+    "spec.schedulerName": ("spec", "schedulerName"),
+    "spec.unschedulable": ("spec", "unschedulable"),
+    "status.phase": ("status", "phase"),
+    "involvedObject.kind": ("involvedObject", "kind"),
+    "involvedObject.name": ("involvedObject", "name"),
+    "involvedObject.namespace": ("involvedObject", "namespace"),
+    "involvedObject.uid": ("involvedObject", "uid"),
+    "reason": ("reason",),
+    "type": ("type",),
+}
+
+
+@functools.lru_cache(maxsize=4096)
+def clauses(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """A label selector's clauses as (key, operator, values); InvalidError if it is none."""
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    position = 0
+    while position < len(text):
+        match = CLAUSE.match(text, position)
+        if match is None:
+            raise InvalidError(f"unable to parse the label selector {text!r}")
+        position = match.end()
+        part = match.groupdict()
+        if part["absent"]:
+            found.append((part["absent_key"], "DoesNotExist", ()))
+        elif part["set_key"]:
+            values = tuple(value.strip() for value in part["set_values"].split(","))
+            operator = "In" if part["set_op"] == "in" else "NotIn"
+            found.append((part["set_key"], operator, values))
+        elif part["key"]:
+            operator = "NotIn" if part["op"] == "!=" else "In"
+            found.append((part["key"], operator, (part["value"],)))
+        else:
+            found.append((part["present_key"], "Exists", ()))
+    return tuple(found)
+
+
+def holds(key: str, operator: str, values: tuple[str, ...] | list[str], labels: Labels) -> bool:
+    """Whether one clause holds; InvalidError for an operator that there is not."""
+    match operator:
+        case "In":
+            return key in labels and labels[key] in values
+        case "NotIn":
+            return key not in labels or labels[key] not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+        case "Gt" | "Lt":
+            try:
+                mine, bound = int(labels[key]), int(values[0])
+            except (KeyError, ValueError, IndexError):
+                return False
+            return mine > bound if operator == "Gt" else mine < bound
+    raise InvalidError(f"{operator!r} is not a valid operator of a selector")
+
+
+def label_predicate(text: str) -> Predicate | None:
+    """Whether an object's labels satisfy a selector; None when every object does."""
+    parsed = clauses(text)
+    if not parsed:
+        return None
+
+    def matches(obj: Obj) -> bool:
+        labels = obj["metadata"].get("labels") or {}
+        return all(holds(*clause, labels) for clause in parsed)
+
+    return matches
+
+
+def field_predicate(text: str) -> Predicate | None:
+    """Whether an object satisfies a field selector; None when every object does."""
+    wanted: list[tuple[tuple[str, ...], str, bool]] = []
+    for clause in filter(None, (part.strip() for part in text.split(","))):
+        name, operator, value = re.split(r"(!=|==|=)", clause, maxsplit=1)
+        if name not in FIELDS:
+            raise InvalidError(f"field label not supported: {name}")
+        wanted.append((FIELDS[name], value, operator != "!="))
+    if not wanted:
+        return None
+
+    def matches(obj: Obj) -> bool:
+        return all((text_at(obj, path) == value) is equal for path, value, equal in wanted)
+
+    return matches
+
+
+def text_at(obj: Obj, path: tuple[str, ...]) -> str:
+    """A field as a field selector compares it."""
+    value = at(obj, *path, default="")
+    if path == ("spec", "unschedulable"):
+        return "true" if value else "false"
+    return str(value)
+
+
+def selects(selector: Obj | None, labels: Labels) -> bool:
+    """Whether a LabelSelector object selects these labels; without one nothing is selected."""
+    if selector is None:
+        return False
+    for key, value in (selector.get("matchLabels") or {}).items():
+        if labels.get(key) != value:
+            return False
+    return all(
+        holds(clause["key"], clause["operator"], clause.get("values") or (), labels)
+        for clause in selector.get("matchExpressions") or ()
+    )

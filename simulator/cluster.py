@@ -1,0 +1,194 @@
+"""The simulated cluster: an API server and all that acts on it, on one clock."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
+from evenkeel.ports import Reply
+from simulator.api.eviction import evict
+from simulator.api.objects import Obj
+from simulator.api.resources import kind_of
+from simulator.api.server import ApiServer
+from simulator.api.store import Store
+from simulator.api.watch import WatchHub, in_order
+from simulator.clock import SimulatedClock
+from simulator.options import SimulatorOptions
+from simulator.session import Result, SimulatedSession, decode, filter_of
+
+type Interceptor = Callable[[Request, Callable[[], Result]], Result]
+"""Stands between a client and the server: may answer, raise, or call on to the server."""
+
+PATIENCE = timedelta(hours=1)
+FIRST_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+class SimulatedCluster:
+    """Implements the port Cluster, and lets people set scenes up and spoil them."""
+
+    def __init__(self, clock: SimulatedClock, options: SimulatorOptions | None = None) -> None:
+        """An empty cluster whose time is the clock's."""
+        self.options = options or SimulatorOptions()
+        self.clock = clock
+        self._interceptors: list[Interceptor] = []
+        self._next_turn: datetime = clock.now()
+        store = Store(clock, self.options.history)
+        self.server = ApiServer(clock, store, random.Random(self.options.seed))
+        self._hub = WatchHub(clock, store, self.options.watch_latency)
+        for namespace in FIRST_NAMESPACES:
+            self._make_namespace(namespace)
+
+    # The port.
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        """Carry out requests, several at once; time passes until all have their reply."""
+        session = self.session()
+        replies: dict[int, Reply] = {}
+        for position, request in enumerate(requests):
+
+            def answer(reply: Reply, position: int = position) -> None:
+                replies[position] = reply
+
+            session.send(request, answer)
+        session.wait_for_replies(PATIENCE)
+        return [replies[position] for position in range(len(requests))]
+
+    def session(self) -> SimulatedSession:
+        """Open a session."""
+        return SimulatedSession(self.clock, self, self._hub)
+
+    # What sessions need.
+
+    @property
+    def capacity(self) -> int:
+        """How many requests of one session are carried out at once."""
+        return self.options.capacity
+
+    def arrival(self) -> timedelta:
+        """How long from now until a request that is sent now is carried out."""
+        now = self.clock.now()
+        when = now + self.options.latency
+        if self.options.requests_per_second is not None:
+            when = max(when, self._next_turn)
+            self._next_turn = when + timedelta(seconds=1 / self.options.requests_per_second)
+        return when - now
+
+    def execute(self, request: Request) -> Result:
+        """Carry a request out now, through the interceptors; raises ClusterError."""
+
+        def proceed(remaining: Sequence[Interceptor]) -> Result:
+            if not remaining:
+                return self._execute(request)
+            return remaining[0](request, lambda: proceed(remaining[1:]))
+
+        return proceed(tuple(self._interceptors))
+
+    # For scenarios and tests.
+
+    def intercept(self, interceptor: Interceptor) -> Callable[[], None]:
+        """Put an interceptor before the server; answers what takes it away again.
+
+        Only requests through the port pass it, not what the cluster's own parts do.
+        """
+        self._interceptors.append(interceptor)
+        return lambda: self._interceptors.remove(interceptor)
+
+    def apply(self, *manifests: Mapping[str, Any]) -> None:
+        """Create objects or merge them into those that are there, at once.
+
+        A namespace that is not there is made. A node without a status is Ready and has room
+        for 110 pods, 4 cores and 16 GiB.
+        """
+        for manifest in manifests:
+            kind = kind_of(dict(manifest))
+            namespace = ""
+            if kind.namespaced:
+                namespace = manifest["metadata"].get("namespace", "default")
+                if self.server.store.get("Namespace", ("", namespace)) is None:
+                    self._make_namespace(namespace)
+            name = manifest["metadata"].get("name", "")
+            if name and self.server.store.get(kind.name, (namespace, name)) is not None:
+                self.server.patch(kind.name, (namespace, name), manifest)
+            else:
+                self.server.create(manifest)
+
+    def load(self, *objects: Mapping[str, Any]) -> None:
+        """Store objects as they were read from another cluster, with uid, status and node."""
+        for obj in objects:
+            self.server.load(dict(obj))
+
+    def delete(self, kind: str, name: str, namespace: str = "", grace: int | None = None) -> None:
+        """Delete an object as kubectl would; what it owns goes too."""
+        self.server.delete(kind, (namespace, name), grace=grace)
+
+    def scale(self, kind: str, name: str, namespace: str, replicas: int) -> None:
+        """Set a workload's replicas, as an autoscaler or a person would."""
+        self.server.patch(kind, (namespace, name), {"spec": {"replicas": replicas}})
+
+    def disconnect_watches(self) -> None:
+        """Cut all watches; they go on from where they were."""
+        self._hub.disconnect_all()
+
+    def expire_watches(self) -> None:
+        """Cut all watches and forget the history: they have to list again (410)."""
+        self._hub.disconnect_all()
+        self.server.store.compact()
+
+    def objects(self, kind: str, namespace: str = "") -> list[Obj]:
+        """The plain objects of a kind, without asking through the port. Do not change them."""
+        return in_order(self.server.store.all(kind, namespace))
+
+    def _make_namespace(self, name: str) -> None:
+        self.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def _execute(self, request: Request) -> Result:
+        match request:
+            case Get():
+                wanted: type[KubernetesObject] = request.kind
+                key = (request.namespace, request.name)
+                return decode(self.server.get(wanted.resource.kind, key), wanted)
+            case List():
+                return self._list(request)
+            case Patch():
+                changed = self.server.patch(
+                    request.kind.resource.kind,
+                    (request.namespace, request.name),
+                    msgspec.json.decode(request.to_wire()),
+                    request.subresource,
+                )
+                return decode(changed, request.kind)
+            case Create():
+                kind = type(request.object)
+                manifest = msgspec.to_builtins(request.object)
+                manifest["kind"] = kind.resource.kind
+                manifest["apiVersion"] = kind.resource.api_version
+                return decode(self.server.create(manifest), kind)
+            case Delete():
+                key = (request.namespace, request.name)
+                left = self.server.delete(
+                    request.kind.resource.kind, key, uid=request.uid, grace=request.grace_seconds
+                )
+                return decode(left, request.kind)
+            case Evict():
+                evict(self.server, (request.namespace, request.name), request.uid)
+                return None
+
+    def _list(self, request: List[KubernetesObject]) -> Listing[KubernetesObject]:
+        selection = request.selection
+        chosen = filter_of(selection)
+        store = self.server.store
+        if request.fresh:
+            found, revision = store.all(chosen.kind, chosen.namespace), store.revision
+        else:
+            found, revision = store.as_of(chosen.kind, chosen.namespace, self.options.cache_lag)
+        objects = in_order(filter(chosen.matches, found))
+        if request.limit:
+            objects = objects[: request.limit]
+        if request.metadata_only:
+            objects = [{"metadata": obj["metadata"]} for obj in objects]
+        items = tuple(decode(obj, selection.kind) for obj in objects)
+        return Listing(items, str(revision))

@@ -1,0 +1,1 @@
+"""The controllers of the controller manager, each in a module of its own."""

@@ -1,0 +1,165 @@
+"""Sessions: requests under way and watches, answered in one mailbox on the simulated clock."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Protocol, Self
+
+import msgspec
+
+from evenkeel.errors import ClusterError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
+from evenkeel.ports import Arrival, Reply
+from simulator.api.objects import Obj
+from simulator.api.watch import Consumer, Filter, Watch, WatchHub
+from simulator.clock import Killed, Signal, SimulatedClock
+
+type Result = KubernetesObject | Listing[KubernetesObject] | None
+
+CLOSING = timedelta(seconds=30)
+SHORTEST_WAIT = timedelta(microseconds=100)
+"""What an empty answer takes at least, so that a loop that only looks does not stop time."""
+
+
+def decode[T: KubernetesObject](obj: Obj, kind: type[T]) -> T:
+    """A plain object as the model has it."""
+    return msgspec.convert(obj, kind)
+
+
+def filter_of(selection: Selection[KubernetesObject]) -> Filter:
+    """A selection on plain objects; InvalidError if its selectors are none."""
+    return Filter.of(
+        selection.kind.resource.kind, selection.namespace, selection.labels, selection.fields
+    )
+
+
+class Backend(Protocol):
+    """What carries out a session's requests."""
+
+    @property
+    def capacity(self) -> int:
+        """How many requests of one session at once."""
+        ...
+
+    def arrival(self) -> timedelta:
+        """How long from now until a request that is sent now is carried out."""
+        ...
+
+    def execute(self, request: Request) -> Result:
+        """Carry it out now."""
+        ...
+
+
+class SimulatedSession:
+    """Implements the port Session."""
+
+    def __init__(self, clock: SimulatedClock, backend: Backend, hub: WatchHub) -> None:
+        """Open it."""
+        self._clock = clock
+        self._backend = backend
+        self._hub = hub
+        self._mailbox: list[Arrival] = []
+        self._signal = Signal()
+        self._queued: deque[tuple[Request, Callable[[Reply], None]]] = deque()
+        self._running = 0
+        self._watches: dict[Selection[KubernetesObject], Watch] = {}
+
+    @property
+    def in_flight(self) -> int:
+        """How many submitted requests have no reply in the mailbox yet."""
+        return self._running + len(self._queued)
+
+    @property
+    def capacity(self) -> int:
+        """How many requests are carried out at once."""
+        return self._backend.capacity
+
+    def submit(self, request: Request) -> None:
+        """Send a request; its Reply arrives in the mailbox."""
+        self.send(request, self._deliver)
+
+    def send(self, request: Request, answer: Callable[[Reply], None]) -> None:
+        """Send a request whose Reply goes to ``answer``."""
+        self._clock.raise_if_killed()
+        self._queued.append((request, answer))
+        self._pump()
+
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
+        """List and watch a selection until the session closes."""
+        if selection in self._watches:
+            return
+        kind = selection.kind
+
+        def relisted(objects: list[Obj], revision: int) -> None:
+            items = tuple(decode(obj, kind) for obj in objects)
+            self._deliver(Relisted(selection, Listing(items, str(revision))))
+
+        def changed(obj: Obj, deleted: bool) -> None:  # noqa: FBT001 - as Consumer calls it
+            self._deliver(Change(selection, decode(obj, kind), deleted))
+
+        watch = Watch(self._hub, filter_of(selection), Consumer(relisted, changed))
+        self._watches[selection] = watch
+        self._clock.call_in(
+            self._backend.arrival(),
+            lambda: watch.list() if self._watches.get(selection) is watch else None,
+        )
+
+    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
+        """Stop watching a selection; what has arrived of it stays in the mailbox."""
+        watch = self._watches.pop(selection, None)
+        if watch is not None:
+            watch.stop()
+
+    def next(self, timeout: timedelta) -> Sequence[Arrival]:
+        """Everything in the mailbox, oldest first; waits up to ``timeout`` for a first one."""
+        if not self._mailbox:
+            self._clock.wait(self._signal, max(timeout, SHORTEST_WAIT))
+        arrived, self._mailbox = self._mailbox, []
+        self._signal.clear()
+        return arrived
+
+    def wait_for_replies(self, timeout: timedelta) -> None:
+        """Let time pass until every request has its reply."""
+        end = self._clock.now() + timeout
+        while self.in_flight and self._clock.now() < end:
+            self._signal.clear()
+            self._clock.wait(self._signal, end - self._clock.now())
+
+    def __enter__(self) -> Self:
+        """Use the session in a with statement."""
+        return self
+
+    def __exit__(self, exc_type: type[BaseException] | None, *_: object) -> None:
+        """End all watches, and wait (bounded) for the requests under way.
+
+        Where the process was killed, what it had not sent yet is never sent.
+        """
+        for selection in list(self._watches):
+            self.unwatch(selection)
+        if exc_type is not None and issubclass(exc_type, Killed):
+            self._queued.clear()
+            return
+        self.wait_for_replies(CLOSING)
+
+    def _pump(self) -> None:
+        while self._queued and self._running < self.capacity:
+            self._start(*self._queued.popleft())
+
+    def _start(self, request: Request, answer: Callable[[Reply], None]) -> None:
+        self._running += 1
+        self._clock.call_in(self._backend.arrival(), lambda: self._run(request, answer))
+
+    def _run(self, request: Request, answer: Callable[[Reply], None]) -> None:
+        try:
+            reply = Reply(request, self._backend.execute(request))
+        except ClusterError as error:
+            reply = Reply(request, error=error)
+        self._running -= 1
+        answer(reply)
+        self._signal.set()
+        self._pump()
+
+    def _deliver(self, arrival: Arrival) -> None:
+        self._mailbox.append(arrival)
+        self._signal.set()
