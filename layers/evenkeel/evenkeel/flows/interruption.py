@@ -1,0 +1,309 @@
+"""From notices to marked nodes: gather the nodes, decide the marks, apply them, wake the other.
+
+Nothing here waits for a pod: that is the handover's work. What cannot be done now is tried
+again by whoever delivered the notice; what has been done already is recognised on the node, so
+a notice may come any number of times.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.decisions.notice.marking import mark, merge, supersedes
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    QueueError,
+    ThrottledError,
+)
+from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
+from evenkeel.flows.pause import QUESTION, PauseGate
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice, Notice, WakeUp
+from evenkeel.model.request import Get
+from evenkeel.ports import Clock, Cluster, Queue, Recorder, Reply
+
+WAKE_UP_DELAY: Final = timedelta(seconds=1)
+"""Notices of one storm come together: by then most of them are marked."""
+
+NO_ANSWER_DELAY: Final = timedelta(seconds=2)
+"""When a notice is tried again that met an error."""
+
+POSTPONED_DELAY: Final = timedelta(seconds=5)
+"""When a notice is tried again that waits for its node, or for the end of a pause."""
+
+PATIENCE: Final = timedelta(seconds=120)
+"""A notice waits at least so long, even if it tells of a loss that happens at once."""
+
+LONGEST_DELAY: Final = timedelta(seconds=20)
+"""However long a throttling API server asks for: a notice has no more time than that."""
+
+ATTEMPTS: Final = 5
+"""How often a node that others write to as well is read and decided again, per delivery."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One delivery: what is known of its nodes, and what has become of each notice."""
+
+    notices: Sequence[Notice]
+    found: dict[str, Found] = field(default_factory=dict)
+    queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
+    attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    again: dict[int, timedelta] = field(default_factory=dict)
+    marked: set[int] = field(default_factory=set)
+    carried: dict[str, NodeNotice] = field(default_factory=dict)
+
+
+class InterruptionFlow:
+    """Marks the nodes of notices. One object serves a process: it keeps the last node list."""
+
+    def __init__(
+        self,
+        *,
+        acts: bool,
+        cluster: Cluster,
+        lookup: NodeLookup,
+        wake_ups: Queue,
+        clock: Clock,
+        recorder: Recorder,
+    ) -> None:
+        """``acts`` False: decide and tell, but write nothing to the cluster."""
+        self._acts = acts
+        self._cluster = cluster
+        self._lookup = lookup
+        self._wake_ups = wake_ups
+        self._clock = clock
+        self._recorder = recorder
+        self._gate = PauseGate()
+
+    def handle(self, notices: Sequence[Notice]) -> Mapping[int, timedelta]:
+        """Mark the nodes of these notices.
+
+        Answers which of them, by position, have to be delivered again, and after how long.
+        """
+        work = self._gather(notices)
+        while work.queues:
+            decisions = self._decide(work)
+            if not decisions:
+                break
+            if not self._acts:
+                self._tell(work, decisions)
+            elif self._may_write(work, decisions):
+                self._apply(work, decisions)
+        self._wake(work)
+        return work.again
+
+    # gather
+
+    def _gather(self, notices: Sequence[Notice]) -> _Work:
+        """Find the node of each notice, and settle those that have none."""
+        work = _Work(notices)
+        findings = self._lookup.find([notice.instance_id for notice in notices])
+        for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
+            notice = notices[position]
+            match findings[notice.instance_id]:
+                case Found() as found:
+                    work.found[found.node.name] = found
+                    work.queues[found.node.name].append(position)
+                case Absent() as absent:
+                    self._acknowledge(notice, absent.reason, absent.message)
+                    if absent.is_foreign:
+                        self._recorder.counted("NoticesForeign")
+                case NotYet(is_booting=True) as finding:
+                    self._wait(work, position, finding.reason, finding.message)
+                case NotYet() as finding:
+                    self._try_again(work, [position], finding.reason, finding.message)
+        return work
+
+    # decide
+
+    def _decide(self, work: _Work) -> dict[str, Decision]:
+        """The next mark of every node that needs one; what needs none is settled here."""
+        now = self._clock.now()
+        decisions = {}
+        for name, queue in list(work.queues.items()):
+            while queue:
+                found = work.found[name]
+                notice = work.notices[queue[0]]
+                decision = mark(found.node, notice, now, found.instance_state)
+                if decision.write is not None:
+                    decisions[name] = decision
+                    break
+                position = queue.popleft()
+                if decision.reason == "AlreadyMarked":
+                    work.marked.add(position)
+                self._settle(notice, decision, now)
+            else:
+                del work.queues[name]
+        return decisions
+
+    # apply
+
+    def _tell(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
+        """Observe mode: the wake-up carries what would have been written."""
+        now = self._clock.now()
+        for name, decision in decisions.items():
+            position = work.queues[name].popleft()
+            notice = work.notices[position]
+            carried = work.carried.get(name)
+            if carried is None or supersedes(notice, carried, now):
+                work.carried[name] = merge(work.found[name].node, notice, now)
+            work.marked.add(position)
+            self._settle(notice, decision, now)
+
+    def _may_write(self, work: _Work, decisions: Iterable[str]) -> bool:
+        """Whether nobody has paused Evenkeel, known to be true within the last second."""
+        if not self._gate.is_open(self._clock.now()):
+            self._gate.asked(self._clock.now())
+            (reply,) = self._cluster.perform([QUESTION])
+            self._gate.heard(reply)
+            if self._gate.is_open(self._clock.now()):
+                return True
+            for name in decisions:
+                queue = work.queues.pop(name)
+                if reply.error is None:
+                    for position in queue:
+                        self._wait(work, position, "Paused", "Evenkeel is paused")
+                else:
+                    self._give_back(work, queue, reply.error)
+            return False
+        return True
+
+    def _apply(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
+        """Write the marks, all at once, and read again the nodes that others wrote to."""
+        writes = [decision.write for decision in decisions.values()]
+        replies = self._cluster.perform([write for write in writes if write is not None])
+        stale = []
+        for (name, decision), reply in zip(decisions.items(), replies, strict=True):
+            if isinstance(reply.result, Node):
+                self._written(work, decision, reply.result)
+            elif isinstance(reply.error, ConflictError | InvalidError):
+                stale.append(name)
+            else:
+                self._failed(work, name, reply)
+        self._read_again(work, stale)
+
+    def _written(self, work: _Work, decision: Decision, node: Node) -> None:
+        before = work.found[node.name]
+        position = work.queues[node.name].popleft()
+        work.found[node.name] = Found(node, before.instance_state)
+        work.marked.add(position)
+        self._recorder.counted("NodesMarked")
+        if node.spec.unschedulable and not before.node.spec.unschedulable:
+            self._recorder.counted("NodesCordoned")
+        self._settle(work.notices[position], decision, self._clock.now())
+
+    def _read_again(self, work: _Work, names: Sequence[str]) -> None:
+        """Somebody else wrote to these nodes: decide anew on what they are now."""
+        tired = [name for name in names if work.attempts[name] >= ATTEMPTS]
+        for name in tired:
+            message = f"node {name} changed {ATTEMPTS} times while it was being marked"
+            self._try_again(work, work.queues.pop(name), "NodeKeepsChanging", message)
+        fresh = [name for name in names if name not in tired]
+        replies = self._cluster.perform([Get(Node, name) for name in fresh]) if fresh else []
+        for name, reply in zip(fresh, replies, strict=True):
+            work.attempts[name] += 1
+            before = work.found[name]
+            node = reply.result
+            if not isinstance(node, Node):
+                self._failed(work, name, reply)
+            elif node.instance_id != before.node.instance_id:
+                self._gone(work, name)
+            else:
+                work.found[name] = Found(node, before.instance_state)
+
+    def _failed(self, work: _Work, name: str, reply: Reply) -> None:
+        error = reply.error or ClusterError("the answer holds no node")
+        if isinstance(error, NotFoundError):
+            self._gone(work, name)
+        else:
+            self._give_back(work, work.queues.pop(name), error)
+
+    def _gone(self, work: _Work, name: str) -> None:
+        for position in work.queues.pop(name):
+            self._acknowledge(work.notices[position], "NodeGone", f"node {name} is gone")
+
+    def _wake(self, work: _Work) -> None:
+        """Wake the handover if any node carries a mark, also one of an earlier delivery.
+
+        That delivery may have ended between its marks and its wake-up. Without a wake-up the
+        notices have to come again.
+        """
+        if not work.marked:
+            return
+        wake_up = WakeUp(reason="NodesMarked", notices=work.carried)
+        try:
+            self._wake_ups.send(wake_up, WAKE_UP_DELAY)
+        except QueueError as error:
+            self._try_again(
+                work, sorted(work.marked), "NoWakeUp", f"the wake-up could not be sent: {error}"
+            )
+
+    # verdicts on single notices
+
+    def _settle(self, notice: Notice, decision: Decision, now: datetime) -> None:
+        self._recorder.decided(decision)
+        if decision.verb is Verb.MARK:
+            delay = (now - notice.time) / timedelta(milliseconds=1)
+            self._recorder.counted("NoticeDelay", delay, "Milliseconds")
+
+    def _acknowledge(self, notice: Notice, reason: str, message: str) -> None:
+        self._recorder.decided(
+            Decision(
+                verb=Verb.ACKNOWLEDGE, subject=_subject(notice), reason=reason, message=message
+            )
+        )
+
+    def _wait(self, work: _Work, position: int, reason: str, message: str) -> None:
+        """Try again later, until it is too late."""
+        notice = work.notices[position]
+        until = max(notice.deadline, notice.time + PATIENCE)
+        if self._clock.now() >= until:
+            self._acknowledge(notice, reason, f"{message}, and the notice's time has passed")
+        else:
+            self._try_again(work, [position], reason, message, POSTPONED_DELAY, until)
+
+    def _give_back(self, work: _Work, positions: Iterable[int], error: ClusterError) -> None:
+        delay = NO_ANSWER_DELAY
+        if isinstance(error, ThrottledError):
+            delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
+        message = f"the API server did not do it: {error}"
+        self._try_again(work, positions, type(error).__name__, message, delay)
+
+    def _try_again(
+        self,
+        work: _Work,
+        positions: Iterable[int],
+        reason: str,
+        message: str,
+        delay: timedelta = NO_ANSWER_DELAY,
+        until: datetime | None = None,
+    ) -> None:
+        for position in positions:
+            work.again[position] = delay
+            self._recorder.counted("NoticesRetried")
+            self._recorder.decided(
+                Decision(
+                    verb=Verb.RETRY,
+                    subject=_subject(work.notices[position]),
+                    reason=reason,
+                    message=f"{message}; again in {delay.total_seconds():g} s",
+                    until=until,
+                )
+            )
+
+
+def _weight(notice: Notice) -> tuple[bool, datetime]:
+    """Sorts the notices of one node so that the first one's mark makes the others needless."""
+    return notice.is_hint, notice.deadline
+
+
+def _subject(notice: Notice) -> Reference:
+    return Reference(kind="Instance", name=notice.instance_id)

@@ -1,0 +1,168 @@
+"""Which node an instance is.
+
+EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
+fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
+The rest should be nodes that are named after their private DNS names; the provider id proves
+it. Where that name leads nowhere (a terminated instance has none any more, a node may be named
+otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB on the
+wire, at most once in ten seconds.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.errors import ClusterError, InstancesError, NotFoundError
+from evenkeel.flows.asking import ask
+from evenkeel.model.node import Node
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.ports import Clock, Cluster, Instance, Instances
+
+LIST_AT_MOST_EVERY: Final = timedelta(seconds=10)
+
+BOOTING: Final = frozenset({"pending", "running"})
+"""States of an instance that may still become a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The instance's node, and EC2's word for the instance's state (empty: not heard)."""
+
+    node: Node
+    instance_state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no node of this instance here, and none will come.
+
+    ``is_foreign`` says that there never was one.
+    """
+
+    reason: str
+    message: str
+    is_foreign: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    """The node may still appear, or an answer may still come.
+
+    ``is_booting`` says that everybody answered: the node is not there yet.
+    """
+
+    reason: str
+    message: str
+    is_booting: bool = False
+
+
+type Finding = Found | Absent | NotYet
+
+
+class NodeLookup:
+    """Finds nodes. Keeps the last list of nodes, so one of them serves a whole process."""
+
+    def __init__(
+        self, cluster: Cluster, instances: Instances, clock: Clock, cluster_name: str
+    ) -> None:
+        """``cluster_name`` is what the instances' tags call this cluster."""
+        self._cluster = cluster
+        self._instances = instances
+        self._clock = clock
+        self._cluster_name = cluster_name
+        self._names: Mapping[str, str] | None = None
+        self._listed_at: datetime | None = None
+
+    def find(self, instance_ids: Collection[str]) -> Mapping[str, Finding]:
+        """A finding for each of these ids. Raises nothing: no answer is a finding too."""
+        ids = list(dict.fromkeys(instance_ids))
+        try:
+            known = self._instances.describe(ids)
+        except InstancesError as error:
+            silence = NotYet("NoAnswerFromEc2", f"EC2 does not answer: {error}")
+            return self._search(dict.fromkeys(ids, silence), {})
+        findings: dict[str, Finding] = {}
+        candidates: dict[str, str] = {}
+        for each in ids:
+            instance = known.get(each)
+            foreign = self._is_foreign(each, instance)
+            if foreign is not None:
+                findings[each] = foreign
+            elif instance is not None:
+                candidates[each] = instance.private_dns_name
+        states = {each: known[each].state for each in candidates}
+        findings |= self._read(candidates, states)
+        lost = {each: self._without_node(known[each]) for each in ids if each not in findings}
+        return findings | self._search(lost, states)
+
+    def _is_foreign(self, instance_id: str, instance: Instance | None) -> Absent | None:
+        if instance is None:
+            return Absent("UnknownInstance", f"EC2 knows no instance {instance_id} here")
+        if instance.belongs_to_any and not instance.belongs_to(self._cluster_name):
+            return Absent("OtherCluster", f"instance {instance_id} is another cluster's")
+        return None
+
+    def _without_node(self, instance: Instance) -> Absent | NotYet:
+        """What it means that not even the list of nodes has the instance."""
+        if not instance.belongs_to(self._cluster_name):
+            return Absent("NoNode", f"instance {instance.instance_id} is no node of this cluster")
+        if instance.state in BOOTING:
+            return NotYet(
+                "NodeBooting",
+                f"instance {instance.instance_id} is {instance.state} and no node yet",
+                is_booting=True,
+            )
+        return Absent(
+            "NodeGone",
+            f"instance {instance.instance_id} is {instance.state} and no node any more",
+            is_foreign=False,
+        )
+
+    def _search(
+        self, lost: Mapping[str, Absent | NotYet], states: Mapping[str, str]
+    ) -> dict[str, Finding]:
+        """Look the instances up in the list of nodes; without avail: what ``lost`` says."""
+        if not lost:
+            return {}
+        try:
+            names = self._node_names()
+        except ClusterError as error:
+            return dict.fromkeys(lost, _silence(error))
+        listed = {each: names[each] for each in lost if each in names}
+        return {**lost, **self._read(listed, states)}
+
+    def _read(
+        self, names: Mapping[str, str], states: Mapping[str, str]
+    ) -> dict[str, Found | NotYet]:
+        """Read the nodes of these names; those that are not the instance's are left out."""
+        asked = {each: name for each, name in names.items() if name}
+        if not asked:
+            return {}
+        replies = self._cluster.perform([Get(Node, name) for name in asked.values()])
+        findings: dict[str, Found | NotYet] = {}
+        for each, reply in zip(asked, replies, strict=True):
+            node = reply.result
+            if isinstance(node, Node) and node.instance_id == each:
+                findings[each] = Found(node, states.get(each, ""))
+            elif reply.error is not None and not isinstance(reply.error, NotFoundError):
+                findings[each] = _silence(reply.error)
+        return findings
+
+    def _node_names(self) -> Mapping[str, str]:
+        """Node names by instance id, at most ten seconds old. Raises ClusterError.
+
+        A list that failed counts too: an API server in trouble is not asked for more.
+        """
+        now = self._clock.now()
+        if self._listed_at is None or now - self._listed_at >= LIST_AT_MOST_EVERY:
+            self._listed_at, self._names = now, None
+            nodes: Sequence[Node] = ask(self._cluster, List(Selection(Node), fresh=False)).items
+            self._names = {node.instance_id: node.name for node in nodes if node.instance_id}
+        if self._names is None:
+            raise ClusterError("the last list of nodes failed less than 10 s ago")
+        return self._names
+
+
+def _silence(error: ClusterError) -> NotYet:
+    return NotYet("NoAnswerFromApiServer", f"the API server does not answer: {error}")

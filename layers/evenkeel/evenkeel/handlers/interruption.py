@@ -1,0 +1,141 @@
+"""The function behind the notice queue: every message an EventBridge event about an instance.
+
+A message that is done, needless or of an unknown kind is acknowledged. One that has to come
+again is made visible after a few seconds and reported as failed. One that makes no sense is
+reported as failed alone; the queue sends it to its dead letters in the end.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from evenkeel.decisions.notice.event import Harmless, Rules, Understood, Unknown
+from evenkeel.decisions.notice.reading import read_json
+from evenkeel.errors import MalformedNoticeError, QueueError
+from evenkeel.flows.interruption import InterruptionFlow
+from evenkeel.flows.lookup import NodeLookup
+from evenkeel.handlers import Handler
+from evenkeel.handlers.records import Record, failures, read_batch
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import Notice
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.settings import InterruptionSettings, Mode
+
+
+def build(
+    settings: InterruptionSettings,
+    cluster: Cluster,
+    instances: Instances,
+    notices: Queue,
+    wake_ups: Queue,
+    clock: Clock,
+    recorder: Recorder,
+) -> Handler:
+    """Build the handler. ``notices`` is the queue that its messages come from.
+
+    The handler raises MalformedEventError for an event that is no batch of messages.
+    """
+    flow = InterruptionFlow(
+        acts=settings.mode is Mode.ACT,
+        cluster=cluster,
+        lookup=NodeLookup(cluster, instances, clock, settings.cluster_name),
+        wake_ups=wake_ups,
+        clock=clock,
+        recorder=recorder,
+    )
+    rules = Rules(rebalance_expiry=settings.rebalance_expiry, replay_source=settings.replay_source)
+    return _NoticeHandler(flow, rules, notices, recorder)
+
+
+class _NoticeHandler:
+    """A handler; remembers which unknown kinds it has told about."""
+
+    def __init__(
+        self, flow: InterruptionFlow, rules: Rules, notices: Queue, recorder: Recorder
+    ) -> None:
+        self._flow = flow
+        self._rules = rules
+        self._notices = notices
+        self._recorder = recorder
+        self._unknown_kinds: set[tuple[str, str]] = set()
+
+    def __call__(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
+        try:
+            return self._handle(read_batch(event))
+        finally:
+            self._recorder.flush()
+
+    def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
+        failed = []
+        arrived: list[tuple[Record, Notice]] = []
+        for record in records:
+            try:
+                reading = read_json(record.body, self._rules)
+            except MalformedNoticeError as error:
+                self._reject(record, error)
+                failed.append(record.message_id)
+            else:
+                if isinstance(reading, Understood):
+                    arrived.append((record, self._welcome(record, reading)))
+                else:
+                    self._acknowledge(reading)
+        again = self._flow.handle([notice for _, notice in arrived]) if arrived else {}
+        for position, delay in again.items():
+            record, _ = arrived[position]
+            self._postpone(record, delay)
+            failed.append(record.message_id)
+        return failures(failed)
+
+    def _welcome(self, record: Record, reading: Understood) -> Notice:
+        if record.receives == 1:
+            self._recorder.counted("NoticesReceived")
+        if reading.warning:
+            self._recorder.noted(
+                reading.warning,
+                event_id=reading.notice.event_id,
+                instance_id=reading.notice.instance_id,
+            )
+        return reading.notice
+
+    def _reject(self, record: Record, error: MalformedNoticeError) -> None:
+        self._recorder.counted("NoticesMalformed")
+        self._recorder.decided(
+            Decision(
+                verb=Verb.REJECT,
+                subject=Reference(kind="Message", name=record.message_id),
+                reason="MalformedNotice",
+                message=str(error),
+                warning=True,
+            )
+        )
+
+    def _acknowledge(self, reading: Harmless | Unknown) -> None:
+        if isinstance(reading, Harmless):
+            reason, message = "Harmless", f"{reading.detail_type}: {reading.message}"
+        else:
+            self._recorder.counted("NoticesUnknown")
+            kind = (reading.source, reading.detail_type)
+            if kind in self._unknown_kinds:
+                return
+            self._unknown_kinds.add(kind)
+            reason = "UnknownKind"
+            message = f"{reading.source} {reading.detail_type!r} is not known to Evenkeel"
+        self._recorder.decided(
+            Decision(
+                verb=Verb.ACKNOWLEDGE,
+                subject=Reference(kind="Notice", name=reading.event_id),
+                reason=reason,
+                message=message,
+            )
+        )
+
+    def _postpone(self, record: Record, delay: timedelta) -> None:
+        """Let a message come back soon; if that fails, it does after the queue's own timeout."""
+        try:
+            self._notices.postpone(record.receipt_handle, delay)
+        except QueueError as error:
+            self._recorder.noted(
+                f"message {record.message_id} comes back only after the queue's visibility"
+                f" timeout: {error}"
+            )
