@@ -1,0 +1,65 @@
+"""The simulated EC2: instances, their states and tags."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import msgspec
+
+from evenkeel.errors import InstancesError
+from evenkeel.model.node import Node
+from evenkeel.ports import Instance
+
+
+class SimulatedInstances:
+    """Implements the port Instances for the instances that it was told of.
+
+    ``calls`` holds the ids of every describe, so that tests see how much was asked.
+    """
+
+    def __init__(self, *instances: Instance) -> None:
+        """Know these instances."""
+        self._instances = {each.instance_id: each for each in instances}
+        self._outage: InstancesError | None = None
+        self.calls: list[tuple[str, ...]] = []
+
+    def add(self, *instances: Instance) -> None:
+        """Know these instances too, or know them anew."""
+        self._instances |= {each.instance_id: each for each in instances}
+
+    def adopt(self, nodes: Iterable[Node], cluster_name: str) -> None:
+        """Know the running instances of these nodes, tagged as this cluster's."""
+        for node in nodes:
+            if not node.instance_id:
+                continue
+            labels = node.metadata.labels
+            self.add(
+                Instance(
+                    instance_id=node.instance_id,
+                    state="running",
+                    private_dns_name=node.name,
+                    tags={f"kubernetes.io/cluster/{cluster_name}": "owned"},
+                    zone=labels.get("topology.kubernetes.io/zone", ""),
+                    instance_type=labels.get("node.kubernetes.io/instance-type", ""),
+                )
+            )
+
+    def set_state(self, instance_id: str, state: str) -> None:
+        """Move an instance to a state. A terminated one has no private DNS name any more."""
+        instance = msgspec.structs.replace(self._instances[instance_id], state=state)
+        if state == "terminated":
+            instance = msgspec.structs.replace(instance, private_dns_name="")
+        self._instances[instance_id] = instance
+
+    def forget(self, instance_id: str) -> None:
+        """Know an instance no longer, as EC2 does an hour after it was terminated."""
+        del self._instances[instance_id]
+
+    def fail(self, error: InstancesError | None) -> None:
+        """Answer every describe with this error, until called with None."""
+        self._outage = error
+
+    def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
+        """The instances among these that are known, by id. Raises InstancesError."""
+        self.calls.append(tuple(instance_ids))
+        if self._outage is not None:
+            raise self._outage
+        return {each: self._instances[each] for each in instance_ids if each in self._instances}
