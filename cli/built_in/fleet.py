@@ -1,0 +1,88 @@
+"""The nodes of the built-in cluster: 60 EC2 instances in three zones, 40 of them spot."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+REGION: Final = "eu-central-1"
+ZONES: Final = tuple(REGION + letter for letter in "abc")
+
+GPU_TYPE: Final = "g5.xlarge"
+"""The type of the only two nodes that a certain Deployment accepts."""
+
+KARPENTER: Final = {"karpenter.sh/nodepool": "spot", "karpenter.sh/capacity-type": "spot"}
+BURST: Final = {"eks.amazonaws.com/nodegroup": "burst", "eks.amazonaws.com/capacityType": "SPOT"}
+BASE: Final = {"eks.amazonaws.com/nodegroup": "base", "eks.amazonaws.com/capacityType": "ON_DEMAND"}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What an instance type leaves for pods (the rest is the kubelet's and the system's)."""
+
+    cpu: str
+    memory: str
+    pods: int
+
+
+SIZES: Final = {
+    "m6i.xlarge": Size("3920m", "14Gi", 58),
+    "c6i.2xlarge": Size("7910m", "14Gi", 58),
+    "r6i.xlarge": Size("3920m", "29Gi", 58),
+    GPU_TYPE: Size("3920m", "14Gi", 58),
+}
+
+POOLS: Final = (
+    (KARPENTER, "m6i.xlarge", 14),
+    (KARPENTER, "c6i.2xlarge", 10),
+    (KARPENTER, GPU_TYPE, 2),
+    (BURST, "r6i.xlarge", 14),
+    (BASE, "m6i.xlarge", 20),
+)
+"""Who made the nodes, their type, and how many of them there are."""
+
+
+def spot() -> list[dict[str, Any]]:
+    """The manifests of the 40 spot nodes."""
+    return _nodes(BURST, KARPENTER)
+
+
+def on_demand() -> list[dict[str, Any]]:
+    """The manifests of the 20 on-demand nodes."""
+    return _nodes(BASE)
+
+
+def _nodes(*makers: dict[str, str]) -> list[dict[str, Any]]:
+    each = [(labels, type_) for labels, type_, count in POOLS for _ in range(count)]
+    return [
+        _node(number, labels, type_)
+        for number, (labels, type_) in enumerate(each)
+        if labels in makers
+    ]
+
+
+def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, Any]:
+    zone = number % len(ZONES)
+    name = f"ip-10-0-{32 * zone + number // 20}-{11 + 4 * number}.{REGION}.compute.internal"
+    size = SIZES[instance_type]
+    room = {"cpu": size.cpu, "memory": size.memory, "pods": str(size.pods)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "node.kubernetes.io/instance-type": instance_type,
+                "topology.kubernetes.io/region": REGION,
+                "topology.kubernetes.io/zone": ZONES[zone],
+                **labels,
+            },
+        },
+        "spec": {"providerID": f"aws:///{ZONES[zone]}/{_instance_id(name)}"},
+        "status": {"capacity": room, "allocatable": room},
+    }
+
+
+def _instance_id(name: str) -> str:
+    """The same in every run, and no instance that the sample events know."""
+    return "i-0" + hashlib.sha256(name.encode()).hexdigest()[:16]
