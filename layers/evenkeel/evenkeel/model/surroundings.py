@@ -202,8 +202,8 @@ class Event(KubernetesObject, frozen=True, kw_only=True):
     involved_object: ObjectReference
     reason: str
     message: str
-    type: str = "Normal"
-    count: int = 1
+    type: str = ""
+    count: int = 0
     first_timestamp: str = ""
     last_timestamp: str = ""
     source: EventSource = EventSource()

@@ -1,0 +1,65 @@
+"""Structured logs and metrics of a Lambda function, by AWS Lambda Powertools.
+
+A metric's counts are summed up per invocation, so a storm of thousands is one number in one
+line; measurements such as delays stay single values. Metrics have the dimension ``cluster``
+in the namespace ``Evenkeel``.
+"""
+
+from collections import defaultdict
+from typing import Final
+
+import msgspec
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics
+
+from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.model.decision import Decision
+from evenkeel.ports import Clock
+
+NAMESPACE: Final = "Evenkeel"
+SERVICE: Final = "evenkeel"
+
+
+class LambdaRecorder:
+    """A Recorder for Lambda: everything goes to standard output, CloudWatch takes it up."""
+
+    def __init__(
+        self, clock: Clock, *, cluster: str, mode: str, logger: Logger | None = None
+    ) -> None:
+        """``cluster`` is the cluster's name, ``mode`` whether the function acts or observes."""
+        self.logger = logger or Logger(service=SERVICE, location=None)
+        self.logger.append_keys(cluster=cluster, mode=mode)
+        self._clock = clock
+        self._cluster = cluster
+        self._mode = mode
+        self._metrics = EphemeralMetrics(namespace=NAMESPACE)
+        self._metrics.set_default_dimensions(cluster=cluster)
+        self._counts: defaultdict[str, float] = defaultdict(float)
+
+    def decided(self, decision: Decision) -> None:
+        """Log a decision, as the decision log has it."""
+        entry = record(decision, self._clock.now(), self._cluster, self._mode)
+        details = {"decision": msgspec.to_builtins(entry)}
+        if decision.warning:
+            self.logger.warning(decision.message, extra=details)
+        else:
+            self.logger.info(decision.message, extra=details)
+
+    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+        """Count for the metrics that ``flush`` hands on."""
+        if unit == "Count":
+            self._counts[metric] += value
+        else:
+            self._metrics.add_metric(name=metric, unit=unit, value=value)
+
+    def noted(self, message: str, **details: object) -> None:
+        """Log a note. Details of the notes are for people: text, numbers, times."""
+        self.logger.info(message, extra={"details": details} if details else None)
+
+    def flush(self) -> None:
+        """Hand the invocation's metrics on."""
+        for metric, value in self._counts.items():
+            self._metrics.add_metric(name=metric, unit="Count", value=value)
+        self._counts.clear()
+        if self._metrics.metric_set:
+            self._metrics.flush_metrics()

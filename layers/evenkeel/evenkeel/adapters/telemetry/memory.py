@@ -1,0 +1,43 @@
+"""A Recorder that keeps everything, for tests, the demo and the command."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from evenkeel.model.decision import Decision, Verb
+
+
+class InMemoryRecorder:
+    """Keeps ``decisions`` and ``notes`` in order, and each metric's ``values``."""
+
+    def __init__(self) -> None:
+        """Nothing is recorded yet."""
+        self.decisions: list[Decision] = []
+        self.notes: list[tuple[str, Mapping[str, object]]] = []
+        self.values: defaultdict[str, list[float]] = defaultdict(list)
+        self.units: dict[str, str] = {}
+        self.flushes = 0
+
+    def decided(self, decision: Decision) -> None:
+        """Keep a decision."""
+        self.decisions.append(decision)
+
+    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+        """Keep a value."""
+        self.values[metric].append(value)
+        self.units[metric] = unit
+
+    def noted(self, message: str, **details: object) -> None:
+        """Keep a note."""
+        self.notes.append((message, details))
+
+    def flush(self) -> None:
+        """Count the flushes."""
+        self.flushes += 1
+
+    def total(self, metric: str) -> float:
+        """The sum of a metric's values; 0 if it was never counted."""
+        return sum(self.values.get(metric, ()))
+
+    def with_verb(self, *verbs: Verb) -> Sequence[Decision]:
+        """The decisions that have one of these verbs."""
+        return [decision for decision in self.decisions if decision.verb in verbs]

@@ -1,0 +1,32 @@
+"""Several Recorders as one."""
+
+from evenkeel.model.decision import Decision
+from evenkeel.ports import Recorder
+
+
+class Tee:
+    """A Recorder that tells several others, in the order in which they were given."""
+
+    def __init__(self, *recorders: Recorder) -> None:
+        """Tell these."""
+        self._recorders = recorders
+
+    def decided(self, decision: Decision) -> None:
+        """Tell each of a decision."""
+        for recorder in self._recorders:
+            recorder.decided(decision)
+
+    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+        """Tell each of a count."""
+        for recorder in self._recorders:
+            recorder.counted(metric, value, unit)
+
+    def noted(self, message: str, **details: object) -> None:
+        """Tell each of a note."""
+        for recorder in self._recorders:
+            recorder.noted(message, **details)
+
+    def flush(self) -> None:
+        """Flush each."""
+        for recorder in self._recorders:
+            recorder.flush()
