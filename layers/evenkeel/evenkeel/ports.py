@@ -28,7 +28,10 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to one request: its result, or the error that it met."""
+    """The answer to one request: its result, or the error that it met.
+
+    ``request`` is the very object that was submitted, so that its owner knows it again.
+    """
 
     request: Request
     result: KubernetesObject | Listing[KubernetesObject] | None = None

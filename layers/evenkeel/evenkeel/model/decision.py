@@ -41,7 +41,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     ``reason`` is a CamelCase word as in Kubernetes Events, ``message`` a sentence for
     people, ``workload`` and ``node`` what else it concerns, ``until`` when a wait ends at
-    the latest, ``write`` the request that carries it out.
+    the latest, ``write`` the request that carries it out. ``forced``: the last moment is
+    here, so a budget's refusal is not the last word.
     """
 
     verb: Verb
@@ -52,4 +53,5 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     node: str = ""
     until: datetime | None = None
     warning: bool = False
+    forced: bool = False
     write: Write | None = None

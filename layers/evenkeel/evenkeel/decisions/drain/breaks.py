@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.route import Route, Way
@@ -14,7 +15,6 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Write
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet, StatefulSet
 
@@ -83,7 +83,7 @@ def plan(group: Group) -> Plan:
     for mover in group.movers:
         last = mover.deadline.last_moment(mover.pod, group.margin)
         if mover.deadline.forced and group.now >= last:
-            steps.append(_go(group, mover, "LastMoment", "its node dies: it goes now"))
+            steps.append(_go(group, mover, "LastMoment", "its node dies: it goes now", forced=True))
             continue
         until = last if mover.deadline.forced else mover.deadline.at
         dues.append(until)
@@ -129,34 +129,27 @@ def ordinal_of(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
-    pod = mover.pod
-    evict = Evict(name=pod.name, namespace=pod.namespace, uid=pod.uid)
-    return _decide(group, mover, Verb.EVICT, reason, message, write=evict)
-
-
-def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
-    return _decide(group, mover, Verb.WAIT, mover.route.reason, mover.route.message, until=until)
-
-
-def _decide(
-    group: Group,
-    mover: Mover,
-    verb: Verb,
-    reason: str,
-    message: str,
-    *,
-    write: Write | None = None,
-    until: datetime | None = None,
-) -> Decision:
+def _go(group: Group, mover: Mover, reason: str, message: str, *, forced: bool = False) -> Decision:
     return Decision(
-        verb=verb,
+        verb=Verb.EVICT,
         subject=mover.pod.reference,
         workload=group.owner.workload,
         node=mover.pod.spec.node_name,
         reason=reason,
         message=message,
+        warning=forced or mover.route.warning,
+        forced=forced,
+        write=writes.evict(mover.pod),
+    )
+
+
+def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
+    return Decision(
+        verb=Verb.WAIT,
+        subject=mover.pod.reference,
+        workload=group.owner.workload,
+        node=mover.pod.spec.node_name,
+        reason=mover.route.reason,
+        message=mover.route.message,
         until=until,
-        write=write,
-        warning=mover.route.warning and verb is not Verb.WAIT,
     )

@@ -105,6 +105,16 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
         return created is not None and self.now - created < ON_ITS_WAY
 
     @property
+    def next_available_at(self) -> datetime | None:
+        """When the next ready pod becomes available by time alone (minReadySeconds)."""
+        if self.replica_set is None or not self.replica_set.spec.min_ready_seconds:
+            return None
+        rest = timedelta(seconds=self.replica_set.spec.min_ready_seconds)
+        pods = [*self.owned, *(item.pod for item in self.released)]
+        times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
+        return min((time for time in times if time > self.now), default=None)
+
+    @property
     def wanted(self) -> int:
         """How many available pods there have to be from now on.
 

@@ -22,6 +22,10 @@ from evenkeel.model.workload import ReplicaSet
 type _Rank = tuple[bool, bool, int, int, int, datetime, str]
 
 
+type Waiting = tuple[Census, Sequence[Candidate]]
+"""The census of a ReplicaSet, and its pods that may be released when their turn comes."""
+
+
 class Turn(msgspec.Struct, frozen=True):
     """A candidate and the ReplicaSet's census that its release is decided on."""
 
@@ -34,7 +38,7 @@ def room(censuses: Sequence[Census], window: int) -> int:
     return max(0, window - sum(census.not_made_anew for census in censuses))
 
 
-def turns(queues: Sequence[tuple[Census, Sequence[Candidate]]], room_left: int) -> Sequence[Turn]:
+def turns(queues: Sequence[Waiting], room_left: int) -> Sequence[Turn]:
     """The candidates whose turn it is, first to go first, at most ``room_left``.
 
     - those on nodes that die before those under a mere hint;

@@ -45,7 +45,7 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         return _orphans(census)
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
-    dues: list[datetime | None] = []
+    dues: list[datetime | None] = [census.next_available_at]
     leaving = {item.pod.uid for item in census.order_of_leaving[: census.surplus]}
     given_up = False
     for item in census.released:
@@ -194,6 +194,7 @@ def _at_last_moment(census: Census, pod: Pod) -> Decision:
         "its node dies and its grace period has to fit: it goes, replacement or not",
         write=writes.evict(pod),
         warning=True,
+        forced=True,
     )
 
 
@@ -249,6 +250,7 @@ def _decide(  # noqa: PLR0913 - a Decision's own fields
     write: Write | None = None,
     until: datetime | None = None,
     warning: bool = False,
+    forced: bool = False,
 ) -> Decision:
     return Decision(
         verb=verb,
@@ -260,4 +262,5 @@ def _decide(  # noqa: PLR0913 - a Decision's own fields
         write=write,
         until=until,
         warning=warning,
+        forced=forced,
     )

@@ -1,0 +1,1 @@
+"""The reconciler: takes every doomed node and every released pod, whoever left them."""

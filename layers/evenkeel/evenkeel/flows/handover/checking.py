@@ -1,0 +1,150 @@
+"""Fresh, consistent reads of one controller's pods, before anything is taken away from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from evenkeel.decisions.drain.route import hash_of
+from evenkeel.decisions.drain.surroundings import Controller
+from evenkeel.errors import NotFoundError
+from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.view import View, read_release
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Listing, Request
+from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Reply, Session
+
+SHORTEST_INTERVAL = timedelta(milliseconds=250)
+"""One controller is not checked more often: what becomes surplus meanwhile goes together."""
+
+JOB_UID = "batch.kubernetes.io/controller-uid"
+"""Label that the Job controller puts on its pods."""
+
+
+@dataclass(slots=True)
+class Check:
+    """What a fresh read of a controller and its pods found so far."""
+
+    controller_uid: str
+    waiting_for: list[Request]
+    controller: Controller | None = None
+    pods: dict[str, Pod] = field(default_factory=dict)
+    failed: bool = False
+
+    def see(self, pod: Pod) -> None:
+        """Keep a pod at its highest resource version."""
+        known = self.pods.get(pod.uid)
+        if known is None or known.revision < pod.revision:
+            self.pods[pod.uid] = pod
+
+
+class Checker:
+    """Starts checks, collects their replies, and hands out the complete ones."""
+
+    def __init__(self, session: Session, view: View) -> None:
+        """Both are the invocation's."""
+        self._session = session
+        self._view = view
+        self._checks: dict[str, Check] = {}
+        self._last: dict[str, datetime] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether checks are under way."""
+        return bool(self._checks)
+
+    def due_after(self, controller_uid: str, interval: timedelta, now: datetime) -> datetime:
+        """When this controller is checked again if at such intervals; now if it never was."""
+        last = self._last.get(controller_uid)
+        return now if last is None else last + interval
+
+    def begin(self, controller_uid: str, now: datetime) -> bool:
+        """Read a controller and all its pods afresh; whether the check was begun."""
+        if controller_uid in self._checks:
+            return False
+        if now < self.due_after(controller_uid, SHORTEST_INTERVAL, now):
+            return False
+        self._last[controller_uid] = now
+        requests = self._requests(controller_uid)
+        self._checks[controller_uid] = Check(controller_uid, list(requests))
+        for request in requests:
+            self._session.submit(request)
+        return True
+
+    def heard(self, reply: Reply) -> Check | None:
+        """Take a reply; the check that it completes, if it does.
+
+        A check one of whose reads failed is thrown away: the next one is begun in time.
+        """
+        for check in self._checks.values():
+            if any(request is reply.request for request in check.waiting_for):
+                break
+        else:
+            return None
+        check.waiting_for = [r for r in check.waiting_for if r is not reply.request]
+        self._collect(check, reply)
+        if check.waiting_for:
+            return None
+        del self._checks[check.controller_uid]
+        return None if check.failed else check
+
+    def _collect(self, check: Check, reply: Reply) -> None:
+        if isinstance(reply.error, NotFoundError):
+            if isinstance(reply.request, Get) and reply.request.kind is Pod:
+                self._view.pods.forget(_uid_by_name(self._view, reply.request))
+            return
+        if reply.error is not None:
+            check.failed = True
+            return
+        match reply.result:
+            case Pod() as pod:
+                check.see(pod)
+            case ReplicaSet() | StatefulSet() | Job() as controller:
+                if controller.uid == check.controller_uid:
+                    check.controller = controller
+            case Listing(items=items):
+                for item in items:
+                    if isinstance(item, Pod):
+                        check.see(item)
+
+    def _requests(self, controller_uid: str) -> Sequence[Request]:
+        controller = self._view.controllers.get(controller_uid)
+        pods = self._view.pods.of_controller(controller_uid)
+        match controller:
+            case ReplicaSet():
+                return self._replica_set(controller, pods)
+            case StatefulSet():
+                return (
+                    Get(StatefulSet, controller.name, controller.namespace),
+                    List(selections.selected(controller.namespace, controller.spec.selector)),
+                )
+            case Job():
+                jobs = selections.labelled(controller.namespace, JOB_UID, controller_uid)
+                return (Get(Job, controller.name, controller.namespace), List(jobs))
+        return (*self._lost_replica_set(pods), *(Get(Pod, p.name, p.namespace) for p in pods))
+
+    def _replica_set(self, controller: ReplicaSet, pods: Sequence[Pod]) -> Sequence[Request]:
+        hashes = {hash_of(pod) for pod in pods if pod.released}
+        released = (selections.released_from(controller.namespace, h) for h in sorted(hashes))
+        return (
+            Get(ReplicaSet, controller.name, controller.namespace),
+            List(selections.selected(controller.namespace, controller.spec.selector)),
+            *(List(selection) for selection in released),
+        )
+
+    def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
+        """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""
+        for pod in pods:
+            release = read_release(pod) if pod.released else None
+            if release is not None:
+                return (Get(ReplicaSet, release.controller, pod.namespace),)
+        return ()
+
+
+def _uid_by_name(view: View, request: Get[KubernetesObject]) -> str:
+    for pod in view.pods:
+        if (pod.namespace, pod.name) == (request.namespace, request.name):
+            return pod.uid
+    return ""

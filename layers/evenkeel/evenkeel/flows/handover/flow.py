@@ -1,0 +1,97 @@
+"""The flow of the handover function: look whether there is work, take the Lease, reconcile."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from evenkeel.errors import ClusterError, ForbiddenError
+from evenkeel.flows import pause
+from evenkeel.flows.handover import reading
+from evenkeel.flows.handover.nodes import NodeKeeper, SpotCount
+from evenkeel.flows.handover.reconciler import UNHURRIED, Outcome, Reconciler
+from evenkeel.flows.handover.telling import Teller
+from evenkeel.flows.handover.view import View
+from evenkeel.flows.lease import ReconcilerLease
+from evenkeel.model.notice import NodeNotice
+from evenkeel.ports import Clock, Cluster, Instances, Recorder
+from evenkeel.settings import HandoverSettings, Mode
+
+AFTER_A_FAILURE = timedelta(seconds=1)
+"""How long to rest when the API server does not answer: deadlines do not wait either."""
+
+
+class HandoverFlow:
+    """Outlives invocations. What it keeps between them only saves work."""
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        cluster: Cluster,
+        instances: Instances,
+        clock: Clock,
+        recorder: Recorder,
+    ) -> None:
+        """Keep the ports; nothing is called yet."""
+        self._settings = settings
+        self._cluster = cluster
+        self._instances = instances
+        self._clock = clock
+        self._recorder = recorder
+        self._teller = Teller(recorder)
+        self._spot_count = SpotCount(cluster)
+
+    def run(self, assumed: Mapping[str, NodeNotice] | None = None) -> Outcome:
+        """One invocation. ``assumed``: notices that no node carries, by node name.
+
+        They count in observe mode alone, where nodes are never marked. Whatever the API
+        server refuses or leaves unanswered ends the invocation, and another follows.
+        """
+        started = self._clock.now()
+        try:
+            if self._settings.mode is Mode.OBSERVE:
+                return self._observe(View(assumed), started)
+            return self._act(View(), started)
+        except ClusterError as error:
+            self._recorder.counted("InvocationsFailed")
+            self._recorder.noted(
+                f"the API server failed this invocation: {error}", error=type(error).__name__
+            )
+            return Outcome("ClusterUnavailable", AFTER_A_FAILURE)
+
+    def _observe(self, view: View, started: datetime) -> Outcome:
+        reading.read_marks(self._cluster, view)
+        if view.notices or view.pods.active:
+            self._gather(view, started).observe()
+        return Outcome("Observed")
+
+    def _act(self, view: View, started: datetime) -> Outcome:
+        reading.read_marks(self._cluster, view)
+        if not view.nodes and not view.pods.active:
+            self._teller.forget()
+            return Outcome("Quiet")
+        if pause.is_paused(self._cluster):
+            return Outcome("Paused", UNHURRIED)
+        lease = ReconcilerLease(self._cluster, self._clock, self._settings.holder)
+        try:
+            if not lease.acquire():
+                return Outcome("LeaseHeld", UNHURRIED)
+        except ForbiddenError as error:
+            self._recorder.noted(f"works without its Lease, which only saves work: {error}")
+        try:
+            return self._gather(view, started).act(started + self._settings.work)
+        finally:
+            lease.release()
+
+    def _gather(self, view: View, now: datetime) -> Reconciler:
+        reading.read_pods_on(self._cluster, view, view.dooms)
+        reading.read_owners(self._cluster, view)
+        reading.read_surroundings(self._cluster, view)
+        keeper = NodeKeeper(
+            self._settings,
+            self._cluster,
+            self._instances,
+            view,
+            self._recorder,
+            self._spot_count,
+        )
+        keeper.ask_about_overdue(now)
+        return Reconciler(self._settings, self._cluster, self._clock, view, keeper, self._teller)

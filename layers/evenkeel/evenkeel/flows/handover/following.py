@@ -1,0 +1,144 @@
+"""Keeping the view up to date: watches, new nodes, and budgets that hold something back."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+
+from evenkeel.flows.handover import reading, selections
+from evenkeel.flows.handover.view import View
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import ReplicaSet
+from evenkeel.ports import Arrival, Cluster, Reply, Session
+
+READ_BUDGETS_AFTER = timedelta(seconds=1)
+"""How old a budget's counts may get while a voluntary move hangs on them."""
+
+
+class Follower:
+    """Follows what happens to the objects concerned, and says of whom there is news."""
+
+    def __init__(self, cluster: Cluster, session: Session, view: View) -> None:
+        """All of them are the invocation's; the view is gathered."""
+        self._cluster = cluster
+        self._session = session
+        self._view = view
+        self._followed: set[str] = set()
+        self._gathered = set(view.dooms)
+        self._selects: dict[object, Callable[[Pod], bool]] = {}
+        self._budget_reads: list[Request] = []
+        self._budgets_read_at: dict[str, datetime] = {}
+        self.news: set[str] = set()
+        self.nodes_changed = False
+
+    def caught_up(self) -> None:
+        """All news so far was planned for."""
+        self.news = set()
+        self.nodes_changed = False
+
+    def follow(self) -> None:
+        """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
+        self._session.watch(selections.MARKED_NODES)
+        self._selects[selections.RELEASED_PODS] = lambda pod: pod.released
+        self._session.watch(selections.RELEASED_PODS)
+        self._follow_hashes()
+
+    def gather_new_nodes(self) -> None:
+        """Read what is on nodes that were doomed meanwhile. Raises ClusterError."""
+        new = set(self._view.dooms) - self._gathered
+        if not new:
+            return
+        self._gathered |= new
+        self.news |= reading.read_pods_on(self._cluster, self._view, new)
+        reading.read_owners(self._cluster, self._view)
+        reading.read_surroundings(self._cluster, self._view)
+        self._follow_hashes()
+
+    def keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
+        """Read the budgets of these namespaces again when what is known of them is old."""
+        for namespace in namespaces:
+            read_at = self._budgets_read_at.get(namespace)
+            if read_at is not None and now - read_at < READ_BUDGETS_AFTER:
+                continue
+            self._budgets_read_at[namespace] = now
+            request = List(Selection(PodDisruptionBudget, namespace))
+            self._budget_reads.append(request)
+            self._session.submit(request)
+
+    def heard(self, reply: Reply) -> bool:
+        """Take the reply to a question of its own; whether it was one."""
+        if not any(request is reply.request for request in self._budget_reads):
+            return False
+        self._budget_reads = [r for r in self._budget_reads if r is not reply.request]
+        if isinstance(reply.request, List) and isinstance(reply.result, Listing):
+            namespace = reply.request.selection.namespace
+            budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
+            if list(self._view.surroundings_of(namespace).budgets) != budgets:
+                reading.put_budgets(self._view, namespace, budgets)
+                self.news |= self._view.pods.controllers_in(namespace)
+        return True
+
+    def absorb(self, arrival: Arrival) -> None:
+        """Take note of what a watch shows."""
+        match arrival:
+            case Relisted():
+                self._relisted(arrival)
+            case Change(object=Pod() as pod, deleted=deleted):
+                pods = self._view.pods
+                news = pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
+                if news is not None:
+                    self.news.add(news)
+            case Change(object=Node() as node, deleted=True):
+                self._view.miss_node(node.name)
+                self.nodes_changed = True
+            case Change(object=Node() as node):
+                self.nodes_changed |= self._view.see_node(node)
+            case Change(object=ReplicaSet() as replica_set, deleted=True):
+                self._view.controllers.pop(replica_set.uid, None)
+                self.news.add(replica_set.uid)
+            case Change(object=ReplicaSet() as replica_set):
+                self._see_replica_set(replica_set)
+            case _:
+                pass
+
+    def _relisted(self, arrival: Relisted[KubernetesObject]) -> None:
+        items = arrival.listing.items
+        selection = arrival.selection
+        if selection.kind is Node:
+            self._view.relist_nodes([item for item in items if isinstance(item, Node)])
+            self.nodes_changed = True
+        elif selection.kind is Pod:
+            pods = [item for item in items if isinstance(item, Pod)]
+            revision = int(arrival.listing.resource_version or 0)
+            self.news |= self._view.pods.relist(pods, revision, self._selects[selection])
+        else:
+            for item in items:
+                if isinstance(item, ReplicaSet):
+                    self._see_replica_set(item)
+
+    def _see_replica_set(self, replica_set: ReplicaSet) -> None:
+        known = self._view.controllers.get(replica_set.uid)
+        if known is None or known.revision < replica_set.revision:
+            self._view.controllers[replica_set.uid] = replica_set
+            self.news.add(replica_set.uid)
+
+    def _follow_hashes(self) -> None:
+        """Watch the template hashes of the pods seen that are not watched yet."""
+        seen = {
+            pod.metadata.labels.get(names.TEMPLATE_HASH)
+            or pod.metadata.labels.get(names.RELEASED_FROM, "")
+            for pod in self._view.pods.active
+        }
+        hashes = frozenset(seen - self._followed - {""})
+        if not hashes:
+            return
+        self._followed |= hashes
+        selection = selections.pods_of_hashes(hashes)
+        self._selects[selection] = lambda pod: (
+            pod.metadata.labels.get(names.TEMPLATE_HASH) in hashes
+        )
+        self._session.watch(selection)
+        self._session.watch(selections.replica_sets_of_hashes(hashes))

@@ -1,0 +1,237 @@
+"""Deciding: turns what the view holds of one controller into the plan for its pods."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain import breaks
+from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.deadlines import queue_margin
+from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.handover import plan as handover
+from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.flows.handover.view import View, kind_of, read_release, take_census
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import ReplicaSet
+
+EVICTIONS_PER_SECOND = 150.0
+"""What an API server takes beside everything else; measured at about 335/s alone."""
+
+
+class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """The plan for one controller's pods, and what the flow has to know to carry it out.
+
+    ``census`` is set for a ReplicaSet. ``polled``: its turns depend on pods that no watch
+    shows, so it has to be read again every second. ``pressing``: pods of it die at their
+    deadline; ``voluntary``: pods of it would move for a mere hint. ``handovers`` and
+    ``ordinals`` name the nodes that still have such pods of it.
+    """
+
+    plan: Plan
+    census: Census | None = None
+    polled: bool = False
+    pressing: bool = False
+    voluntary: bool = False
+    handovers: frozenset[str] = frozenset()
+    ordinals: frozenset[str] = frozenset()
+
+    @property
+    def restless(self) -> bool:
+        """Whether something other than the mere passing of time can change the plan soon."""
+        released = self.census is not None and bool(self.census.released)
+        writing = any(step.write is not None for step in self.plan.steps)
+        waiting = bool(self.plan.fresh_steps or self.plan.candidates)
+        return self.polled or released or writing or waiting
+
+
+class Planner:
+    """Plans for the controllers of a view."""
+
+    def __init__(self, view: View) -> None:
+        """The view is the invocation's."""
+        self._view = view
+        self._routes: dict[tuple[str, int, bool], Route] = {}
+        self._margins: dict[datetime, timedelta] = {}
+        self._margins_from: datetime | None = None
+
+    def plan(
+        self,
+        controller_uid: str,
+        now: datetime,
+        fresh: tuple[Controller | None, Sequence[Pod]] | None = None,
+    ) -> WorkloadPlan:
+        """Plan for one controller from the view, or from a fresh read of it and its pods."""
+        view = self._view
+        pods = view.pods.of_controller(controller_uid) if fresh is None else fresh[1]
+        controller = view.controllers.get(controller_uid) if fresh is None else fresh[0]
+        dooms = view.dooms
+        movers = []
+        for pod in pods:
+            notice = dooms.get(pod.spec.node_name)
+            if notice is not None and not pod.released:
+                movers.append(Mover(pod, self._route(pod, notice), notice))
+        moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
+        left = Plan(
+            steps=[
+                _leave(mover, view.owner_of(mover.pod))
+                for mover in movers
+                if mover.route.way is Way.LEAVE
+            ]
+        )
+        if not pods:
+            return WorkloadPlan(plan=left)
+        if _is_of_replica_set(pods):
+            return self._replica_set(controller, pods, moving, left, now)
+        group_plan = self._break(pods, moving, now)
+        by_ordinal = [mover for mover in moving if mover.route.way is Way.BY_ORDINAL]
+        forced = [mover for mover in moving if mover.deadline.forced]
+        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
+        return WorkloadPlan(
+            plan=_together(left, group_plan),
+            polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
+            pressing=bool(forced),
+            voluntary=len(forced) < len(moving),
+            ordinals=_nodes_of(m.pod for m in moving if m.route.way is Way.BY_ORDINAL),
+        )
+
+    def _replica_set(
+        self,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        moving: Sequence[Mover],
+        left: Plan,
+        now: datetime,
+    ) -> WorkloadPlan:
+        replica_set = controller if isinstance(controller, ReplicaSet) else None
+        owner = Owner(
+            kind="ReplicaSet",
+            controller=replica_set,
+            deployment=self._view.deployment_of(replica_set),
+        )
+        census = take_census(replica_set, owner, pods, self._view.dooms, now)
+        handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
+        others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
+        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
+        rules = handover.Rules(margin=self._margin(pods, now), budgets=budgets)
+        unreadable = Plan(
+            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod)]
+        )
+        return WorkloadPlan(
+            plan=_together(
+                left,
+                unreadable,
+                handover.plan(census, handed, rules),
+                self._break(pods, others, now),
+            ),
+            census=census,
+            polled=any(mover.route.way is Way.RATIONED for mover in others),
+            pressing=any(mover.deadline.forced for mover in moving)
+            or any(census.deadline_of(item).forced for item in census.released),
+            voluntary=any(not mover.deadline.forced for mover in moving),
+            handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
+        )
+
+    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
+        """Plan for the movers of one controller that break before they make."""
+        if not movers:
+            return Plan()
+        first = movers[0].pod
+        group = Group(
+            now=now,
+            owner=self._view.owner_of(first),
+            movers=movers,
+            peers=pods,
+            budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
+            margin=self._margin([mover.pod for mover in movers], now),
+        )
+        return breaks.plan(group)
+
+    def _route(self, pod: Pod, notice: NodeNotice) -> Route:
+        key = (pod.uid, pod.revision, notice.is_hint)
+        found = self._routes.get(key)
+        if found is None:
+            owner = self._view.owner_of(pod)
+            surroundings = self._view.surroundings_of(pod.namespace)
+            found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
+        return found
+
+    def _margin(self, pods: Sequence[Pod], now: datetime) -> timedelta:
+        """What the evictions of all pods with these pods' deadline, or an earlier one, need."""
+        if self._margins_from is None or now - self._margins_from >= timedelta(seconds=1):
+            self._margins_from = now
+            self._margins = _margins(self._view.pods.active, self._view.dooms)
+        deadlines = (
+            notice.deadline
+            for pod in pods
+            if (notice := self._view.dooms.get(pod.spec.node_name)) is not None
+        )
+        return max((self._margins.get(at, timedelta()) for at in deadlines), default=timedelta())
+
+
+def _margins(pods: Iterable[Pod], dooms: Mapping[str, NodeNotice]) -> dict[datetime, timedelta]:
+    forced: dict[datetime, int] = {}
+    for pod in pods:
+        notice = dooms.get(pod.spec.node_name)
+        if notice is not None and not notice.is_hint:
+            forced[notice.deadline] = forced.get(notice.deadline, 0) + 1
+    margins, total = {}, 0
+    for deadline in sorted(forced):
+        total += forced[deadline]
+        margins[deadline] = queue_margin(total, EVICTIONS_PER_SECOND)
+    return margins
+
+
+def _is_of_replica_set(pods: Sequence[Pod]) -> bool:
+    reference = pods[0].controller
+    return pods[0].released if reference is None else kind_of(reference) == "ReplicaSet"
+
+
+def _is_unreadable(pod: Pod) -> bool:
+    return pod.released and pod.controller is None and read_release(pod) is None
+
+
+def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:
+    return frozenset(pod.spec.node_name for pod in pods)
+
+
+def _together(*plans: Plan) -> Plan:
+    """Several plans for pods of the same controller as one."""
+    return Plan(
+        steps=[step for plan in plans for step in plan.steps],
+        fresh_steps=[step for plan in plans for step in plan.fresh_steps],
+        candidates=[candidate for plan in plans for candidate in plan.candidates],
+        due=earliest(*(plan.due for plan in plans)),
+    )
+
+
+def _leave(mover: Mover, owner: Owner) -> Decision:
+    return Decision(
+        verb=Verb.LEAVE,
+        subject=mover.pod.reference,
+        workload=owner.workload,
+        node=mover.pod.spec.node_name,
+        reason=mover.route.reason,
+        message=mover.route.message,
+        warning=mover.route.warning,
+    )
+
+
+def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
+    """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
+    return Decision(
+        verb=Verb.ROLL_BACK,
+        subject=pod.reference,
+        workload=owner.workload,
+        node=pod.spec.node_name,
+        reason="UnreadableRelease",
+        message="the annotation of its release cannot be read: back to its owner",
+        warning=True,
+        write=writes.roll_back_patch(pod, None),
+    )

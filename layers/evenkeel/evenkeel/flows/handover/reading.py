@@ -1,0 +1,148 @@
+"""Gathering: what an invocation reads before it decides anything."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.errors import NotFoundError
+from evenkeel.flows.asking import answer
+from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.view import View, kind_of, read_release
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.surroundings import (
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Cluster
+
+_CONTROLLERS: dict[str, type[ReplicaSet | StatefulSet | Job]] = {
+    "ReplicaSet": ReplicaSet,
+    "StatefulSet": StatefulSet,
+    "Job": Job,
+}
+
+
+def read_marks(cluster: Cluster, view: View) -> None:
+    """Read all marked nodes and all released pods: what there is to do at all.
+
+    Raises ClusterError.
+    """
+    nodes, released = list_all(
+        cluster, [List(selections.MARKED_NODES), List(selections.RELEASED_PODS)]
+    )
+    view.relist_nodes(nodes)
+    for pod in released:
+        view.pods.see(pod)
+
+
+def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set[str]:
+    """Read the pods of these nodes. The uids of the controllers of which there is news.
+
+    The API server's cache is good enough for candidates. Raises ClusterError.
+    """
+    requests = [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
+    news = {view.pods.see(pod) for pods in list_all(cluster, requests) for pod in pods}
+    return {uid for uid in news if uid is not None}
+
+
+def read_owners(cluster: Cluster, view: View) -> None:
+    """Read the controllers of all pods seen, and the Deployments above them.
+
+    A controller that is not found, or has another uid by now, is left out: it is gone.
+    """
+    wanted = {uid: get for pod in view.pods.active for uid, get in _controller_of(pod)}
+    missing = {uid: get for uid, get in wanted.items() if uid not in view.controllers}
+    for uid, controller in get_all(cluster, missing).items():
+        if isinstance(controller, ReplicaSet | StatefulSet | Job):
+            view.controllers[uid] = controller
+    above = {
+        owner.uid: Get(Deployment, owner.name, controller.namespace)
+        for controller in view.controllers.values()
+        if (owner := controller.controller) is not None and kind_of(owner) == "Deployment"
+    }
+    missing = {uid: get for uid, get in above.items() if uid not in view.deployments}
+    for uid, deployment in get_all(cluster, missing).items():
+        if isinstance(deployment, Deployment):
+            view.deployments[uid] = deployment
+
+
+def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
+    """The uid of the controller that a pod has or was released from, and how to read it."""
+    reference = pod.controller
+    if reference is not None:
+        kind = _CONTROLLERS.get(kind_of(reference))
+        if kind is not None:
+            yield reference.uid, Get(kind, reference.name, pod.namespace)
+    elif pod.released and (release := read_release(pod)) is not None:
+        yield release.controller_uid, Get(ReplicaSet, release.controller, pod.namespace)
+
+
+def read_surroundings(cluster: Cluster, view: View) -> None:
+    """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
+
+    Claims only where a pod of the namespace mounts one.
+    """
+    namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
+    mounting = {
+        pod.namespace
+        for pod in view.pods.active
+        if any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+    }
+    ordered = sorted(namespaces)
+    requests: list[List[Any]] = []
+    for namespace in ordered:
+        kinds: list[type[KubernetesObject]] = [PodDisruptionBudget, Service, NetworkPolicy]
+        if namespace in mounting:
+            kinds.append(PersistentVolumeClaim)
+        requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
+    found = list_all(cluster, requests)
+    for namespace in ordered:
+        items = [
+            item
+            for request, listed in zip(requests, found, strict=True)
+            if request.selection.namespace == namespace
+            for item in listed
+        ]
+        view.surroundings[namespace] = Surroundings(
+            budgets=[item for item in items if isinstance(item, PodDisruptionBudget)],
+            services=[item for item in items if isinstance(item, Service)],
+            policies=[item for item in items if isinstance(item, NetworkPolicy)],
+            claims=[item for item in items if isinstance(item, PersistentVolumeClaim)],
+        )
+
+
+def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:
+    """Replace what is known of a namespace's budgets."""
+    view.surroundings[namespace] = msgspec.structs.replace(
+        view.surroundings_of(namespace), budgets=budgets
+    )
+
+
+def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequence[Any]]:
+    """The items of several listings, in the order of the requests. Raises ClusterError."""
+    found = []
+    for reply in cluster.perform(requests):
+        listing = answer(reply)
+        assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
+        found.append(listing.items)
+    return found
+
+
+def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
+    """The objects found, by the uid that they were asked for and have. Raises ClusterError."""
+    found: dict[str, KubernetesObject] = {}
+    replies = cluster.perform(list(requests.values()))
+    for uid, reply in zip(requests, replies, strict=True):
+        if isinstance(reply.error, NotFoundError):
+            continue
+        item = answer(reply)
+        if isinstance(item, KubernetesObject) and item.uid == uid:
+            found[uid] = item
+    return found

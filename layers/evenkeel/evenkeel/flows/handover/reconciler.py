@@ -1,0 +1,261 @@
+"""One invocation of the reconciler: decide and apply, until time is up or all waits."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.handover import pace
+from evenkeel.decisions.plan import earliest
+from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
+from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.nodes import NodeKeeper
+from evenkeel.flows.handover.planning import Planner, WorkloadPlan
+from evenkeel.flows.handover.telling import Teller
+from evenkeel.flows.handover.view import View, controller_uid_of
+from evenkeel.flows.handover.writing import Writer
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.ports import Arrival, Clock, Cluster, Reply
+from evenkeel.settings import HandoverSettings
+
+POLL = timedelta(seconds=1)
+"""How often pods are read that no watch shows."""
+
+LONGEST_WAIT = timedelta(milliseconds=400)
+"""How long to wait for news before looking around: the pause has to be asked for."""
+
+DRAINING = timedelta(seconds=2)
+"""How long to wait, in the end, for the replies to what is under way."""
+
+APPROVED_FOR = timedelta(milliseconds=500)
+"""How long a fresh read justifies a step that found no room at once."""
+
+UNHURRIED = timedelta(seconds=5)
+"""How long to rest where no node dies: while paused, and while only hints are followed."""
+
+SCHEDULE = timedelta(seconds=60)
+"""What can wait as long as this is left to the schedule."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute."""
+
+    reason: str
+    again_in: timedelta | None = None
+
+
+class Reconciler:
+    """Carries out one invocation on a gathered view."""
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        cluster: Cluster,
+        clock: Clock,
+        view: View,
+        keeper: NodeKeeper,
+        teller: Teller,
+    ) -> None:
+        """All of them are the invocation's."""
+        self._settings = settings
+        self._cluster = cluster
+        self._clock = clock
+        self._view = view
+        self._keeper = keeper
+        self._teller = teller
+        self._planner = Planner(view)
+        self._plans: dict[str, WorkloadPlan] = {}
+        self._dues: dict[str, datetime] = {}
+        self._approved: list[tuple[datetime, Decision]] = []
+        self._node_steps: Sequence[Decision] = ()
+        self._nodes_due: datetime | None = None
+
+    def observe(self) -> None:
+        """Tell what would be done now, and do nothing."""
+        now = self._clock.now()
+        self._replan(self._controllers(), now)
+        everyone = len(self._view.pods.active)
+        for plan in self._plans.values():
+            self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
+        self._teller.tell(self._releases(pace.turns(self._queues(), everyone)))
+        self._plan_nodes(now)
+        self._teller.tell(self._node_steps)
+
+    def act(self, until: datetime) -> Outcome:
+        """Work until nothing but waiting for a time is left, or until ``until``."""
+        self._replan(self._controllers(), self._clock.now())
+        self._plan_nodes(self._clock.now())
+        with self._cluster.session() as session:
+            writer = Writer(session, self._view, self._clock, self._teller.recorder)
+            checker = Checker(session, self._view)
+            follower = Follower(self._cluster, session, self._view)
+            follower.follow()
+            while True:
+                now = self._clock.now()
+                if now >= until or writer.is_paused:
+                    break
+                writer.keep_asking()
+                follower.keep_budgets(self._held_namespaces(), now)
+                self._apply(writer, checker, now)
+                if self._only_waits(writer, checker):
+                    return self._outcome(now)
+                for arrival in session.next(self._patience(writer, checker, now, until)):
+                    self._take(arrival, writer, checker, follower)
+                self._catch_up(follower)
+            while writer.busy and self._clock.now() < until + DRAINING:
+                for arrival in session.next(LONGEST_WAIT):
+                    if isinstance(arrival, Reply):
+                        writer.heard(arrival)
+            if writer.is_paused:
+                return Outcome("Paused", UNHURRIED)
+            pressing = any(plan.pressing for plan in self._plans.values())
+            return Outcome("OutOfTime", self._settings.pause if pressing else UNHURRIED)
+
+    def _take(self, arrival: Arrival, writer: Writer, checker: Checker, follower: Follower) -> None:
+        """Hand an arrival to whoever waits for it."""
+        if not isinstance(arrival, Reply):
+            follower.absorb(arrival)
+            return
+        check = checker.heard(arrival)
+        if check is not None:
+            self._checked(check)
+        elif not follower.heard(arrival):
+            follower.news |= writer.heard(arrival)
+
+    def _controllers(self) -> set[str]:
+        return {controller_uid_of(pod) or pod.uid for pod in self._view.pods}
+
+    def _catch_up(self, follower: Follower) -> None:
+        """Plan anew for whatever there is news of, and for whatever is due."""
+        now = self._clock.now()
+        follower.gather_new_nodes()
+        due = {uid for uid, at in self._dues.items() if at <= now}
+        stale = set(self._plans) if follower.nodes_changed else set()
+        self._replan(follower.news | due | stale, now)
+        if follower.news or follower.nodes_changed or due or self._is_due(self._nodes_due, now):
+            self._plan_nodes(now)
+        follower.caught_up()
+
+    def _replan(self, controllers: Iterable[str], now: datetime) -> None:
+        for uid in controllers:
+            if not self._view.pods.of_controller(uid):
+                self._plans.pop(uid, None)
+                self._dues.pop(uid, None)
+                continue
+            plan = self._planner.plan(uid, now)
+            self._plans[uid] = plan
+            if plan.plan.due is not None:
+                self._dues[uid] = plan.plan.due
+            else:
+                self._dues.pop(uid, None)
+
+    def _plan_nodes(self, now: datetime) -> None:
+        handovers = frozenset[str]().union(*(p.handovers for p in self._plans.values()))
+        ordinals = frozenset[str]().union(*(p.ordinals for p in self._plans.values()))
+        steps, self._nodes_due = self._keeper.plan(handovers, ordinals, now)
+        self._node_steps = [*self._keeper.cordons(now), *steps]
+
+    def _apply(self, writer: Writer, checker: Checker, now: datetime) -> None:
+        """Send what may be sent.
+
+        Last moments first, then the other steps and what a fresh read approved, then the
+        nodes' part, then the releases whose turn it is. What finds no room stays planned.
+        """
+        steps = [step for plan in self._plans.values() for step in plan.plan.steps]
+        self._teller.tell(step for step in steps if step.write is None)
+        approved = [step for at, step in self._approved if now - at < APPROVED_FOR]
+        doing = sorted((step for step in steps if step.write), key=lambda step: not step.forced)
+        sent = {
+            step.subject.uid
+            for step in [*doing, *approved, *self._node_steps]
+            if step.write is not None and writer.submit(step)
+        }
+        self._approved = [(at, step) for at, step in self._approved if step.subject.uid not in sent]
+        self._teller.tell(step for step in self._node_steps if step.write is None)
+        for uid, plan in self._plans.items():
+            wants = any(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
+            if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
+                checker.begin(uid, now)
+        under_way = writer.count_under_way(Verb.RELEASE)
+        censuses = [p.census for p in self._plans.values() if p.census is not None]
+        room = min(pace.room(censuses, self._settings.window) - under_way, writer.room)
+        if room > 0:
+            for decision in self._releases(pace.turns(self._queues(writer), room)):
+                writer.submit(decision)
+
+    def _queues(self, writer: Writer | None = None) -> Sequence[pace.Waiting]:
+        return [
+            (
+                plan.census,
+                [
+                    candidate
+                    for candidate in plan.plan.candidates
+                    if writer is None or writer.may_write(candidate.pod.uid)
+                ],
+            )
+            for plan in self._plans.values()
+            if plan.census is not None and plan.plan.candidates
+        ]
+
+    @staticmethod
+    def _releases(turns: Iterable[pace.Turn]) -> Iterable[Decision]:
+        for turn in turns:
+            replica_set = turn.census.replica_set
+            if replica_set is not None:
+                yield pace.release(turn, replica_set)
+
+    def _checked(self, check: Check) -> None:
+        """A fresh read is complete: what it says may be taken away is approved."""
+        now = self._clock.now()
+        uid = check.controller_uid
+        self._view.take_over(uid, check.controller, list(check.pods.values()))
+        pods = self._view.pods.only_counting(check.pods.values(), uid)
+        if pods:
+            plan = self._planner.plan(uid, now, fresh=(check.controller, pods))
+            self._approved += [(now, step) for step in plan.plan.fresh_steps]
+        self._replan([uid], now)
+
+    def _held_namespaces(self) -> set[str]:
+        """Where voluntary moves hang on budgets."""
+        return {
+            plan.census.owned[0].namespace
+            for plan in self._plans.values()
+            if plan.voluntary and plan.census is not None and plan.census.owned
+        }
+
+    def _only_waits(self, writer: Writer, checker: Checker) -> bool:
+        """Whether nothing is under way, and nothing that a watch or a poll would show."""
+        if writer.busy or checker.busy or self._approved:
+            return False
+        if any(step.write is not None for step in self._node_steps):
+            return False
+        return not any(plan.restless for plan in self._plans.values())
+
+    def _outcome(self, now: datetime) -> Outcome:
+        due = earliest(self._nodes_due, *self._dues.values())
+        if due is None or due - now > SCHEDULE:
+            self._teller.forget()
+            return Outcome("Quiet")
+        return Outcome("Waiting", max(due - now, self._settings.pause))
+
+    def _patience(
+        self, writer: Writer, checker: Checker, now: datetime, until: datetime
+    ) -> timedelta:
+        checks = (
+            checker.due_after(uid, POLL if plan.polled else SHORTEST_INTERVAL, now)
+            for uid, plan in self._plans.items()
+            if plan.polled or plan.plan.fresh_steps
+        )
+        due = earliest(
+            until,
+            now + LONGEST_WAIT,
+            writer.next_retry,
+            self._nodes_due,
+            *self._dues.values(),
+            *(check for check in checks if check > now),
+        )
+        return max(timedelta(), (due or now) - now)
+
+    @staticmethod
+    def _is_due(at: datetime | None, now: datetime) -> bool:
+        return at is not None and at <= now

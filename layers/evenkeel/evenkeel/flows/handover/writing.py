@@ -1,0 +1,263 @@
+"""Applying: sends decisions' writes, and draws the conclusions from their replies."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain.refusal import after_refusal
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    DisruptionRefusedError,
+    InvalidError,
+    MultipleBudgetsError,
+    NotFoundError,
+    ThrottledError,
+    UnavailableError,
+)
+from evenkeel.flows import pause
+from evenkeel.flows.handover.view import View
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Delete, Evict, Get, Request
+from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.ports import Clock, Recorder, Reply, Session
+
+FIRST_RETRY = timedelta(milliseconds=200)
+LAST_RETRY = timedelta(seconds=2)
+"""A refused eviction is tried again after the first, twice as long each time up to the last."""
+
+AFTER_AN_ERROR = timedelta(seconds=5)
+"""So long a write rests that the API server will hardly accept soon, such as a forbidden one."""
+
+METRICS = {
+    Verb.CORDON: "NodesCordoned",
+    Verb.LIFT: "NodesLifted",
+    Verb.EXCLUDE: "NodesExcluded",
+    Verb.TAINT: "NodesOutOfService",
+    Verb.RELEASE: "PodsReleased",
+    Verb.EVICT: "PodsEvicted",
+    Verb.DELETE: "PodsDeleted",
+    Verb.ROLL_BACK: "PodsRolledBack",
+}
+"""What an accepted write is counted as."""
+
+
+class Writer:
+    """The only way by which the reconciler changes the cluster.
+
+    One write at a time per object. Nothing is written while Evenkeel is paused, or while
+    nobody knows whether it is, or beyond what the session carries out at once: a write that
+    waited in a queue would be made on stale knowledge.
+    """
+
+    def __init__(self, session: Session, view: View, clock: Clock, recorder: Recorder) -> None:
+        """All of them are the invocation's."""
+        self._session = session
+        self._view = view
+        self._clock = clock
+        self._recorder = recorder
+        self._gate = pause.PauseGate()
+        self._writes: dict[int, Decision] = {}  # by the id of the write, which the decision keeps
+        self._rereads: dict[int, tuple[Request, str]] = {}
+        self._under_way: set[str] = set()
+        self._refusals: dict[str, timedelta] = {}
+        self._refused_until: dict[str, datetime] = {}
+        self._rests_until: dict[str, datetime] = {}
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether Evenkeel is known to be paused."""
+        return self._gate.is_paused
+
+    @property
+    def busy(self) -> bool:
+        """Whether writes are under way."""
+        return bool(self._under_way)
+
+    def count_under_way(self, verb: Verb) -> int:
+        """How many writes of this kind are under way."""
+        return sum(decision.verb is verb for decision in self._writes.values())
+
+    def keep_asking(self) -> None:
+        """Ask whether Evenkeel is paused, when the last answer gets old."""
+        now = self._clock.now()
+        if self._gate.should_ask(now):
+            self._gate.asked(now)
+            self._session.submit(pause.QUESTION)
+
+    def may_write(self, uid: str, *, forced: bool = False) -> bool:
+        """Whether a write to this object may be sent as far as the object is concerned.
+
+        Not while another is under way, nor while it rests. A budget's refusal lets it rest
+        only until its last moment.
+        """
+        now = self._clock.now()
+        if uid in self._under_way or now < self._rests_until.get(uid, now):
+            return False
+        return forced or now >= self._refused_until.get(uid, now)
+
+    @property
+    def next_retry(self) -> datetime | None:
+        """When the next object has rested enough; None if none rests."""
+        now = self._clock.now()
+        times = [*self._refused_until.values(), *self._rests_until.values()]
+        return min((time for time in times if time > now), default=None)
+
+    @property
+    def room(self) -> int:
+        """How many writes can be sent now: none while the gate is shut."""
+        if not self._gate.is_open(self._clock.now()):
+            return 0
+        return max(0, self._session.capacity - self._session.in_flight)
+
+    def submit(self, decision: Decision) -> bool:
+        """Send a decision's write, and record the decision; whether it was sent.
+
+        It is not sent without room, nor when ``may_write`` forbids it.
+        """
+        subject = decision.subject.uid
+        if decision.write is None or self.room == 0:
+            return False
+        if not self.may_write(subject, forced=decision.forced):
+            return False
+        self._under_way.add(subject)
+        self._writes[id(decision.write)] = decision
+        self._session.submit(decision.write)
+        self._recorder.decided(decision)
+        return True
+
+    def heard(self, reply: Reply) -> set[str]:
+        """Draw the conclusions from a reply. The uids of the objects it tells news of."""
+        if reply.request is pause.QUESTION:
+            self._gate.heard(reply)
+            return set()
+        reread = self._rereads.pop(id(reply.request), None)
+        if reread is not None:
+            return self._reread(reread[1], reply)
+        decision = self._writes.pop(id(reply.request), None)
+        if decision is None:
+            return set()
+        self._under_way.discard(decision.subject.uid)
+        if reply.error is None:
+            return self._accepted(decision, reply)
+        return self._refused(decision, reply.error)
+
+    def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
+        uid = decision.subject.uid
+        self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
+        if isinstance(decision.write, Evict | Delete):
+            self._view.pods.send_off(uid)
+            return {uid}
+        if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
+            self._view.pods.see(reply.result)
+            self._insist(reply.result)
+            return {uid}
+        return {uid} | self._take_note(reply.result)
+
+    def _refused(self, decision: Decision, error: ClusterError) -> set[str]:
+        """What follows an error.
+
+        - gone: as good as done;
+        - changed meanwhile, or nobody knows whether it happened: read it again;
+        - a budget refuses: again soon, or the harder way at the last moment;
+        - too much to do: when the API server said;
+        - else: told, and again after a while.
+        """
+        uid, now = decision.subject.uid, self._clock.now()
+        match error:
+            case NotFoundError():
+                return self._gone(decision)
+            case ConflictError() if isinstance(decision.write, Evict | Delete):
+                return self._gone(decision)
+            case ConflictError() | InvalidError():
+                self._recorder.counted("WritesConflicted")
+                self._read_again(decision)
+            case DisruptionRefusedError() | MultipleBudgetsError():
+                self._budget_refused(decision, error)
+            case ThrottledError(retry_after=seconds):
+                self._recorder.counted("WritesThrottled")
+                self._rests_until[uid] = now + timedelta(seconds=seconds)
+            case UnavailableError():
+                self._recorder.counted("WritesUnanswered")
+                self._rests_until[uid] = now + FIRST_RETRY
+                self._read_again(decision)
+            case _:
+                self._recorder.counted("WritesFailed")
+                self._recorder.noted(
+                    f"{decision.verb} {decision.subject} failed: {error}",
+                    reason=decision.reason,
+                    error=type(error).__name__,
+                )
+                self._rests_until[uid] = now + AFTER_AN_ERROR
+        return {uid}
+
+    def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
+        uid, now = decision.subject.uid, self._clock.now()
+        self._recorder.counted("EvictionsRefused")
+        pod = self._view.pods.get(uid)
+        if decision.forced and pod is not None:
+            self._insist(pod)
+            return
+        if uid not in self._refusals:
+            self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
+        delay = min(self._refusals.get(uid, FIRST_RETRY / 2) * 2, LAST_RETRY)
+        self._refusals[uid] = delay
+        self._refused_until[uid] = now + delay
+
+    def _insist(self, pod: Pod) -> None:
+        """A budget refuses, but the pod's last moment is here."""
+        decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
+        if decision.write is None:
+            self._recorder.decided(decision)
+            self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR
+        else:
+            self.submit(msgspec.structs.replace(decision, forced=True))
+
+    def _gone(self, decision: Decision) -> set[str]:
+        if decision.subject.kind == "Node":
+            self._view.miss_node(decision.subject.name)
+            return {decision.subject.uid}
+        controller = self._view.pods.forget(decision.subject.uid)
+        return {controller} if controller is not None else set()
+
+    def _read_again(self, decision: Decision) -> None:
+        subject = decision.subject
+        kind = _REREAD.get(subject.kind)
+        if kind is None:
+            return
+        request = Get(kind, subject.name, subject.namespace)
+        self._rereads[id(request)] = request, subject.uid
+        self._under_way.add(subject.uid)
+        self._session.submit(request)
+
+    def _reread(self, uid: str, reply: Reply) -> set[str]:
+        self._under_way.discard(uid)
+        if isinstance(reply.error, NotFoundError):
+            self._view.pods.forget(uid)
+        return {uid} | self._take_note(reply.result)
+
+    def _take_note(self, item: object) -> set[str]:
+        match item:
+            case Pod():
+                controller = self._view.pods.see(item)
+                return {controller} if controller is not None else set()
+            case Node() if names.NOTICE in item.metadata.annotations:
+                self._view.see_node(item)
+            case Node():
+                self._view.miss_node(item.name)
+            case Deployment():
+                self._view.deployments[item.uid] = item
+            case ReplicaSet():
+                self._view.controllers[item.uid] = item
+        return set()
+
+
+_REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
+    "Pod": Pod,
+    "Node": Node,
+    "Deployment": Deployment,
+    "ReplicaSet": ReplicaSet,
+}

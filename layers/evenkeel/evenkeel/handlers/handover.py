@@ -1,0 +1,81 @@
+"""The handler of the handover function: wake-ups from its queue, and the schedule's event."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evenkeel.errors import MalformedWakeUpError, QueueError
+from evenkeel.flows.handover.flow import HandoverFlow
+from evenkeel.flows.handover.reconciler import Outcome
+from evenkeel.handlers import Handler
+from evenkeel.handlers.records import Record, failures, is_batch, read_batch, read_wake_up
+from evenkeel.model.notice import NodeNotice, WakeUp
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.settings import HandoverSettings
+
+
+def build(
+    settings: HandoverSettings,
+    cluster: Cluster,
+    instances: Instances,
+    wake_ups: Queue,
+    clock: Clock,
+    recorder: Recorder,
+) -> Handler:
+    """Build the handler.
+
+    It answers wake-ups with a partial batch response: while work is left one of them stays
+    in the queue and becomes visible again after the outcome's pause. To the schedule it
+    answers with an empty object, and sends a wake-up if it leaves work. Its own queue gets
+    no other message from it: Lambda stops functions that feed themselves.
+    """
+    flow = HandoverFlow(settings, cluster, instances, clock, recorder)
+
+    def handle(event: dict[str, Any], _context: object) -> dict[str, Any]:
+        try:
+            if is_batch(event):
+                return _woken(flow, read_batch(event), wake_ups, recorder)
+            outcome = flow.run()
+            _conclude(outcome, recorder)
+            if outcome.again_in is not None:
+                wake_ups.send(WakeUp(reason=outcome.reason), outcome.again_in)
+            return {}
+        finally:
+            recorder.flush()
+
+    return handle
+
+
+def _woken(
+    flow: HandoverFlow, records: Sequence[Record], wake_ups: Queue, recorder: Recorder
+) -> dict[str, Any]:
+    """Several wake-ups say the same as one: one run serves all, one of them comes back."""
+    assumed: dict[str, NodeNotice] = {}
+    sound: list[Record] = []
+    for record in records:
+        try:
+            assumed |= read_wake_up(record).notices
+            sound.append(record)
+        except MalformedWakeUpError as error:
+            recorder.counted("WakeUpsMalformed")
+            recorder.noted(str(error))
+    if not sound:
+        return failures(())
+    outcome = flow.run(assumed)
+    _conclude(outcome, recorder)
+    if outcome.again_in is None:
+        return failures(())
+    kept = sound[0]
+    try:
+        wake_ups.postpone(kept.receipt_handle, outcome.again_in)
+    except QueueError as error:
+        recorder.noted(f"the wake-up comes back when its visibility timeout ends: {error}")
+    return failures([kept.message_id])
+
+
+def _conclude(outcome: Outcome, recorder: Recorder) -> None:
+    again = outcome.again_in
+    recorder.noted(
+        "invocation ended",
+        outcome=outcome.reason,
+        again_in_seconds=None if again is None else again.total_seconds(),
+    )
