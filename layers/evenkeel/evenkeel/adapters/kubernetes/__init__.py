@@ -1,1 +1,61 @@
 """The Kubernetes API server over HTTPS: requests, watches, authentication."""
+
+from base64 import b64decode
+from datetime import timedelta
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import tls
+from evenkeel.adapters.kubernetes.cluster import RestCluster
+from evenkeel.adapters.kubernetes.endpoint import BUDGET, PARALLEL, Endpoint, Limits
+from evenkeel.adapters.kubernetes.tokens import TokenSource
+from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.errors import SettingsError
+
+__all__ = ["RestCluster", "TokenSource", "connect", "from_kubeconfig"]
+
+
+def connect(
+    endpoint: str,
+    ca_data: str,
+    token_source: TokenSource,
+    *,
+    parallel: int = PARALLEL,
+    budget: timedelta = BUDGET,
+) -> RestCluster:
+    """The API server of an EKS cluster. Nothing is sent yet.
+
+    ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
+    DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
+    time of one request with all its tries. Raises SettingsError.
+    """
+    if not endpoint.startswith("https://"):
+        raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
+    try:
+        context = tls.context(b64decode(ca_data, validate=True).decode("ascii"))
+    except (ValueError, OSError) as error:
+        raise SettingsError(
+            f"the certificate authority should be base64 of a PEM certificate: {error}"
+        ) from error
+    where = Endpoint(endpoint, tls=context, tokens=token_source)
+    return RestCluster(Transport(where, Limits(parallel=parallel, budget=budget)))
+
+
+def from_kubeconfig(
+    context: str | None = None,
+    kubeconfig: str | None = None,
+    *,
+    parallel: int = PARALLEL,
+    budget: timedelta = BUDGET,
+) -> RestCluster:
+    """The API server of a kubeconfig's context, the current one without a name.
+
+    ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
+    ~/.kube/config. An exec plugin is started at once. Raises SettingsError.
+    """
+    # The client library takes 0.2 s to import, which a Lambda function need not pay.
+    from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415
+
+    clock = SystemClock()
+    where = files.read(context, kubeconfig, clock)
+    limits = Limits(parallel=parallel, budget=budget)
+    return RestCluster(Transport(where, limits, clock=clock))

@@ -1,0 +1,65 @@
+"""One request, carried out."""
+
+from typing import Any
+
+from evenkeel.adapters.kubernetes import wire
+from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.errors import ClusterError, ExpiredError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
+from evenkeel.ports import Reply
+
+
+def answer(transport: Transport, request: Request) -> Reply:
+    """Carry out one request and wait for its answer; an error is part of the reply."""
+    try:
+        return Reply(request, result=_result(transport, request))
+    except ClusterError as error:
+        return Reply(request, error=error)
+
+
+def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
+    """Read a list, page by page where it is long. Raises ClusterError.
+
+    When the pages' common resource version is lost on the way, which takes minutes on a
+    quiet cluster and less on a busy one, the list is read once more in one piece.
+    """
+    try:
+        return _read_pages(transport, request, wire.PAGE)
+    except ExpiredError:
+        return _read_pages(transport, request, size=0)
+
+
+def _result(
+    transport: Transport, request: Request
+) -> KubernetesObject | Listing[KubernetesObject] | None:
+    match request:
+        case Get():
+            found: KubernetesObject = _object(transport, wire.get(request), request.kind)
+            return found
+        case List():
+            return read_list(transport, request)
+        case Patch():
+            return _object(transport, wire.patch(request), request.kind)
+        case Create():
+            return _object(transport, wire.create(request), type(request.object))
+        case Delete():
+            transport.exchange(wire.delete(request))
+        case Evict():
+            transport.exchange(wire.evict(request))
+    return None
+
+
+def _object[T: KubernetesObject](transport: Transport, call: wire.Call, kind: type[T]) -> T:
+    return wire.decode(wire.object_decoder(kind), transport.exchange(call), call.what)
+
+
+def _read_pages(transport: Transport, request: List[Any], size: int) -> Listing[Any]:
+    pages: list[wire.Page[Any]] = []
+    continued = ""
+    while not pages or (continued and not request.limit):
+        call = wire.page(request, continued, size)
+        decoder = wire.page_decoder(request.selection.kind)
+        pages.append(wire.decode(decoder, transport.exchange(call), call.what))
+        continued = pages[-1].metadata.continue_
+    return wire.listing(pages, request.limit)

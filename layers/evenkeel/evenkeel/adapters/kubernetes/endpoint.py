@@ -1,0 +1,44 @@
+"""Where an API server is, how it is trusted, and who asks."""
+
+import ssl
+from dataclasses import dataclass
+from datetime import timedelta
+
+from evenkeel.adapters.kubernetes.tokens import TokenSource
+
+PARALLEL = 32
+BUDGET = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One API server.
+
+    ``server`` is its URL, perhaps with a path below which the API lies; ``tls`` None goes
+    with plain http. ``server_name`` is the name in its certificate where that is not the
+    URL's, ``proxy`` the URL of a proxy on the way. Client certificates are part of ``tls``.
+    """
+
+    server: str
+    tls: ssl.SSLContext | None = None
+    tokens: TokenSource | None = None
+    server_name: str = ""
+    proxy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one process may ask of an API server.
+
+    ``parallel`` requests at once; watches come on top, one connection each. A request with
+    all its tries has the time ``budget``; ``connect`` bounds one connection, ``read`` the
+    wait for bytes of one answer: a busy API server may take 5 s. A connection that nobody
+    used for ``idle`` is made anew: while a Lambda function is frozen, a load balancer on
+    the way forgets it, and a write into it would have an unknown fate.
+    """
+
+    parallel: int = PARALLEL
+    budget: timedelta = BUDGET
+    connect: timedelta = timedelta(seconds=3)
+    read: timedelta = timedelta(seconds=8)
+    idle: timedelta = timedelta(seconds=45)

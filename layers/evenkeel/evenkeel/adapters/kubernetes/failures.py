@@ -1,0 +1,103 @@
+"""The API server's refusals as Evenkeel's errors."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from evenkeel.errors import (
+    AlreadyExistsError,
+    ClusterError,
+    ConflictError,
+    DisruptionRefusedError,
+    ExpiredError,
+    ForbiddenError,
+    InvalidError,
+    MultipleBudgetsError,
+    NotFoundError,
+    ThrottledError,
+    UnauthenticatedError,
+    UnavailableError,
+)
+
+BUDGET_CAUSE = "DisruptionBudget"
+"""The cause in a 429 on eviction that tells a budget's refusal from throttling."""
+
+SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
+"""Part of the message of the 500 that the eviction of a pod with two budgets answers.
+
+pkg/registry/core/pod/storage/eviction.go has had it since 1.5; there is no code for it.
+"""
+
+BY_STATUS: Mapping[int, type[ClusterError]] = {
+    401: UnauthenticatedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    410: ExpiredError,
+    422: InvalidError,
+}
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One cause in a Status."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class Details(msgspec.Struct, frozen=True, rename="camel"):
+    """Details of a Status."""
+
+    causes: tuple[Cause, ...] = ()
+    retry_after_seconds: int = 0
+
+
+class Status(msgspec.Struct, frozen=True):
+    """metav1.Status: how the API server words an error."""
+
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: Details | None = None
+
+
+_DECODER = msgspec.json.Decoder(Status)
+
+
+def read_status(body: bytes) -> Status:
+    """The Status in an answer; a proxy's page instead of one becomes its message."""
+    try:
+        return _DECODER.decode(body)
+    except msgspec.DecodeError:
+        return Status(message=body[:200].decode(errors="replace").strip())
+
+
+def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -> ClusterError:
+    """The error for an answer that is no success.
+
+    ``what`` says what was asked, ``retry_after`` is the header's value, in seconds.
+    """
+    status = read_status(body)
+    message = f"{what}: {code} {status.message or status.reason}".rstrip()
+    if code == 409:
+        exists = status.reason == "AlreadyExists"
+        return AlreadyExistsError(message) if exists else ConflictError(message)
+    if code in BY_STATUS:
+        return BY_STATUS[code](message)
+    causes = status.details.causes if status.details else ()
+    if code == 429 and any(cause.reason == BUDGET_CAUSE for cause in causes):
+        refused_by = "; ".join(cause.message for cause in causes if cause.message)
+        return DisruptionRefusedError(f"{message} {refused_by}".rstrip())
+    if code in (429, 503):
+        return ThrottledError(message, _seconds(retry_after, status))
+    if code == 500 and SEVERAL_BUDGETS in status.message:
+        return MultipleBudgetsError(message)
+    if code >= 500:
+        return UnavailableError(message)
+    return ClusterError(message)
+
+
+def _seconds(header: str | None, status: Status) -> float:
+    """How long the server asks to wait; a second where it does not say, or gives a date."""
+    if header is not None and header.strip().isdecimal():
+        return float(header)
+    return float((status.details.retry_after_seconds if status.details else 0) or 1)

@@ -1,0 +1,43 @@
+"""Where the replies and changes of one session meet, whichever thread they come from."""
+
+from collections import deque
+from collections.abc import Sequence
+from datetime import timedelta
+from threading import Condition
+
+from evenkeel.ports import Arrival
+
+
+class Mailbox:
+    """A queue that is emptied at once. Any thread may put, one takes."""
+
+    def __init__(self) -> None:
+        self._arrived = Condition()
+        self._arrivals: deque[Arrival] = deque()
+        self._expected = 0
+
+    @property
+    def expected(self) -> int:
+        """How many replies were announced and are not here yet."""
+        with self._arrived:
+            return self._expected
+
+    def expect(self) -> None:
+        """Announce a reply."""
+        with self._arrived:
+            self._expected += 1
+
+    def put(self, arrival: Arrival, *, expected: bool = False) -> None:
+        """Add to the end, and wake who waits. Announced replies are ``expected``."""
+        with self._arrived:
+            self._expected -= expected
+            self._arrivals.append(arrival)
+            self._arrived.notify()
+
+    def take(self, timeout: timedelta) -> Sequence[Arrival]:
+        """Everything that is there, oldest first; waits up to ``timeout`` for a first one."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._arrivals, max(0.0, timeout.total_seconds()))
+            taken = tuple(self._arrivals)
+            self._arrivals.clear()
+            return taken

@@ -1,0 +1,231 @@
+"""HTTP to one API server: connections, authentication, tries again, and errors of our own."""
+
+import random
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Any
+
+import urllib3
+from urllib3.exceptions import (
+    ClosedPoolError,
+    ConnectTimeoutError,
+    EmptyPoolError,
+    HTTPError,
+    NewConnectionError,
+    ProxyError,
+    SSLError,
+)
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
+from evenkeel.adapters.kubernetes.failures import failure
+from evenkeel.adapters.kubernetes.wire import Call
+from evenkeel.errors import ClusterError, ThrottledError, UnavailableError
+from evenkeel.ports import Clock
+
+USER_AGENT = "evenkeel"
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 2.0
+SILENCE = timedelta(seconds=100)
+"""A watch without a byte for so long is dead: bookmarks come about once a minute."""
+
+type Response = urllib3.BaseHTTPResponse
+
+
+class NotSentError(UnavailableError):
+    """There was no connection: the request cannot have been carried out."""
+
+
+class Transport:
+    """Sends calls to one API server. Any number of threads may use it."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        limits: Limits | None = None,
+        *,
+        clock: Clock | None = None,
+        jitter: random.Random | None = None,
+    ) -> None:
+        """Connections are made when they are needed; nothing is sent yet."""
+        self.limits = limits or Limits()
+        self._endpoint = endpoint
+        self._clock = clock or SystemClock()
+        self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._base_path = (urllib3.util.parse_url(endpoint.server).path or "").rstrip("/")
+        self._lock = Lock()
+        self._pool = self._connect(self.limits.parallel, block=True)
+        self._streams = self._connect(self.limits.parallel, block=False)
+        self._used = self._clock.now()
+
+    def exchange(self, call: Call) -> bytes:
+        """The body of the answer to a call.
+
+        What was certainly not carried out is tried again while the budget lasts; what may
+        have been, only if the call is safe. Raises ClusterError.
+        """
+        give_up = self._clock.now() + self.limits.budget
+        tries = 0
+        while True:
+            try:
+                pool = self._current_pool()
+                return self._open(call, pool, left=give_up - self._clock.now()).data
+            except (ThrottledError, UnavailableError) as error:
+                pause = self._pause(error, tries)
+                may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
+                if not may_repeat or self._clock.now() + pause >= give_up:
+                    raise
+            self._clock.sleep(pause)
+            tries += 1
+
+    @contextmanager
+    def stream(self, call: Call) -> Iterator[Response]:
+        """The answer to a call while it still comes in. Not tried again.
+
+        Raises ClusterError, inside the with statement too.
+        """
+        with self._translating(call):
+            response = self._open(call, self._streams, left=self.limits.budget, whole=False)
+            try:
+                yield response
+            finally:
+                response.close()
+
+    def close(self) -> None:
+        """Close all idle connections; those in use close when they are done."""
+        self._pool.close()
+        self._streams.close()
+
+    def _open(
+        self,
+        call: Call,
+        pool: urllib3.HTTPConnectionPool,
+        *,
+        left: timedelta,
+        whole: bool = True,
+    ) -> Response:
+        """One try, two where a token was refused. Answers a success; raises ClusterError."""
+        tokens = self._endpoint.tokens
+        token = tokens.token() if tokens else ""
+        response = self._send(call, pool, token, left=left, whole=whole)
+        if response.status == 401 and tokens:
+            tokens.refused(token)
+            if (renewed := tokens.token()) != token:
+                response.close()
+                response = self._send(call, pool, renewed, left=left, whole=whole)
+        if response.status >= 300:
+            with self._translating(call):
+                retry_after = response.headers.get("Retry-After")
+                raise failure(call.what, response.status, response.data, retry_after)
+        return response
+
+    def _send(
+        self,
+        call: Call,
+        pool: urllib3.HTTPConnectionPool,
+        token: str,
+        *,
+        left: timedelta,
+        whole: bool,
+    ) -> Response:
+        headers = {"User-Agent": USER_AGENT, **call.headers}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        left = max(left, timedelta(milliseconds=1))
+        timeout = urllib3.Timeout(
+            connect=min(self.limits.connect, left).total_seconds(),
+            read=(min(self.limits.read, left) if whole else SILENCE).total_seconds(),
+        )
+        with self._translating(call):
+            return pool.urlopen(
+                call.method,
+                self._base_path + call.target,
+                body=call.body,
+                headers=headers,
+                retries=False,
+                redirect=False,
+                timeout=timeout,
+                pool_timeout=left.total_seconds(),  # type: ignore[arg-type]  # a queue's timeout
+                preload_content=whole,
+                assert_same_host=False,
+            )
+
+    @contextmanager
+    def _translating(self, call: Call) -> Iterator[None]:
+        """Turn urllib3's errors into ours."""
+        try:
+            yield
+        except SSLError as error:
+            if isinstance(error.args[0] if error.args else None, ssl.SSLCertVerificationError):
+                # Trying again would not make it any more trustworthy.
+                raise ClusterError(
+                    f"{call.what}: the certificate of {self._endpoint.server} is not trusted:"
+                    f" {error}; check the cluster's certificate authority and its name"
+                ) from error
+            raise UnavailableError(f"{call.what}: {error}") from error
+        except (NewConnectionError, ConnectTimeoutError, ProxyError, ClosedPoolError) as error:
+            raise NotSentError(
+                f"{call.what}: no connection to {self._endpoint.server}: {error}"
+            ) from error
+        except EmptyPoolError as error:
+            raise NotSentError(
+                f"{call.what}: all {self.limits.parallel} connections were busy"
+            ) from error
+        except HTTPError as error:
+            raise UnavailableError(f"{call.what}: {error}") from error
+
+    def _pause(self, error: ClusterError, tries: int) -> timedelta:
+        """How long to wait before the next try: longer each time, spread, as told at least."""
+        spread = 0.5 + self._jitter.random() / 2
+        seconds = spread * min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries)
+        if isinstance(error, ThrottledError):
+            # Never sooner than told; spread, or all who were told come back at once.
+            seconds = max(seconds, error.retry_after * (1 + self._jitter.random() / 4))
+        return timedelta(seconds=seconds)
+
+    def _current_pool(self) -> urllib3.HTTPConnectionPool:
+        """The connections for requests; new ones if the old may be dead without a sign."""
+        now = self._clock.now()
+        with self._lock:
+            if self._stale(now):
+                self._pool.close()
+                self._pool = self._connect(self.limits.parallel, block=True)
+            self._used = now
+            return self._pool
+
+    def _stale(self, now: datetime) -> bool:
+        return now - self._used > self.limits.idle
+
+    def _connect(self, size: int, *, block: bool) -> urllib3.HTTPConnectionPool:
+        endpoint = self._endpoint
+        options: dict[str, Any] = {
+            "maxsize": size,
+            "block": block,
+            "socket_options": _socket_options(),
+        }
+        if endpoint.tls:
+            options["ssl_context"] = endpoint.tls
+        if endpoint.server_name:
+            options["server_hostname"] = endpoint.server_name
+        manager = (
+            urllib3.ProxyManager(endpoint.proxy, **options)
+            if endpoint.proxy
+            else urllib3.PoolManager(**options)
+        )
+        return manager.connection_from_url(endpoint.server)
+
+
+def _socket_options() -> list[tuple[int, int, int]]:
+    """No delay for small writes, and keep-alive probes: a dead peer shows after half a minute."""
+    options = [
+        (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    ]
+    for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):  # not on every system
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options

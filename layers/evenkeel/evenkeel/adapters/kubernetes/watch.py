@@ -1,0 +1,149 @@
+"""One selection, listed and then followed by a thread of its own."""
+
+import contextlib
+import random
+from collections.abc import Callable, Iterable, Iterator
+from threading import Event, Lock, Thread
+
+from evenkeel.adapters.kubernetes import wire
+from evenkeel.adapters.kubernetes.answers import read_list
+from evenkeel.adapters.kubernetes.failures import failure, read_status
+from evenkeel.adapters.kubernetes.transport import Response, Transport
+from evenkeel.errors import ClusterError, ExpiredError, ThrottledError, UnavailableError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Change, List, Relisted, Selection
+from evenkeel.ports import Arrival, Reply
+
+SHORTEST, LONGEST = 240, 300
+"""Seconds after which the server may end a watch; spread, so that not all end at once."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 3.0
+BITE = 2**16
+
+
+class Watch[T: KubernetesObject]:
+    """Delivers a Relisted and then Changes until it is stopped.
+
+    A stream that ends, which a busy cluster's do without an error, goes on from the last
+    resource version seen; one that has fallen too far behind (410) begins with a new list.
+    What the server refuses is tried again and again with pauses, and delivered once as the
+    Reply of a List.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        selection: Selection[T],
+        deliver: Callable[[Arrival], None],
+        jitter: random.Random | None = None,
+    ) -> None:
+        """The thread starts at once."""
+        self._transport = transport
+        self._selection = selection
+        self._deliver = deliver
+        self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._stopping = Event()
+        self._lock = Lock()
+        self._response: Response | None = None
+        self._version = ""
+        self._fruitless = 0
+        self._complained = False
+        name = f"evenkeel-watch-{selection.kind.resource.plural}"
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Deliver nothing any more; the thread ends soon after."""
+        with self._lock:
+            self._stopping.set()
+            if self._response is not None:
+                # Wakes the thread out of its wait for bytes. Harmless if they just ended.
+                with contextlib.suppress(RuntimeError, ValueError, OSError):
+                    self._response.shutdown()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the thread to end, so long at most."""
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if not self._version:
+                    self._relist()
+                self._follow()
+            except ExpiredError:
+                self._version = ""
+            except ClusterError as error:
+                self._complain(error)
+            except Exception as error:  # noqa: BLE001 - a thread must not end without a word
+                self._complain(ClusterError(f"watch {self._selection}: {error!r}"))
+            self._rest()
+
+    def _relist(self) -> None:
+        listing = read_list(self._transport, List(self._selection))
+        self._put(Relisted(self._selection, listing))
+        self._version = listing.resource_version
+
+    def _follow(self) -> None:
+        """Deliver changes until the server ends the stream. Raises ClusterError."""
+        seconds = self._jitter.randint(SHORTEST, LONGEST)
+        call = wire.watch(self._selection, self._version, seconds)
+        with self._transport.stream(call) as response, self._interruptible(response):
+            for line in lines(response.stream(BITE)):
+                self._see(line, call.what)
+                self._fruitless = 0
+                self._complained = False
+
+    def _see(self, line: bytes, what: str) -> None:
+        event = wire.decode(wire.EVENT, line, what)
+        if event.type == "ERROR":
+            body = bytes(event.object)
+            raise failure(what, read_status(body).code, body)
+        if event.type == "BOOKMARK":
+            bookmark = wire.decode(wire.BOOKMARK, event.object, what)
+            self._version = bookmark.metadata.resource_version
+            return
+        decoder = wire.object_decoder(self._selection.kind)
+        changed = wire.decode(decoder, event.object, what)
+        self._put(Change(self._selection, changed, deleted=event.type == "DELETED"))
+        self._version = changed.metadata.resource_version
+
+    @contextlib.contextmanager
+    def _interruptible(self, response: Response) -> Iterator[None]:
+        """Let ``stop`` reach the stream while it is read."""
+        with self._lock:
+            self._response = response
+            if self._stopping.is_set():
+                response.close()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._response = None
+
+    def _put(self, arrival: Arrival) -> None:
+        with self._lock:
+            if not self._stopping.is_set():
+                self._deliver(arrival)
+
+    def _complain(self, error: ClusterError) -> None:
+        """Tell the owner that nothing comes, once; a stream that merely broke is no news."""
+        passing = self._version and isinstance(error, UnavailableError | ThrottledError)
+        if not passing and not self._complained:
+            self._complained = True
+            self._put(Reply(List(self._selection), error=error))
+
+    def _rest(self) -> None:
+        """Pause before the next try: not at all after progress, then longer and longer."""
+        if self._fruitless:
+            spread = 0.5 + self._jitter.random() / 2
+            self._stopping.wait(spread * min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._fruitless))
+        self._fruitless += 1
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The whole lines in a stream of chunks; half a line at its end is dropped."""
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from filter(None, whole)
