@@ -1,0 +1,77 @@
+# Everything a developer does, from a fresh clone. `make help` lists it.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+
+# Started as modules: the path of a checkout may be too long, or too odd, for a script's first line.
+PYTHON := .venv/bin/python
+PYTEST := $(PYTHON) -m pytest
+WORKERS ?= 2
+
+# Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
+KUBE ?=
+
+# `make check COVER=yes` demands that every branch of the decisions is tested.
+COVER ?=
+COVERAGE := $(if $(filter yes,$(COVER)),--cov=evenkeel.decisions --cov-branch \
+	--cov-report=term-missing:skip-covered --cov-fail-under=100)
+
+SCRIPTS := tools/control-plane
+TYPED := layers/evenkeel/evenkeel simulator cli functions tests $(wildcard bench/*.py)
+
+.PHONY: help
+help: ## List these targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: venv ## Show on an in-memory cluster what happens when spot nodes go
+	@.venv/bin/evenkeel demo
+
+.PHONY: venv
+venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/evenkeel
+
+.venv/.ready: requirements/dev.txt pyproject.toml tools/find-python
+	@python="$$(tools/find-python)"; \
+	if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null; then \
+		echo "environment: .venv with $$python"; \
+		"$$python" -m venv --clear .venv; \
+	fi
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: format
+format: venv ## Format the code and mend what can be mended mechanically
+	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
+	@$(PYTHON) -m ruff format . $(SCRIPTS)
+
+.PHONY: lint
+lint: venv ## Format, style, types, and who imports whom
+	$(PYTHON) -m ruff format --check . $(SCRIPTS)
+	$(PYTHON) -m ruff check . $(SCRIPTS)
+	$(PYTHON) -m mypy $(TYPED)
+	$(PYTHON) -m mypy $(SCRIPTS)
+	.venv/bin/lint-imports
+
+.PHONY: test-simulated
+test-simulated: venv ## Unit, property and contract tests; they need no cluster
+	$(PYTEST) -n $(WORKERS) -m "not controlplane" $(COVERAGE)
+
+.PHONY: check
+check: lint test-simulated ## What to run all day: lint and test-simulated
+
+.PHONY: test
+test: ## Everything: check, and test-controlplane on a control plane that is built meanwhile
+	@MAKE="$(MAKE)" tools/test-lanes
+
+.PHONY: test-controlplane
+test-controlplane: venv ## Contract and end-to-end tests on a real control plane
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m controlplane
+
+.PHONY: test-on
+test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.5
+	@$(if $(KUBE),,$(error say which version, as in `make test-on KUBE=1.33.5`))
+	@$(PYTHON) tools/control-plane --kube $(KUBE)
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m controlplane --kube $(KUBE)
