@@ -11,18 +11,40 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
 from simulator.api.eviction import evict
-from simulator.api.objects import Obj
+from simulator.api.objects import Obj, stamp
 from simulator.api.resources import kind_of
 from simulator.api.server import ApiServer
 from simulator.api.store import Store
 from simulator.api.watch import WatchHub, in_order
 from simulator.clock import SimulatedClock
+from simulator.controllers.deployment import DeploymentController
+from simulator.controllers.disruption import DisruptionController
+from simulator.controllers.garbage import GarbageCollector
+from simulator.controllers.nodes import NodeLifecycle
+from simulator.controllers.podgc import PodGarbageCollector
+from simulator.controllers.quota import QuotaController
+from simulator.controllers.replicaset import ReplicaSetController
+from simulator.controllers.taints import TaintEviction
+from simulator.controllers.work import Controller
+from simulator.kubelet import Kubelets, ready_status
 from simulator.options import SimulatorOptions
+from simulator.scheduler import Scheduler
 from simulator.session import Result, SimulatedSession, decode, filter_of
+from simulator.world import World
 
 type Interceptor = Callable[[Request, Callable[[], Result]], Result]
 """Stands between a client and the server: may answer, raise, or call on to the server."""
 
+CONTROLLERS: Sequence[type[Controller]] = (
+    DeploymentController,
+    ReplicaSetController,
+    DisruptionController,
+    QuotaController,
+    GarbageCollector,
+    NodeLifecycle,
+    TaintEviction,
+    PodGarbageCollector,
+)
 PATIENCE = timedelta(hours=1)
 FIRST_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
@@ -36,9 +58,14 @@ class SimulatedCluster:
         self.clock = clock
         self._interceptors: list[Interceptor] = []
         self._next_turn: datetime = clock.now()
+        rng = random.Random(self.options.seed)
         store = Store(clock, self.options.history)
-        self.server = ApiServer(clock, store, random.Random(self.options.seed))
+        self.server = ApiServer(clock, store, rng)
         self._hub = WatchHub(clock, store, self.options.watch_latency)
+        world = World(clock, self.server, self.options, rng)
+        self._kubelets = Kubelets(world)
+        self._scheduler = Scheduler(world)
+        self._controllers = [controller(world) for controller in CONTROLLERS]
         for namespace in FIRST_NAMESPACES:
             self._make_namespace(namespace)
 
@@ -103,13 +130,16 @@ class SimulatedCluster:
         A namespace that is not there is made. A node without a status is Ready and has room
         for 110 pods, 4 cores and 16 GiB.
         """
-        for manifest in manifests:
-            kind = kind_of(dict(manifest))
+        for given in manifests:
+            manifest = dict(given)
+            kind = kind_of(manifest)
             namespace = ""
             if kind.namespaced:
                 namespace = manifest["metadata"].get("namespace", "default")
                 if self.server.store.get("Namespace", ("", namespace)) is None:
                     self._make_namespace(namespace)
+            if kind.name == "Node" and "status" not in manifest:
+                manifest = {**manifest, "status": ready_status({}, stamp(self.clock.now()))}
             name = manifest["metadata"].get("name", "")
             if name and self.server.store.get(kind.name, (namespace, name)) is not None:
                 self.server.patch(kind.name, (namespace, name), manifest)
@@ -129,6 +159,20 @@ class SimulatedCluster:
         """Set a workload's replicas, as an autoscaler or a person would."""
         self.server.patch(kind, (namespace, name), {"spec": {"replicas": replicas}})
 
+    def kill_node(self, name: str, remove_after: timedelta | None = None) -> None:
+        """Take the machine away: its kubelet stops and its pods are lost.
+
+        The node counts as unreachable after a while; it goes ``remove_after`` from now, as the
+        cloud controller does when the instance is terminated, or stays until deleted.
+        """
+        self._kubelets.kill(name)
+        if remove_after is not None:
+            self.clock.call_in(remove_after, lambda: self._remove_node(name))
+
+    def start_node(self, name: str) -> None:
+        """Switch a machine on again that was killed: its node is Ready, its pods start anew."""
+        self._kubelets.revive(name)
+
     def disconnect_watches(self) -> None:
         """Cut all watches; they go on from where they were."""
         self._hub.disconnect_all()
@@ -141,6 +185,10 @@ class SimulatedCluster:
     def objects(self, kind: str, namespace: str = "") -> list[Obj]:
         """The plain objects of a kind, without asking through the port. Do not change them."""
         return in_order(self.server.store.all(kind, namespace))
+
+    def _remove_node(self, name: str) -> None:
+        if self._kubelets.is_dead(name) and self.server.store.get("Node", ("", name)):
+            self.server.delete("Node", ("", name))
 
     def _make_namespace(self, name: str) -> None:
         self.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

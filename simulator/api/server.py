@@ -17,6 +17,7 @@ from simulator.api.objects import (
     is_leaving,
     key_of,
     node_of,
+    owners_of,
     parse_time,
     stamp,
     uid_of,
@@ -91,7 +92,12 @@ class ApiServer:
         return self.store.write(obj)
 
     def load(self, obj: Obj) -> Obj:
-        """Store an object as it was read from another cluster, status, uid and all."""
+        """Store an object as it was read from another cluster, status, uid and all.
+
+        Owners that are not here are taken to exist, lest it be collected as garbage.
+        """
+        for owner in owners_of(obj):
+            self.store.assume(owner["uid"])
         metadata = dict(obj["metadata"])
         metadata.setdefault("uid", str(uuid.UUID(int=self._rng.getrandbits(128), version=4)))
         metadata.setdefault("creationTimestamp", stamp(self.now()))
@@ -113,7 +119,7 @@ class ApiServer:
                     f'the {kind.lower()} "{key[1]}" has been modified: read it again'
                 )
         else:
-            new = json_patch(old, body)
+            new = without_nulls(json_patch(old, body))
         return self._update(kind_named(kind), old, new, subresource)
 
     def change(
@@ -211,7 +217,7 @@ class ApiServer:
         return {**obj, "metadata": metadata}
 
     def _update(self, kind: Kind, old: Obj, new: Obj, subresource: str) -> Obj:
-        new = self._kept(kind, old, without_nulls(new), subresource)
+        new = self._kept(kind, old, new, subresource)
         if new == old:
             return old
         if subresource != "status":
@@ -228,7 +234,11 @@ class ApiServer:
         if subresource == "status":
             if not kind.has_status:
                 raise NotFoundError(f"{kind.name} has no subresource status")
-            return {**old, "status": new.get("status") or {}}
+            kept = {**old, "status": new.get("status") or {}}
+            if kind.name == "Deployment" and annotations_of(new) != annotations_of(old):
+                # Its controller writes the revision this way, which counts as no new generation.
+                kept["metadata"] = {**old["metadata"], "annotations": annotations_of(new)}
+            return kept
         if subresource:
             raise NotFoundError(f"{kind.name} has no subresource {subresource!r} here")
         metadata = dict(new["metadata"])

@@ -87,6 +87,10 @@ class Store:
         """Whether any object has this uid."""
         return uid in self._uids
 
+    def assume(self, uid: str) -> None:
+        """Take it that an object with this uid exists, though it is not kept here."""
+        self._uids.add(uid)
+
     def write(self, obj: Obj) -> Obj:
         """Store an object, new or changed, under the next revision; answers it as stored."""
         kind, key = obj["kind"], key_of(obj)

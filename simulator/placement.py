@@ -1,0 +1,241 @@
+"""Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.api.objects import (
+    Key,
+    Obj,
+    at,
+    controller_of,
+    key_of,
+    labels_of,
+    number,
+    requests_of,
+)
+from simulator.api.selectors import holds, selects
+
+UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+HOSTNAME = "kubernetes.io/hostname"
+ROUNDING = 1e-9
+type Closed = tuple[str, str]
+"""A topology key and a domain of it that a pod must keep out of."""
+
+
+@dataclass
+class Room:
+    """One node with what is on it."""
+
+    node: Obj
+    pods: dict[Key, Obj] = field(default_factory=dict)
+    used: dict[str, float] = field(default_factory=dict)
+    allocatable: dict[str, float] = field(default_factory=dict)
+
+    def renew(self, node: Obj) -> None:
+        """Take the node's new state."""
+        self.node = node
+        room = at(node, "status", "allocatable", default=None) or {}
+        self.allocatable = {name: number(quantity) for name, quantity in room.items()}
+
+    def add(self, pod: Obj) -> None:
+        """Book a pod, or take its new state."""
+        known = self.pods.get(key_of(pod))
+        if known is not None and known["spec"] is pod["spec"]:
+            self.pods[key_of(pod)] = pod
+            return
+        self.remove(pod)
+        self.pods[key_of(pod)] = pod
+        for name, amount in requests_of(pod).items():
+            self.used[name] = self.used.get(name, 0) + amount
+
+    def remove(self, pod: Obj) -> None:
+        """Free what a pod had booked."""
+        booked = self.pods.pop(key_of(pod), None)
+        if booked is not None:
+            for name, amount in requests_of(booked).items():
+                self.used[name] -= amount
+
+
+def refusal(pod: Obj, room: Room, rooms: Iterable[Room], closed: Iterable[Closed]) -> str:
+    """Why the pod cannot run on this node, or empty."""
+    return (
+        _node_refuses(pod, room.node)
+        or _room_refuses(pod, room)
+        or (
+            "node(s) didn't match pod anti-affinity rules"
+            if repelled(pod, room, rooms)
+            or any(domain_of(room.node, key) == domain for key, domain in closed)
+            else ""
+        )
+    )
+
+
+def _node_refuses(pod: Obj, node: Obj) -> str:
+    if node["spec"].get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
+        return "node(s) were unschedulable"
+    for taint in node["spec"].get("taints") or ():
+        if taint["effect"] in ("NoSchedule", "NoExecute") and not tolerates(pod, taint):
+            return "node(s) had untolerated taint(s)"
+    return "" if matches_node(pod, node) else "node(s) didn't match Pod's node affinity/selector"
+
+
+def _room_refuses(pod: Obj, room: Room) -> str:
+    ports = ports_of(pod)
+    if ports and any(ports & ports_of(other) for other in room.pods.values()):
+        return "node(s) didn't have free ports for the requested pod ports"
+    if len(room.pods) + 1 > room.allocatable.get("pods", 110):
+        return "Too many pods"
+    for name, amount in requests_of(pod).items():
+        if room.used.get(name, 0) + amount > room.allocatable.get(name, 0) + ROUNDING:
+            return f"Insufficient {name}"
+    return ""
+
+
+def domain_of(node: Obj, key: str) -> str:
+    """A node's value of a topology key; its name where the hostname label is missing."""
+    return labels_of(node).get(key) or (node["metadata"]["name"] if key == HOSTNAME else "")
+
+
+def tolerates(pod: Obj, taint: Obj) -> bool:
+    """Whether one of a pod's tolerations matches the taint."""
+    return any(
+        toleration.get("effect", "") in ("", taint["effect"])
+        and toleration.get("key", "") in ("", taint["key"])
+        and (
+            toleration.get("operator", "Equal") == "Exists"
+            or toleration.get("value", "") == taint.get("value", "")
+        )
+        for toleration in pod["spec"].get("tolerations") or ()
+    )
+
+
+def matches_node(pod: Obj, node: Obj) -> bool:
+    """Whether nodeSelector and required node affinity allow the node."""
+    labels = labels_of(node)
+    selector = pod["spec"].get("nodeSelector") or {}
+    if any(labels.get(key) != value for key, value in selector.items()):
+        return False
+    required = at(
+        pod,
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+    )
+    return required is None or any(
+        matches_term(term, node) for term in required.get("nodeSelectorTerms") or ()
+    )
+
+
+def matches_term(term: Obj, node: Obj) -> bool:
+    """Whether a node selector term matches; one that is empty matches nothing."""
+    expressions = term.get("matchExpressions") or ()
+    fields = term.get("matchFields") or ()
+    if not expressions and not fields:
+        return False
+    labels = labels_of(node)
+    name = {"metadata.name": node["metadata"]["name"]}
+    return all(
+        holds(clause["key"], clause["operator"], clause.get("values") or [], where)
+        for where, clauses in ((labels, expressions), (name, fields))
+        for clause in clauses
+    )
+
+
+def ports_of(pod: Obj) -> set[tuple[str, int]]:
+    """The host ports that a pod takes, with their protocols."""
+    return {
+        (port.get("protocol", "TCP"), port["hostPort"])
+        for container in pod["spec"].get("containers") or ()
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    }
+
+
+def anti_affinity(pod: Obj) -> list[Obj]:
+    """A pod's required anti-affinity terms."""
+    found: Any = at(
+        pod,
+        "spec",
+        "affinity",
+        "podAntiAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+    )
+    return list(found or ())
+
+
+def repels(term: Obj, namespace: str, other: Obj) -> bool:
+    """Whether an anti-affinity term of a pod in this namespace is about another pod."""
+    namespaces = term.get("namespaces") or [namespace]
+    return other["metadata"]["namespace"] in namespaces and selects(
+        term.get("labelSelector"), labels_of(other)
+    )
+
+
+def repelled(pod: Obj, room: Room, rooms: Iterable[Room]) -> bool:
+    """Whether the pod's own anti-affinity forbids the node, for what runs in its domain."""
+    namespace = pod["metadata"]["namespace"]
+    for term in anti_affinity(pod):
+        key = term["topologyKey"]
+        domain = domain_of(room.node, key)
+        near = [room] if key == HOSTNAME else [r for r in rooms if domain_of(r.node, key) == domain]
+        if domain and any(
+            repels(term, namespace, other) for there in near for other in there.pods.values()
+        ):
+            return True
+    return False
+
+
+def closed_to(pod: Obj, others: Iterable[tuple[Obj, Obj]]) -> Iterator[Closed]:
+    """The domains that are closed to a pod, by pods (with their nodes) that repel it."""
+    for other, node in others:
+        for term in anti_affinity(other):
+            if repels(term, other["metadata"]["namespace"], pod):
+                key = term["topologyKey"]
+                if domain := domain_of(node, key):
+                    yield key, domain
+
+
+def scores(pod: Obj, rooms: list[Room]) -> list[float]:
+    """How well each node suits: preferred affinity, even spreading, free room."""
+    preferred = at(
+        pod,
+        "spec",
+        "affinity",
+        "nodeAffinity",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+        default=(),
+    )
+    liked = [
+        sum(t["weight"] for t in preferred if matches_term(t["preference"], room.node))
+        for room in rooms
+    ]
+    owner = controller_of(pod)
+    near = [_siblings(room, owner["uid"]) if owner else 0 for room in rooms]
+    most_liked, most_near = max(liked, default=0) or 1, max(near, default=0) or 1
+    return [
+        2 * 100 * liked[i] / most_liked
+        + 2 * 100 * (1 - near[i] / most_near)
+        + 100 * _free(pod, room)
+        for i, room in enumerate(rooms)
+    ]
+
+
+def _siblings(room: Room, owner: str) -> int:
+    return sum(
+        1
+        for pod in room.pods.values()
+        if (controller := controller_of(pod)) is not None and controller["uid"] == owner
+    )
+
+
+def _free(pod: Obj, room: Room) -> float:
+    """The share of cores and memory that stays free, as LeastAllocated counts it."""
+    wanted = requests_of(pod)
+    shares = [
+        1 - (room.used.get(name, 0) + wanted.get(name, 0)) / room.allocatable[name]
+        for name in ("cpu", "memory")
+        if room.allocatable.get(name)
+    ]
+    return sum(shares) / len(shares) if shares else 0.0
