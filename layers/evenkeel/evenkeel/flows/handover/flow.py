@@ -60,7 +60,9 @@ class HandoverFlow:
     def _observe(self, view: View, started: datetime) -> Outcome:
         reading.read_marks(self._cluster, view)
         if view.notices or view.pods.active:
-            self._gather(view, started).observe()
+            reconciler = self._gather(view, started)
+            reading.read_peers(self._cluster, view)
+            reconciler.observe()
         return Outcome("Observed")
 
     def _act(self, view: View, started: datetime) -> Outcome:

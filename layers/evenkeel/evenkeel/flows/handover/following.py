@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
+from evenkeel.decisions.drain.route import hash_of
 from evenkeel.flows.handover import reading, selections
-from evenkeel.flows.handover.view import View
+from evenkeel.flows.handover.view import View, controller_uid_of
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -27,6 +28,7 @@ class Follower:
         self._session = session
         self._view = view
         self._followed: set[str] = set()
+        self._unseen: dict[object, frozenset[str]] = {}
         self._gathered = set(view.dooms)
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[Request] = []
@@ -43,8 +45,18 @@ class Follower:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
         self._session.watch(selections.MARKED_NODES)
         self._selects[selections.RELEASED_PODS] = lambda pod: pod.released
+        self._unseen[selections.RELEASED_PODS] = frozenset()
         self._session.watch(selections.RELEASED_PODS)
         self._follow_hashes()
+
+    def shows_all_of(self, template_hash: str) -> bool:
+        """Whether all pods of a template hash, owned and released, have been seen.
+
+        Until then a count would be of those alone that happen to run on doomed nodes.
+        """
+        if template_hash not in self._followed or selections.RELEASED_PODS in self._unseen:
+            return False
+        return not any(template_hash in hashes for hashes in self._unseen.values())
 
     def gather_new_nodes(self) -> None:
         """Read what is on nodes that were doomed meanwhile. Raises ClusterError."""
@@ -107,6 +119,7 @@ class Follower:
     def _relisted(self, arrival: Relisted[KubernetesObject]) -> None:
         items = arrival.listing.items
         selection = arrival.selection
+        self.news |= self._first_seen(self._unseen.pop(selection, frozenset()))
         if selection.kind is Node:
             self._view.relist_nodes([item for item in items if isinstance(item, Node)])
             self.nodes_changed = True
@@ -127,11 +140,7 @@ class Follower:
 
     def _follow_hashes(self) -> None:
         """Watch the template hashes of the pods seen that are not watched yet."""
-        seen = {
-            pod.metadata.labels.get(names.TEMPLATE_HASH)
-            or pod.metadata.labels.get(names.RELEASED_FROM, "")
-            for pod in self._view.pods.active
-        }
+        seen = {hash_of(pod) for pod in self._view.pods.active}
         hashes = frozenset(seen - self._followed - {""})
         if not hashes:
             return
@@ -140,5 +149,11 @@ class Follower:
         self._selects[selection] = lambda pod: (
             pod.metadata.labels.get(names.TEMPLATE_HASH) in hashes
         )
+        replica_sets = selections.replica_sets_of_hashes(hashes)
+        self._unseen |= {selection: hashes, replica_sets: hashes}
         self._session.watch(selection)
-        self._session.watch(selections.replica_sets_of_hashes(hashes))
+        self._session.watch(replica_sets)
+
+    def _first_seen(self, hashes: Collection[str]) -> set[str]:
+        """The controllers of the pods of these hashes: now they can be counted."""
+        return {controller_uid_of(pod) for pod in self._view.pods.active if hash_of(pod) in hashes}

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.asking import answer
@@ -50,6 +51,15 @@ def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set
     requests = [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
     news = {view.pods.see(pod) for pods in list_all(cluster, requests) for pod in pods}
     return {uid for uid in news if uid is not None}
+
+
+def read_peers(cluster: Cluster, view: View) -> None:
+    """Read all pods of the template hashes seen: what watches would show. Raises ClusterError."""
+    hashes = {hash_of(pod) for pod in view.pods.active} - {""}
+    if hashes:
+        (pods,) = list_all(cluster, [List(selections.pods_of_hashes(hashes))])
+        for pod in pods:
+            view.pods.see(pod)
 
 
 def read_owners(cluster: Cluster, view: View) -> None:

@@ -1,10 +1,11 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
+from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
@@ -15,6 +16,7 @@ from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View, controller_uid_of
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
 from evenkeel.ports import Arrival, Clock, Cluster, Reply
 from evenkeel.settings import HandoverSettings
 
@@ -77,7 +79,7 @@ class Reconciler:
         everyone = len(self._view.pods.active)
         for plan in self._plans.values():
             self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-        self._teller.tell(self._releases(pace.turns(self._queues(), everyone)))
+        self._teller.tell(self._releases(pace.turns(self._queues(lambda _: True), everyone)))
         self._plan_nodes(now)
         self._teller.tell(self._node_steps)
 
@@ -96,7 +98,7 @@ class Reconciler:
                     break
                 writer.keep_asking()
                 follower.keep_budgets(self._held_namespaces(), now)
-                self._apply(writer, checker, now)
+                self._apply(writer, checker, follower, now)
                 if self._only_waits(writer, checker):
                     return self._outcome(now)
                 for arrival in session.next(self._patience(writer, checker, now, until)):
@@ -155,7 +157,7 @@ class Reconciler:
         steps, self._nodes_due = self._keeper.plan(handovers, ordinals, now)
         self._node_steps = [*self._keeper.cordons(now), *steps]
 
-    def _apply(self, writer: Writer, checker: Checker, now: datetime) -> None:
+    def _apply(self, writer: Writer, checker: Checker, follower: Follower, now: datetime) -> None:
         """Send what may be sent.
 
         Last moments first, then the other steps and what a fresh read approved, then the
@@ -180,19 +182,15 @@ class Reconciler:
         censuses = [p.census for p in self._plans.values() if p.census is not None]
         room = min(pace.room(censuses, self._settings.window) - under_way, writer.room)
         if room > 0:
-            for decision in self._releases(pace.turns(self._queues(writer), room)):
+            waiting = self._queues(
+                lambda pod: writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
+            )
+            for decision in self._releases(pace.turns(waiting, room)):
                 writer.submit(decision)
 
-    def _queues(self, writer: Writer | None = None) -> Sequence[pace.Waiting]:
+    def _queues(self, may_go: Callable[[Pod], bool]) -> Sequence[pace.Waiting]:
         return [
-            (
-                plan.census,
-                [
-                    candidate
-                    for candidate in plan.plan.candidates
-                    if writer is None or writer.may_write(candidate.pod.uid)
-                ],
-            )
+            (plan.census, [each for each in plan.plan.candidates if may_go(each.pod)])
             for plan in self._plans.values()
             if plan.census is not None and plan.plan.candidates
         ]
