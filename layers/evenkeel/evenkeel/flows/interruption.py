@@ -118,7 +118,7 @@ class InterruptionFlow:
                         self._recorder.counted("NoticesForeign")
                 case NotYet(is_booting=True) as finding:
                     self._wait(work, position, finding.reason, finding.message)
-                case NotYet() as finding:
+                case finding:
                     self._try_again(work, [position], finding.reason, finding.message)
         return work
 

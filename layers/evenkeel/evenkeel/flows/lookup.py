@@ -86,22 +86,19 @@ class NodeLookup:
         candidates: dict[str, str] = {}
         for each in ids:
             instance = known.get(each)
-            foreign = self._is_foreign(each, instance)
-            if foreign is not None:
-                findings[each] = foreign
-            elif instance is not None:
+            if instance is None:
+                findings[each] = Absent("UnknownInstance", f"EC2 knows no instance {each} here")
+            elif self._is_elsewhere(instance):
+                findings[each] = Absent("OtherCluster", f"instance {each} is another cluster's")
+            else:
                 candidates[each] = instance.private_dns_name
         states = {each: known[each].state for each in candidates}
         findings |= self._read(candidates, states)
         lost = {each: self._without_node(known[each]) for each in ids if each not in findings}
         return findings | self._search(lost, states)
 
-    def _is_foreign(self, instance_id: str, instance: Instance | None) -> Absent | None:
-        if instance is None:
-            return Absent("UnknownInstance", f"EC2 knows no instance {instance_id} here")
-        if instance.belongs_to_any and not instance.belongs_to(self._cluster_name):
-            return Absent("OtherCluster", f"instance {instance_id} is another cluster's")
-        return None
+    def _is_elsewhere(self, instance: Instance) -> bool:
+        return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
 
     def _without_node(self, instance: Instance) -> Absent | NotYet:
         """What it means that not even the list of nodes has the instance."""

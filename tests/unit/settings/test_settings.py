@@ -1,0 +1,172 @@
+"""Settings are read once, and a bad one is named together with what it should be."""
+
+import base64
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.errors import SettingsError
+from evenkeel.settings import (
+    ConnectionSettings,
+    HandoverSettings,
+    InterruptionSettings,
+    Mode,
+    environment,
+)
+
+PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+COMPLETE = {
+    "EVENKEEL_MODE": "act",
+    "EVENKEEL_CLUSTER_NAME": "prod",
+    "EVENKEEL_CLUSTER_ENDPOINT": "https://abc.gr7.eu-central-1.eks.amazonaws.com/",
+    "EVENKEEL_CLUSTER_CA": base64.b64encode(PEM.encode()).decode(),
+    "EVENKEEL_NOTICE_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/notices",
+    "EVENKEEL_WAKE_UP_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/wake-ups",
+    "AWS_REGION": "eu-central-1",
+}
+
+
+def test_what_is_not_set_has_its_default() -> None:
+    interruption = InterruptionSettings.from_environment(COMPLETE)
+    assert interruption == InterruptionSettings(
+        mode=Mode.ACT,
+        cluster_name="prod",
+        rebalance_expiry=timedelta(minutes=15),
+        replay_source="",
+        notice_queue_url=COMPLETE["EVENKEEL_NOTICE_QUEUE_URL"],
+        wake_up_queue_url=COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"],
+    )
+    handover = HandoverSettings.from_environment(COMPLETE)
+    assert handover == HandoverSettings(
+        mode=Mode.ACT,
+        cluster_name="prod",
+        wake_up_queue_url=COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"],
+        holder=handover.holder,
+    )
+    connection = ConnectionSettings.from_environment(COMPLETE)
+    assert connection == ConnectionSettings(
+        cluster_name="prod",
+        endpoint="https://abc.gr7.eu-central-1.eks.amazonaws.com",
+        certificate_authority=PEM,
+        region="eu-central-1",
+        parallel=32,
+    )
+
+
+def test_what_is_set_is_taken() -> None:
+    environ = COMPLETE | {
+        "EVENKEEL_MODE": " Observe ",
+        "EVENKEEL_WINDOW": "400",
+        "EVENKEEL_WORK_SECONDS": "10.5",
+        "EVENKEEL_PAUSE_SECONDS": "0",
+        "EVENKEEL_REBALANCE_SHARE": "0.25",
+        "EVENKEEL_REBALANCE_EXPIRY_SECONDS": "600",
+        "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS": "30",
+        "EVENKEEL_OUT_OF_SERVICE": "FALSE",
+        "EVENKEEL_PARALLEL_REQUESTS": "8",
+        "EVENKEEL_REPLAY_SOURCE": "evenkeel.replay",
+        "EVENKEEL_CLUSTER_CA": PEM,
+        "AWS_LAMBDA_LOG_STREAM_NAME": "2026/11/21/[$LATEST]abc",
+    }
+    handover = HandoverSettings.from_environment(environ)
+    assert handover == HandoverSettings(
+        mode=Mode.OBSERVE,
+        cluster_name="prod",
+        window=400,
+        work=timedelta(seconds=10.5),
+        pause=timedelta(),
+        rebalance_share=0.25,
+        rebalance_expiry=timedelta(minutes=10),
+        load_balancer_lead=timedelta(seconds=30),
+        do_out_of_service=False,
+        wake_up_queue_url=COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"],
+        holder="2026/11/21/[$LATEST]abc",
+    )
+    interruption = InterruptionSettings.from_environment(environ)
+    assert interruption.replay_source == "evenkeel.replay"
+    assert interruption.rebalance_expiry == timedelta(minutes=10)
+    connection = ConnectionSettings.from_environment(environ)
+    assert connection.parallel == 8
+    assert connection.certificate_authority == PEM.strip()
+
+
+def test_two_processes_have_two_holders() -> None:
+    holders = {HandoverSettings.from_environment(COMPLETE).holder for _ in range(3)}
+    assert len(holders) == 3
+
+
+READERS = {
+    "connection": ConnectionSettings.from_environment,
+    "interruption": InterruptionSettings.from_environment,
+    "handover": HandoverSettings.from_environment,
+}
+NEEDED = [
+    ("connection", "EVENKEEL_CLUSTER_NAME"),
+    ("connection", "EVENKEEL_CLUSTER_ENDPOINT"),
+    ("connection", "EVENKEEL_CLUSTER_CA"),
+    ("connection", "AWS_REGION"),
+    ("interruption", "EVENKEEL_MODE"),
+    ("interruption", "EVENKEEL_CLUSTER_NAME"),
+    ("interruption", "EVENKEEL_NOTICE_QUEUE_URL"),
+    ("interruption", "EVENKEEL_WAKE_UP_QUEUE_URL"),
+    ("handover", "EVENKEEL_MODE"),
+    ("handover", "EVENKEEL_CLUSTER_NAME"),
+    ("handover", "EVENKEEL_WAKE_UP_QUEUE_URL"),
+]
+
+
+def problem(reader: str, environ: Mapping[str, str]) -> str:
+    with pytest.raises(SettingsError) as caught:
+        READERS[reader](environ)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("reader", "name"), NEEDED)
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_a_missing_variable_is_named(reader: str, name: str, value: str | None) -> None:
+    environ = {key: text for key, text in COMPLETE.items() if key != name}
+    if value is not None:
+        environ[name] = value
+    assert problem(reader, environ).startswith(f"{name} is not set: it should be ")
+
+
+@pytest.mark.parametrize(
+    ("reader", "name", "value", "remedy"),
+    [
+        ("handover", "EVENKEEL_MODE", "dry-run", "observe or act"),
+        ("interruption", "EVENKEEL_MODE", "yes", "observe or act"),
+        ("connection", "EVENKEEL_CLUSTER_ENDPOINT", "http://abc", "https://"),
+        ("connection", "EVENKEEL_CLUSTER_ENDPOINT", "abc", "https://"),
+        ("connection", "EVENKEEL_CLUSTER_CA", "%%%", "describe-cluster"),
+        ("connection", "EVENKEEL_CLUSTER_CA", "/////w==", "describe-cluster"),
+        ("connection", "EVENKEEL_CLUSTER_CA", "aGVsbG8=", "describe-cluster"),
+        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "0", "from 1 to 256"),
+        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "2.5", "a whole number"),
+        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "many", "a whole number"),
+        ("interruption", "EVENKEEL_NOTICE_QUEUE_URL", "notices", "https://sqs."),
+        ("interruption", "EVENKEEL_REPLAY_SOURCE", "aws.ec2", "a source of your own"),
+        ("interruption", "EVENKEEL_REBALANCE_EXPIRY_SECONDS", "5", "from 60 to 86400"),
+        ("handover", "EVENKEEL_WAKE_UP_QUEUE_URL", "arn:aws:sqs", "https://sqs."),
+        ("handover", "EVENKEEL_WINDOW", "-1", "from 1 to 5000"),
+        ("handover", "EVENKEEL_WINDOW", "nan", "a whole number"),
+        ("handover", "EVENKEEL_WINDOW", "inf", "a whole number"),
+        ("handover", "EVENKEEL_WORK_SECONDS", "16", "from 1 to 15"),
+        ("handover", "EVENKEEL_PAUSE_SECONDS", "soon", "a number of seconds"),
+        ("handover", "EVENKEEL_REBALANCE_SHARE", "10", "from 0 to 1"),
+        ("handover", "EVENKEEL_REBALANCE_SHARE", "10%", "from 0 to 1"),
+        ("handover", "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS", "121", "from 0 to 120"),
+        ("handover", "EVENKEEL_OUT_OF_SERVICE", "1", "true or false"),
+    ],
+)
+def test_a_malformed_variable_is_named_with_what_it_should_be(
+    reader: str, name: str, value: str, remedy: str
+) -> None:
+    message = problem(reader, COMPLETE | {name: value})
+    assert message.startswith(f"{name} ")
+    assert remedy in message
+
+
+def test_the_processs_environment_is_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENKEEL_MODE", "observe")
+    assert environment()["EVENKEEL_MODE"] == "observe"
