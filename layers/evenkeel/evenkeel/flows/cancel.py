@@ -1,0 +1,89 @@
+"""Cancelling a notice that was wrong: the node lives, everything goes back."""
+
+from collections.abc import Sequence
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.notice import marks
+from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.flows.asking import ask
+from evenkeel.flows.handover.view import read_release
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.ports import Cluster, Recorder
+
+ATTEMPTS = 5
+"""How often the node and its pods are read again when others write to them as well."""
+
+
+def cancel(
+    cluster: Cluster, node_name: str, recorder: Recorder, *, act: bool
+) -> Sequence[Decision]:
+    """Lift the mark of a node and our cordon, then roll back what was released from it.
+
+    The mark goes first, so that the reconciler releases nothing anew meanwhile; what it has
+    evicted already stays gone. ``act`` False: only decide. Answers the decisions, each once;
+    none if nothing had to be done. Raises NotFoundError without such a node, and the
+    ClusterError that kept a write from being made.
+    """
+    made: dict[str, Decision] = {}
+    for attempt in range(ATTEMPTS):
+        decisions = _decide(cluster, node_name)
+        made |= {decision.subject.uid: decision for decision in decisions}
+        if not act or not decisions:
+            break
+        failures = [_apply(cluster, decision) for decision in decisions]
+        errors = [error for error in failures if error is not None]
+        if not errors:
+            break
+        if attempt == ATTEMPTS - 1 or not all(map(_is_worth_a_retry, errors)):
+            raise errors[0]
+    for decision in made.values():
+        recorder.decided(decision)
+    return list(made.values())
+
+
+def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
+    node = ask(cluster, Get(Node, node_name))
+    selection = Selection(Pod, labels=names.RELEASED_FROM, fields=f"spec.nodeName={node_name}")
+    released = ask(cluster, List(selection)).items
+    decisions = []
+    unmark = marks.unmark(node)
+    if unmark is not None:
+        decisions.append(
+            Decision(
+                verb=Verb.LIFT,
+                subject=node.reference,
+                node=node.name,
+                reason="Cancelled",
+                message="the notice was cancelled by hand",
+                write=unmark,
+            )
+        )
+    decisions += [
+        Decision(
+            verb=Verb.ROLL_BACK,
+            subject=pod.reference,
+            node=node.name,
+            reason="Cancelled",
+            message="the notice was cancelled by hand: back to its owner",
+            write=writes.roll_back_patch(pod, read_release(pod)),
+        )
+        for pod in released
+        if pod.active
+    ]
+    return decisions
+
+
+def _apply(cluster: Cluster, decision: Decision) -> ClusterError | None:
+    """Carry out one decision; the error that kept it from being made, if any."""
+    if decision.write is None:
+        return None
+    (reply,) = cluster.perform([decision.write])
+    return None if isinstance(reply.error, NotFoundError) else reply.error
+
+
+def _is_worth_a_retry(error: ClusterError) -> bool:
+    return isinstance(error, ConflictError | InvalidError)
