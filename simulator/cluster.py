@@ -17,13 +17,16 @@ from simulator.api.server import ApiServer
 from simulator.api.store import Store
 from simulator.api.watch import WatchHub, in_order
 from simulator.clock import SimulatedClock
+from simulator.controllers.daemonset import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
 from simulator.controllers.disruption import DisruptionController
 from simulator.controllers.garbage import GarbageCollector
+from simulator.controllers.job import JobController
 from simulator.controllers.nodes import NodeLifecycle
 from simulator.controllers.podgc import PodGarbageCollector
 from simulator.controllers.quota import QuotaController
 from simulator.controllers.replicaset import ReplicaSetController
+from simulator.controllers.statefulset import StatefulSetController
 from simulator.controllers.taints import TaintEviction
 from simulator.controllers.work import Controller
 from simulator.kubelet import Kubelets, ready_status
@@ -38,6 +41,9 @@ type Interceptor = Callable[[Request, Callable[[], Result]], Result]
 CONTROLLERS: Sequence[type[Controller]] = (
     DeploymentController,
     ReplicaSetController,
+    StatefulSetController,
+    JobController,
+    DaemonSetController,
     DisruptionController,
     QuotaController,
     GarbageCollector,
