@@ -8,6 +8,7 @@ node that is alive; whether a ReplicaSet still owns it makes no difference.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum, auto
 from typing import Any, Final
 
 from evenkeel.model.meta import KubernetesObject, Reference
@@ -21,6 +22,16 @@ SELECTIONS: Final[tuple[Selection[Any], ...]] = tuple(
     Selection(kind) for kind in (Node, Deployment, StatefulSet, Job, ReplicaSet, Pod)
 )
 """What is watched. Owners come before pods, so that most pods find their workload at once."""
+
+
+class End(Enum):
+    """How a pod was last seen."""
+
+    ALIVE = auto()
+    FINISHED = auto()
+    LOST = auto()
+    """Its node's machine was gone before anybody had told it to go."""
+    GONE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +51,8 @@ class Health:
     """What was seen of one workload.
 
     ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``ready``
-    how many serve now, ``before`` how many did when the watch began, ``lowest`` the fewest
-    since then.
+    how many serve now, ``before`` how many did when the watch began, on ``first_nodes``;
+    ``lowest`` is the fewest since then.
     """
 
     workload: Reference
@@ -51,6 +62,7 @@ class Health:
     lowest: int = 0
     outage: Outage | None = None
     gone: bool = False
+    first_nodes: frozenset[str] = frozenset()
     pods: dict[str, Pod] = field(default_factory=dict)
 
     @property
@@ -67,6 +79,7 @@ class Observer:
         self._clock = clock
         self._began = False
         self._lost_nodes: set[str] = set()
+        self.lost_pods: dict[str, Pod] = {}
         self._replica_sets: dict[str, ReplicaSet] = {}
         self._selectable: dict[str, Deployment | StatefulSet | ReplicaSet] = {}
         self._home: dict[str, Reference] = {}
@@ -91,13 +104,21 @@ class Observer:
         self._began = True
         for health in self.workloads.values():
             health.before = health.lowest = health.ready
+            health.first_nodes = frozenset(
+                pod.spec.node_name for pod in health.pods.values() if self._serves(pod)
+            )
             health.outage = None
 
     def lose(self, node_name: str) -> None:
-        """This node's machine is gone: its pods serve nobody, whatever their status says."""
+        """This node's machine is gone: its pods serve nobody, whatever their status says.
+
+        Those that nobody had told to go are kept in ``lost_pods``.
+        """
         self._lost_nodes.add(node_name)
         for health in self.workloads.values():
-            if any(pod.spec.node_name == node_name for pod in health.pods.values()):
+            pods = [pod for pod in health.pods.values() if pod.spec.node_name == node_name]
+            self.lost_pods |= {pod.uid: pod for pod in pods if pod.active}
+            if pods:
                 self._count(health)
 
     def absorb(self, arrivals: Iterable[Arrival]) -> None:
@@ -115,6 +136,16 @@ class Observer:
         """The workload of a pod that was seen at some time."""
         home = self._home.get(pod_uid)
         return self.workloads.get(home) if home is not None else None
+
+    def end_of(self, pod_uid: str) -> End:
+        """How a pod ended, if it did."""
+        if pod_uid in self.lost_pods:
+            return End.LOST
+        health = self.health_of(pod_uid)
+        pod = health.pods.get(pod_uid) if health is not None else None
+        if pod is None:
+            return End.GONE
+        return End.FINISHED if pod.finished else End.ALIVE
 
     def _relist(self, kind: type[KubernetesObject], items: Sequence[KubernetesObject]) -> None:
         kept = {item.uid for item in items}
@@ -227,17 +258,20 @@ class Observer:
             return
         health.lowest = min(health.lowest, health.ready)
         if health.ready == 0 and health.outage is None:
-            health.outage = Outage(self._clock.now(), self._obstacle(health))
+            health.outage = Outage(self._clock.now(), self.obstacle(health))
 
     def _serves(self, pod: Pod) -> bool:
         return pod.ready and pod.active and pod.spec.node_name not in self._lost_nodes
 
-    def _obstacle(self, health: Health) -> str:
-        """What keeps new pods of a workload from running: no place for them, or no leave."""
+    def obstacle(self, health: Health) -> str:
+        """What keeps new pods of a workload from running: no place for them, or no leave.
+
+        Empty if nothing does, as far as the scheduler and the controllers say.
+        """
         for pod in health.pods.values():
             for condition in pod.status.conditions:
                 if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
-                    return f"no place: {condition.message}"
+                    return f"no place for a replacement: {condition.message}"
         for replica_set in self._replica_sets.values():
             top = replica_set.controller
             if top is None or (top.kind, replica_set.namespace, top.name) != (
@@ -248,7 +282,7 @@ class Observer:
                 continue
             failure = replica_set.cannot_create
             if failure is not None:
-                return failure.message
+                return f"no leave for a replacement: {failure.message}"
         return ""
 
 

@@ -175,7 +175,7 @@ def test_pods_serve_nobody_when_their_node_object_is_deleted() -> None:
                     node="",
                 )
             ],
-            "no place: 0/2 nodes are available",
+            "no place for a replacement: 0/2 nodes are available",
             id="no node has room",
         ),
         pytest.param(
@@ -191,7 +191,7 @@ def test_pods_serve_nobody_when_their_node_object_is_deleted() -> None:
                     ),
                 )
             ],
-            "exceeded quota",
+            "no leave for a replacement: exceeded quota",
             id="the quota is used up",
         ),
     ],

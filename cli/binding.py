@@ -1,0 +1,67 @@
+"""Which node an event's instance is, where a person replays events of other instances."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.errors import BadInputError
+from evenkeel.model.node import Node
+from evenkeel.model.notice import Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the person said about it: ``--instance`` and ``--strict-instances``."""
+
+    bound: Mapping[str, str]
+    strict: bool = False
+
+
+def parse(pairs: Sequence[str]) -> dict[str, str]:
+    """``--instance I=NODE``, any number of times. Raises BadInputError."""
+    bound: dict[str, str] = {}
+    for pair in pairs:
+        instance_id, separator, node = pair.partition("=")
+        if not (instance_id and separator and node):
+            raise BadInputError(f"--instance {pair}: should be INSTANCE=NODE, as in i-0123=node-a")
+        if bound.get(instance_id, node) != node:
+            raise BadInputError(f"--instance binds {instance_id} to two nodes: keep one of them")
+        twin = next((i for i, n in bound.items() if n == node and i != instance_id), None)
+        if twin is not None:
+            raise BadInputError(
+                f"--instance binds {twin} and {instance_id} to node {node}: a node is one instance"
+            )
+        bound[instance_id] = node
+    return bound
+
+
+def bind(
+    notices: Sequence[Notice], nodes: Collection[Node], wish: Wish, *, lend: bool
+) -> dict[str, str]:
+    """The node of each instance that is not one of these nodes' own, by instance id.
+
+    ``lend``: an instance that nobody bound gets a spot node that no other instance of the
+    notices has, in the order of ``nodes``. Raises BadInputError for a node that is not
+    there, and when there is no spot node left to lend.
+    """
+    names = {node.name for node in nodes}
+    for instance_id, name in wish.bound.items():
+        if name not in names:
+            raise BadInputError(f"--instance {instance_id}={name}: there is no node {name}")
+    own = {node.instance_id: node.name for node in nodes if node.instance_id}
+    wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
+    taken = {own[each] for each in wanted if each in own} | set(wish.bound.values())
+    free = iter(node.name for node in nodes if node.is_spot and node.name not in taken)
+    bound = dict(wish.bound)
+    if wish.strict or not lend:
+        return bound
+    for instance_id in wanted:
+        if instance_id in own or instance_id in bound:
+            continue
+        lent = next(free, None)
+        if lent is None:
+            raise BadInputError(
+                f"no spot node is left for instance {instance_id}: bind it with --instance"
+                f" {instance_id}=NODE, or leave it out with --strict-instances"
+            )
+        bound[instance_id] = lent
+    return bound

@@ -1,0 +1,44 @@
+"""Bringing the built-in cluster up: its pods run before anything happens to its nodes."""
+
+from datetime import timedelta
+from typing import Final
+
+from cli.built_in import fleet, workloads
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from simulator.options import SimulatorOptions
+
+SEED: Final = 20
+SETTLING: Final = timedelta(seconds=1)
+PATIENCE: Final = timedelta(minutes=5)
+
+OPTIONS: Final = SimulatorOptions(seed=SEED, start_seconds=(3.0, 12.0), stop_seconds=(1.0, 5.0))
+"""A pod takes 3 to 12 s to start, as with images that are not large and mostly cached."""
+
+
+def build(clock: SimulatedClock) -> SimulatedCluster:
+    """A cluster of 60 nodes at rest; a minute or so passes on the clock.
+
+    The pods come while there are only spot nodes, so that these are well used; then the
+    on-demand nodes join, with room for what has to move.
+    """
+    cluster = SimulatedCluster(clock, OPTIONS)
+    cluster.apply(*fleet.spot(), *workloads.all_manifests())
+    deadline = clock.now() + PATIENCE
+    while not _at_rest(cluster) and clock.now() < deadline:
+        clock.advance(SETTLING)
+    cluster.apply(*fleet.on_demand())
+    clock.advance(PATIENCE)
+    return cluster
+
+
+def _at_rest(cluster: SimulatedCluster) -> bool:
+    """Whether every workload has all its pods, ready."""
+    complete = all(
+        workload.get("status", {}).get("readyReplicas", 0) == workload["spec"]["replicas"]
+        for kind in ("Deployment", "StatefulSet")
+        for workload in cluster.objects(kind)
+    )
+    return complete and all(
+        pod.get("status", {}).get("phase") == "Running" for pod in cluster.objects("Pod")
+    )

@@ -1,0 +1,64 @@
+"""Keeping the decisions of a run: for the lines that a person reads, and for the report."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.ports import Clock
+
+type Listener = Callable[["Entry"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One decision, and when it was made."""
+
+    at: datetime
+    decision: Decision
+
+
+@dataclass(slots=True)
+class Journal:
+    """Implements the port Recorder: keeps decisions, counts and notes, in their order.
+
+    A decision that is made again and again about the same object (to wait for something, or
+    to evict a pod that its budget still keeps) is kept once. ``listener`` is called with every
+    entry that is kept.
+    """
+
+    clock: Clock
+    listener: Listener | None = None
+    entries: list[Entry] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    _last: dict[Reference, tuple[Verb, str]] = field(default_factory=dict)
+
+    def decided(self, decision: Decision) -> None:
+        """Keep one decision."""
+        said = (decision.verb, decision.reason)
+        if self._last.get(decision.subject) == said:
+            return
+        self._last[decision.subject] = said
+        entry = Entry(self.clock.now(), decision)
+        self.entries.append(entry)
+        if self.listener is not None:
+            self.listener(entry)
+
+    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+        """Sum up counts; other units are of no use to a person here."""
+        if unit == "Count":
+            self.counts[metric] += round(value)
+
+    def noted(self, message: str, **_details: object) -> None:
+        """Keep a note."""
+        self.notes.append(message)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def about(self, uid: str) -> Sequence[Entry]:
+        """The entries about one object."""
+        return [entry for entry in self.entries if entry.decision.subject.uid == uid]

@@ -1,0 +1,93 @@
+"""Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
+
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from cli import ways
+from cli.ec2 import SimulatedEc2
+from cli.events import Arriving
+from cli.journal import Journal
+from cli.moves import fates
+from cli.observer import Observer
+from cli.report import Report
+from cli.world import CLUSTER_NAME, Application, Ports
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Selection
+from evenkeel.ports import Recorder
+from evenkeel.settings import Mode
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from simulator.instances import SimulatedInstances
+
+LOOK: Final = timedelta(seconds=1)
+
+
+class Simulation:
+    """A simulated cluster under Evenkeel's care. Time passes when ``advance`` is called."""
+
+    def __init__(
+        self, clock: SimulatedClock, cluster: SimulatedCluster, *recorders: Recorder
+    ) -> None:
+        """Take over a cluster; from now on it is watched, and Evenkeel is there."""
+        self.clock = clock
+        self.cluster = cluster
+        self.journal = Journal(clock)
+        self.observer = Observer(clock)
+        instances = SimulatedInstances()
+        instances.adopt(nodes_of(cluster), CLUSTER_NAME)
+        self.ec2 = SimulatedEc2(clock, cluster, instances, self.observer.lose)
+        ports = Ports(cluster, instances, clock, Tee(self.journal, *recorders))
+        self.application = Application(ports, clock, Mode.ACT)
+        self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
+        clock.start(self._watch)
+        while not self.observer.complete:
+            clock.advance(LOOK)
+        self.observer.begin()
+        self.started = clock.now()
+
+    def send(self, arriving: Arriving) -> None:
+        """Let an event happen now: EC2 does what it says, Evenkeel hears of it."""
+        notice = arriving.notice
+        if notice is not None:
+            nodes = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+            if notice.instance_id in nodes:
+                self.ec2.announce(notice, nodes[notice.instance_id])
+        self.application.send(arriving.event)
+
+    def advance(self, duration: timedelta) -> None:
+        """Let time pass."""
+        self.clock.advance(duration)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every announced end has come, and Evenkeel has nothing left to do."""
+        last = self.ec2.last_end
+        return (last is None or last <= self.clock.now()) and self.application.is_idle
+
+    def report(self) -> Report:
+        """What was seen up to now."""
+        return Report(
+            workloads=list(self.observer.workloads.values()),
+            fates=fates(self.journal, self.observer),
+            movable=self.movable,
+            unwarned=self.ec2.unwarned,
+        )
+
+    def close(self) -> None:
+        """End everything that still waits on the clock."""
+        self.clock.stop()
+
+    def _watch(self) -> None:
+        with self.cluster.session() as session:
+            Observer.watch(session)
+            while True:
+                self.observer.absorb(session.next(LOOK))
+
+
+def nodes_of(cluster: SimulatedCluster) -> list[Node]:
+    """The nodes of a simulated cluster, in the order of their names."""
+    return [msgspec.convert(obj, Node) for obj in cluster.objects("Node")]

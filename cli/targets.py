@@ -1,0 +1,33 @@
+"""The real cluster that a command is about."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.errors import BadInputError
+from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which cluster: a kubeconfig's context; None is kubectl's default for each."""
+
+    context: str | None = None
+    kubeconfig: Path | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the person named a cluster at all."""
+        return self.context is not None or self.kubeconfig is not None
+
+    def __str__(self) -> str:
+        """How to call it in a message."""
+        return f"context {self.context}" if self.context else "the current context"
+
+    def connect(self) -> RestCluster:
+        """Open the cluster; nothing is sent yet. Raises BadInputError."""
+        path = None if self.kubeconfig is None else str(self.kubeconfig)
+        try:
+            return from_kubeconfig(self.context, path)
+        except SettingsError as error:
+            raise BadInputError(str(error)) from None

@@ -1,0 +1,61 @@
+"""Which way each pod would go, asked of Evenkeel's own decision before anything happens."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.flows.handover import reading
+from evenkeel.flows.handover.view import View
+from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Selection
+from evenkeel.ports import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A pod with its owner and what surrounds it."""
+
+    pod: Pod
+    owner: Owner
+    surroundings: Surroundings
+
+    @property
+    def workload(self) -> Reference:
+        """What a person would name: the top of its owners, or the pod itself."""
+        top = self.owner.workload
+        if top is not None:
+            return Reference(kind=top.kind, namespace=top.namespace, name=top.name)
+        reference = self.pod.controller
+        if reference is not None:
+            namespace = self.pod.namespace
+            return Reference(kind=reference.kind, namespace=namespace, name=reference.name)
+        return Reference(kind="Pod", namespace=self.pod.namespace, name=self.pod.name)
+
+    def way(self, *, hint: bool) -> Route:
+        """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
+        return route(self.pod, self.owner, self.surroundings, hint=hint)
+
+
+def situations(cluster: Cluster, selections: Sequence[Selection[Pod]]) -> list[Situation]:
+    """Read the selected pods and what bears on how they go. Raises ClusterError."""
+    view = View()
+    pods: dict[str, Pod] = {}
+    for listed in reading.list_all(cluster, [List(selection) for selection in selections]):
+        pods |= {pod.uid: pod for pod in listed}
+    for pod in pods.values():
+        view.pods.see(pod)
+    reading.read_owners(cluster, view)
+    reading.read_surroundings(cluster, view)
+    return [
+        Situation(pod, view.owner_of(pod), view.surroundings_of(pod.namespace))
+        for pod in pods.values()
+    ]
+
+
+def movable(found: Collection[Situation]) -> frozenset[Reference]:
+    """The workloads of which a pod would go by handover under an interruption warning."""
+    return frozenset(
+        situation.workload for situation in found if situation.way(hint=False).way is Way.HANDOVER
+    )

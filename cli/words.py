@@ -1,0 +1,52 @@
+"""How objects, times and numbers are written for people."""
+
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.model.meta import Reference
+
+SHORT: Final = {
+    "Deployment": "deploy",
+    "ReplicaSet": "rs",
+    "StatefulSet": "sts",
+    "DaemonSet": "ds",
+    "Job": "job",
+    "Pod": "pod",
+    "Node": "node",
+}
+"""kubectl's short names."""
+
+
+def kind_word(kind: str) -> str:
+    """A kind as kubectl abbreviates it."""
+    return SHORT.get(kind, kind.lower())
+
+
+def workload_name(workload: Reference) -> str:
+    """``shop/deploy/web``: namespace, kind, name."""
+    return f"{workload.namespace}/{kind_word(workload.kind)}/{workload.name}"
+
+
+def subject_name(subject: Reference) -> str:
+    """``pod shop/web-1-abc`` or ``node ip-10-0-0-1.internal``."""
+    where = f"{subject.namespace}/" if subject.namespace else ""
+    return f"{kind_word(subject.kind)} {where}{subject.name}"
+
+
+def short_node(name: str) -> str:
+    """The first part of a node's DNS name."""
+    return name.partition(".")[0]
+
+
+def offset(duration: timedelta) -> str:
+    """Seconds since the beginning: ``+3.2s``, ``+14m02s`` after ten minutes."""
+    seconds = duration.total_seconds()
+    if seconds < 600:
+        return f"{seconds:+.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"+{minutes}m{rest:02d}s"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

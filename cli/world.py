@@ -1,0 +1,90 @@
+"""Evenkeel as it is deployed, around any cluster: two functions, two queues, a schedule."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from cli import functions
+from evenkeel.handlers import handover, interruption
+from evenkeel.ports import Clock, Cluster, Instances, Recorder
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from simulator.clock import SimulatedClock
+from simulator.event_source import SimulatedEventSource, SimulatedSchedule
+from simulator.queues import SimulatedQueue
+
+CLUSTER_NAME: Final = "evenkeel"
+"""What instances' tags call the cluster, where the command itself makes the tags."""
+
+NOTICE_RETENTION: Final = timedelta(seconds=300)
+HANDOVER_CONCURRENCY: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What the functions act on."""
+
+    cluster: Cluster
+    instances: Instances
+    clock: Clock
+    recorder: Recorder
+
+
+class Application:
+    """The Lambda functions' own handlers, invoked with SQS records as Lambda does it.
+
+    ``driver`` is the clock on which messages become visible and invocations run. It may be
+    the ports' own clock, or one that is moved along beside a real one.
+    """
+
+    def __init__(self, ports: Ports, driver: SimulatedClock, mode: Mode) -> None:
+        """Deploy: from now on messages and the schedule are served when the driver moves."""
+        self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
+        self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups")
+        marking = functions.load("interruption")
+        marking.bind(
+            interruption.build(
+                InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
+                ports.cluster,
+                ports.instances,
+                self._notices,
+                self._wake_ups,
+                ports.clock,
+                ports.recorder,
+            )
+        )
+        moving = functions.load("handover")
+        moving.bind(
+            handover.build(
+                HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME),
+                ports.cluster,
+                ports.instances,
+                self._wake_ups,
+                ports.clock,
+                ports.recorder,
+            )
+        )
+        self._sources = (
+            SimulatedEventSource(driver, self._notices, marking),
+            SimulatedEventSource(driver, self._wake_ups, moving, concurrency=HANDOVER_CONCURRENCY),
+            SimulatedSchedule(driver, moving),
+        )
+
+    def send(self, event: Mapping[str, Any]) -> None:
+        """Put one event into the notice queue, as EventBridge does."""
+        self._notices.put(json.dumps(event))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no message waits and no invocation runs: only the schedule goes on."""
+        return not (
+            self._notices.messages
+            or self._wake_ups.messages
+            or any(source.running for source in self._sources)
+        )
+
+    @property
+    def errors(self) -> Sequence[Exception]:
+        """What the functions raised; Lambda would have tried again, so may this."""
+        return [error for source in self._sources for error in source.errors]

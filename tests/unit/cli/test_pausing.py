@@ -1,0 +1,76 @@
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from cli import pausing
+from evenkeel.flows.pause import is_paused
+from evenkeel.model import names
+from evenkeel.model.request import Create, Request
+from evenkeel.ports import Reply
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+
+NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def cluster() -> SimulatedCluster:
+    return SimulatedCluster(SimulatedClock(NOW))
+
+
+def test_evenkeel_is_paused_when_a_pause_begins_on_a_fresh_cluster(
+    cluster: SimulatedCluster,
+) -> None:
+    assert pausing.begin(cluster, "ada@ops", NOW, "upgrade")
+
+    assert is_paused(cluster)
+    assert str(pausing.find(cluster)) == "paused since 2026-11-21T06:00:00Z by ada@ops: upgrade"
+
+
+def test_the_first_pause_stays_when_a_second_one_begins(cluster: SimulatedCluster) -> None:
+    pausing.begin(cluster, "ada@ops", NOW)
+
+    assert not pausing.begin(cluster, "bob@ops", NOW)
+    assert str(pausing.find(cluster)) == "paused since 2026-11-21T06:00:00Z by ada@ops"
+
+
+def test_a_pause_begins_when_somebody_makes_the_namespace_in_the_same_moment(
+    cluster: SimulatedCluster,
+) -> None:
+    class Racing:
+        def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+            if isinstance(requests[0], Create):
+                namespace = {"apiVersion": "v1", "kind": "Namespace"}
+                cluster.apply(namespace | {"metadata": {"name": names.SYSTEM_NAMESPACE}})
+            return cluster.perform(requests)
+
+        session = cluster.session
+
+    assert pausing.begin(Racing(), "ada@ops", NOW)
+    assert is_paused(cluster)
+
+
+def test_nothing_is_paused_any_more_when_the_pause_ends(cluster: SimulatedCluster) -> None:
+    pausing.begin(cluster, "ada@ops", NOW)
+    found = pausing.find(cluster)
+    assert found is not None
+
+    assert pausing.end(cluster, found)
+    assert not is_paused(cluster)
+
+
+def test_a_pause_that_somebody_else_ended_is_told(cluster: SimulatedCluster) -> None:
+    pausing.begin(cluster, "ada@ops", NOW)
+    found = pausing.find(cluster)
+    assert found is not None
+    cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
+
+    assert not pausing.end(cluster, found)
+
+
+def test_a_pause_made_by_hand_tells_what_it_knows(cluster: SimulatedCluster) -> None:
+    metadata = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
+    cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+    assert str(pausing.find(cluster)) == "paused"
