@@ -46,6 +46,26 @@ class Outcome(msgspec.Struct, frozen=True):
     again_in: timedelta | None = None
 
 
+class Progress:
+    """How fast replacements are made, over one invocation."""
+
+    def __init__(self) -> None:
+        """Nothing was counted yet."""
+        self._first: tuple[datetime, int] | None = None
+
+    def rate(self, made: int, now: datetime) -> float:
+        """Replacements per second since the first count, 0 within the first second.
+
+        ``made``: releases less those not made anew, each since the invocation began or not:
+        only differences matter.
+        """
+        if self._first is None:
+            self._first = (now, made)
+        since, first = self._first
+        seconds = (now - since).total_seconds()
+        return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
+
+
 class Reconciler:
     """Carries out one invocation on a gathered view."""
 
@@ -66,6 +86,7 @@ class Reconciler:
         self._keeper = keeper
         self._teller = teller
         self._planner = Planner(view)
+        self._progress = Progress()
         self._plans: dict[str, WorkloadPlan] = {}
         self._dues: dict[str, datetime] = {}
         self._approved: list[tuple[datetime, Decision]] = []
@@ -178,13 +199,22 @@ class Reconciler:
             wants = any(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
             if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
                 checker.begin(uid, now)
+        self._release(writer, follower, now)
+
+    def _release(self, writer: Writer, follower: Follower, now: datetime) -> None:
+        """Release those whose turn it is, as far as the window and the session have room."""
+        waiting = self._queues(
+            lambda pod: writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
+        )
         under_way = writer.count_under_way(Verb.RELEASE)
-        censuses = [p.census for p in self._plans.values() if p.census is not None]
-        room = min(pace.room(censuses, self._settings.window) - under_way, writer.room)
+        short = pace.short_of(p.census for p in self._plans.values() if p.census is not None)
+        window = pace.window(
+            self._settings.window,
+            self._progress.rate(writer.accepted(Verb.RELEASE) - short, now),
+            zeros_wait=pace.would_reach_zero(waiting),
+        )
+        room = min(window - short - under_way, writer.room)
         if room > 0:
-            waiting = self._queues(
-                lambda pod: writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
-            )
             for decision in self._releases(pace.turns(waiting, room)):
                 writer.submit(decision)
 

@@ -1,5 +1,6 @@
 """Applying: sends decisions' writes, and draws the conclusions from their replies."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 import msgspec
@@ -63,6 +64,7 @@ class Writer:
         self._writes: dict[int, Decision] = {}  # by the id of the write, which the decision keeps
         self._rereads: dict[int, tuple[Request, str]] = {}
         self._under_way: set[str] = set()
+        self._accepted_counts: Counter[Verb] = Counter()
         self._refusals: dict[str, timedelta] = {}
         self._refused_until: dict[str, datetime] = {}
         self._rests_until: dict[str, datetime] = {}
@@ -80,6 +82,10 @@ class Writer:
     def count_under_way(self, verb: Verb) -> int:
         """How many writes of this kind are under way."""
         return sum(decision.verb is verb for decision in self._writes.values())
+
+    def accepted(self, verb: Verb) -> int:
+        """How many writes of this kind were accepted so far."""
+        return self._accepted_counts[verb]
 
     def keep_asking(self) -> None:
         """Ask whether Evenkeel is paused, when the last answer gets old."""
@@ -147,6 +153,7 @@ class Writer:
 
     def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
         uid = decision.subject.uid
+        self._accepted_counts[decision.verb] += 1
         self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.send_off(uid)
