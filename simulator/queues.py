@@ -4,6 +4,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/
 """
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,7 +37,8 @@ class Message:
 class SimulatedQueue:
     """Implements the port Queue, and what Lambda's event source does with a queue.
 
-    ``visibility`` is how long a received message stays invisible. After ``receive_limit``
+    SQS counts in whole seconds, so a delay with a fraction is rounded up, as the real adapter
+    does. ``visibility`` is how long a received message stays invisible. After ``receive_limit``
     receives the next one moves a message to ``dead`` instead of delivering it. A message
     older than ``retention`` vanishes.
     """
@@ -78,7 +80,7 @@ class SimulatedQueue:
         message = self._received(receipt_handle)
         if message is None or message.visible_at <= self._clock.now():
             raise QueueError(f"message of {receipt_handle} is not in flight")
-        self._show(message, self._clock.now() + delay)
+        self._show(message, self._clock.now() + _whole_seconds(delay))
 
     # What others do with a queue.
 
@@ -90,7 +92,7 @@ class SimulatedQueue:
         now = self._clock.now()
         message = Message(f"{self.name}-{next(self._numbers)}", body, now, now)
         self._messages[message.message_id] = message
-        self._show(message, now + delay)
+        self._show(message, now + _whole_seconds(delay))
         return message
 
     def receive(self, limit: int = BATCH) -> Sequence[Message]:
@@ -159,3 +161,7 @@ class SimulatedQueue:
     def _tell_readers(self) -> None:
         for reader in self._readers:
             reader()
+
+
+def _whole_seconds(delay: timedelta) -> timedelta:
+    return timedelta(seconds=math.ceil(delay / timedelta(seconds=1)))

@@ -1,0 +1,1 @@
+"""AWS: which instances there are, the queues, and who we are to the cluster."""

@@ -1,0 +1,72 @@
+"""EC2's instances.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstances.html
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import batched
+from typing import TYPE_CHECKING, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.errors import InstancesError
+from evenkeel.ports import Instance
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_ec2.type_defs import InstanceTypeDef
+
+VALUES_PER_FILTER: Final = 200
+"""EC2 takes no more values in one request's filters."""
+
+PAGE: Final = 1_000
+
+
+class Ec2Instances:
+    """Implements the port Instances. Needs the permission ec2:DescribeInstances."""
+
+    def __init__(self, region: str, client: "EC2Client | None" = None) -> None:
+        """``client`` None: one is made for the first question."""
+        self._region = region
+        self._client = client
+
+    def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
+        """The instances among these that EC2 knows, by id. Raises InstancesError.
+
+        They are asked for by a filter: an id in the parameter InstanceIds that EC2 does not
+        know would fail the whole request.
+        """
+        try:
+            return {
+                instance.instance_id: instance
+                for values in batched(dict.fromkeys(instance_ids), VALUES_PER_FILTER, strict=False)
+                for instance in self._read(values)
+            }
+        except (BotoCoreError, ClientError) as error:
+            raise InstancesError(f"DescribeInstances failed: {error}") from error
+
+    def _read(self, instance_ids: tuple[str, ...]) -> Iterator[Instance]:
+        if self._client is None:
+            self._client = boto3.client("ec2", region_name=self._region, config=CONFIG)
+        pages = self._client.get_paginator("describe_instances").paginate(
+            Filters=[{"Name": "instance-id", "Values": list(instance_ids)}],
+            PaginationConfig={"PageSize": PAGE},
+        )
+        for page in pages:
+            for reservation in page["Reservations"]:
+                for found in reservation.get("Instances", []):
+                    yield _instance(found)
+
+
+def _instance(found: "InstanceTypeDef") -> Instance:
+    tags = {tag["Key"]: tag.get("Value", "") for tag in found.get("Tags", [])}
+    return Instance(
+        instance_id=found["InstanceId"],
+        state=found["State"]["Name"],
+        private_dns_name=found.get("PrivateDnsName", ""),
+        tags=tags,
+        zone=found.get("Placement", {}).get("AvailabilityZone", ""),
+        instance_type=found.get("InstanceType", ""),
+    )
