@@ -10,8 +10,11 @@ def context(authority: str | None = None, *, verify: bool = True) -> ssl.SSLCont
     (VERIFY_X509_STRICT); chain, validity and host name are verified all the same.
     ``verify`` False is a kubeconfig's insecure-skip-tls-verify.
 
-    Raises ssl.SSLError if the authority is no certificate.
+    Raises ssl.SSLError or ValueError if the authority is no certificate.
     """
+    if authority is not None and not authority.strip():
+        # Python would take an empty one for none and trust the system's.
+        raise ValueError("the certificate authority is empty")
     made = ssl.create_default_context(cadata=authority)
     made.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not verify:

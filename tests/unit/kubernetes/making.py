@@ -1,0 +1,88 @@
+"""Objects as the API server sends them, and clusters to ask for them."""
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from typing import Any, Protocol
+
+from evenkeel.adapters.kubernetes.cluster import RestCluster
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
+from evenkeel.adapters.kubernetes.tokens import TokenSource
+from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.errors import ClusterError
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict, Get, List, Patch, Request, Selection
+from tests.fixtures.api_server import HandClock, ScriptedServer, Step, answer
+
+READ = Get(Pod, "web-1", "shop")
+LIST = List(Selection(Pod, namespace="shop", labels="app=web"))
+WRITE = Patch(Pod, "web-1", {"metadata": {"labels": {"a": "b"}}}, "shop")
+EVICT = Evict("web-1", "shop", uid="u1")
+
+
+class Connect(Protocol):
+    """What the fixture ``connect`` offers."""
+
+    def __call__(
+        self, limits: Limits = ..., tokens: TokenSource | None = ..., path: str = ...
+    ) -> RestCluster: ...
+
+
+@contextmanager
+def connecting(server: ScriptedServer, clock: HandClock) -> Iterator[Connect]:
+    with ExitStack() as clusters:
+
+        def connect(
+            limits: Limits = Limits(read=timedelta(seconds=0.2)),  # noqa: B008 - it is frozen
+            tokens: TokenSource | None = None,
+            path: str = "",
+        ) -> RestCluster:
+            endpoint = Endpoint(server.url + path, tokens=tokens)
+            transport = Transport(endpoint, limits, clock=clock, jitter=random.Random(1))  # noqa: S311
+            return clusters.enter_context(RestCluster(transport))
+
+        yield connect
+
+
+def error_of(cluster: RestCluster, request: Request) -> ClusterError | None:
+    """The error that one request meets."""
+    (reply,) = cluster.perform([request])
+    return reply.error
+
+
+def pod(name: str = "web-1", version: int = 1, **metadata: Any) -> dict[str, Any]:
+    """A pod, with parts that the model does not know."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "shop",
+            "uid": f"uid-{name}",
+            "resourceVersion": str(version),
+            "creationTimestamp": "2026-11-21T11:00:00Z",
+            "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}],
+            **metadata,
+        },
+        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "i", "tty": True}]},
+        "status": {"phase": "Running", "hostIP": "10.0.0.1"},
+    }
+
+
+def page(*pods: dict[str, Any], version: int = 10, more: str = "") -> Step:
+    """Answer one page of a list."""
+    metadata = {"resourceVersion": str(version), "continue": more}
+    return answer(200, {"kind": "PodList", "metadata": metadata, "items": list(pods)})
+
+
+def event(kind: str, thing: dict[str, Any]) -> bytes:
+    """One line of a watch."""
+    return json.dumps({"type": kind, "object": thing}).encode() + b"\n"
+
+
+def bookmark(version: int) -> bytes:
+    """The line that says how far a watch has come."""
+    metadata = {"resourceVersion": str(version), "creationTimestamp": None}
+    return event("BOOKMARK", {"kind": "Pod", "apiVersion": "v1", "metadata": metadata})

@@ -1,0 +1,244 @@
+"""Watches: a list, then changes, whatever happens to the stream."""
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import ForbiddenError
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, List, Relisted, Selection
+from evenkeel.ports import Arrival, Reply, Session
+from tests.fixtures.api_server import (
+    Handler,
+    ScriptedServer,
+    Step,
+    hang,
+    refusal,
+    reset,
+    stream,
+)
+from tests.unit.kubernetes.making import Connect, bookmark, event, page, pod
+
+PODS = Selection(Pod, namespace="shop", labels="app=web")
+SOON = timedelta(seconds=5)
+EXPIRED = event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})
+
+
+def arrivals(session: Session, count: int) -> Sequence[Arrival]:
+    """The next so many arrivals, or as many as come in five seconds."""
+    found: list[Arrival] = []
+    while len(found) < count:
+        more = session.next(SOON)
+        if not more:
+            break
+        found += more
+    return found
+
+
+def told(arrival: Arrival) -> tuple[Any, ...]:
+    """An arrival in short."""
+    match arrival:
+        case Relisted(listing=listing):
+            return ("listed", *[item.name for item in listing.items])
+        case Change(object=thing, deleted=deleted):
+            return ("left" if deleted else "changed", thing.name, thing.revision)
+        case Reply(error=error):
+            return ("refused", type(error))
+
+
+def silent(*pieces: bytes) -> Step:
+    """A stream that says this much and then stays open."""
+    return stream(*pieces, then=hang)
+
+
+def test_a_watch_lists_first_and_then_tells_changes(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(
+        page(pod("a"), version=10),
+        silent(
+            event("ADDED", pod("b", 11)),
+            event("MODIFIED", pod("a", 12)),
+            event("DELETED", pod("b", 13)),
+        ),
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 4)
+    assert [told(arrival) for arrival in found] == [
+        ("listed", "a"),
+        ("changed", "b", 11),
+        ("changed", "a", 12),
+        ("left", "b", 13),
+    ]
+    listed, followed = server.seen
+    assert listed.query == {"labelSelector": "app=web", "limit": "1000"}
+    assert 240 <= int(followed.query["timeoutSeconds"]) <= 300
+    assert followed.query == {
+        "labelSelector": "app=web",
+        "watch": "1",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": "10",
+        "timeoutSeconds": followed.query["timeoutSeconds"],
+    }
+
+
+def test_changes_are_read_when_they_come_in_pieces(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    both = event("ADDED", pod("a", 11)) + event("ADDED", pod("b", 12))
+    middle = len(both) // 2 + 7
+    server.script(page(), silent(both[:9], both[9:middle], both[middle:]))
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 3)
+    assert [told(arrival) for arrival in found[1:]] == [("changed", "a", 11), ("changed", "b", 12)]
+
+
+HALF = event("ADDED", pod("lost", 99))[:40]
+
+
+@pytest.mark.parametrize("end", [None, reset], ids=["ended", "reset"])
+@pytest.mark.parametrize("half", [b"", HALF], ids=["between lines", "within a line"])
+def test_a_stream_that_breaks_goes_on_from_the_last_version_seen(
+    end: Step | None, half: bytes, server: ScriptedServer, connect: Connect
+) -> None:
+    pieces = [event("ADDED", pod("a", 11)), *([half] if half else [])]
+    server.script(
+        page(version=10),
+        stream(*pieces, then=end),
+        stream(bookmark(25)),
+        silent(event("ADDED", pod("b", 31))),
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 3)
+    assert [told(arrival) for arrival in found] == [
+        ("listed",),
+        ("changed", "a", 11),
+        ("changed", "b", 31),
+    ]
+    assert [seen.query["resourceVersion"] for seen in server.seen[1:]] == ["10", "11", "25"]
+
+
+@pytest.mark.parametrize(
+    "gone", [refusal(410, "Expired"), stream(EXPIRED)], ids=["as an answer", "within the stream"]
+)
+def test_a_watch_lists_again_when_its_version_is_too_old(
+    gone: Step, server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(
+        page(pod("a"), version=10), gone, page(pod("b"), version=50), silent(bookmark(51))
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 2)
+    assert [told(arrival) for arrival in found] == [("listed", "a"), ("listed", "b")]
+    assert server.seen[2].query.get("resourceVersion") is None
+
+
+def test_a_stream_that_cannot_be_opened_is_tried_until_it_can(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(
+        page(version=10),
+        reset,
+        refusal(500, "InternalError"),
+        refusal(429, "TooManyRequests"),
+        silent(event("ADDED", pod("a", 11))),
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 2)
+    assert [told(arrival) for arrival in found] == [("listed",), ("changed", "a", 11)]
+
+
+def test_a_watch_that_is_refused_says_so_once_and_goes_on_trying(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    denied = refusal(403, "Forbidden", "pods is forbidden")
+    server.script(denied, denied, denied, page(pod("a")), silent())
+    with connect().session() as session:
+        session.watch(PODS)
+        found = arrivals(session, 2)
+    assert [told(arrival) for arrival in found] == [("refused", ForbiddenError), ("listed", "a")]
+    assert isinstance(found[0], Reply)
+    assert found[0].request == List(PODS)
+
+
+def test_a_selection_is_watched_once_however_often_it_is_asked_for(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(page(pod("a")), silent())
+    with connect().session() as session:
+        session.watch(PODS)
+        session.watch(PODS)
+        assert [told(arrival) for arrival in arrivals(session, 1)] == [("listed", "a")]
+        assert session.next(timedelta(milliseconds=50)) == ()
+    assert len([seen for seen in server.seen if "watch" not in seen.query]) == 1
+
+
+def on_demand(*pieces: bytes) -> tuple[Step, Callable[[], None]]:
+    """A stream that says its pieces when it is told to, and how to tell it."""
+    go = Event()
+
+    def step(handler: Handler) -> None:
+        go.wait(5)
+        for data in pieces:
+            handler.piece(data)
+        hang(handler)
+
+    return stream(bookmark(10), then=step), go.set
+
+
+def test_nothing_more_arrives_of_a_selection_that_is_no_longer_watched(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    later, tell = on_demand(event("ADDED", pod("b", 11)))
+    server.script(page(pod("a")), later)
+    with connect().session() as session:
+        session.watch(PODS)
+        session.unwatch(PODS)
+        session.unwatch(Selection(Node))  # never watched: nothing happens
+        tell()
+        # What came before stays; what comes after does not arrive.
+        assert [told(arrival) for arrival in session.next(timedelta(milliseconds=50))] in (
+            [],
+            [("listed", "a")],
+        )
+
+
+def test_a_selection_can_be_watched_again(server: ScriptedServer, connect: Connect) -> None:
+    lists = iter([page(pod("a")), page(pod("b"))])
+
+    def serve(handler: Handler) -> None:
+        (silent() if "watch=" in handler.path else next(lists))(handler)
+
+    server.script(always=serve)
+    with connect().session() as session:
+        for name in ("a", "b"):
+            session.watch(PODS)
+            assert [told(arrival) for arrival in arrivals(session, 1)] == [("listed", name)]
+            session.unwatch(PODS)
+
+
+def test_a_session_ends_at_once_although_its_watches_are_silent(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(page(), page(), always=silent(bookmark(12)))
+    with connect().session() as session:
+        session.watch(PODS)
+        session.watch(Selection(Node))
+        arrivals(session, 2)
+        watching = watch_threads()
+    assert len(watching) == 2
+    assert not watch_threads()
+
+
+def watch_threads() -> list[str]:
+    return [t.name for t in threading.enumerate() if t.name.startswith("evenkeel-watch")]
