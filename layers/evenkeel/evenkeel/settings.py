@@ -55,8 +55,9 @@ class Mode(StrEnum):
 class ConnectionSettings:
     """How a function reaches its cluster.
 
-    ``endpoint`` is the API server's https URL, ``certificate_authority`` the PEM text of the
-    authority that signed its certificate, ``parallel`` how many requests it gets at once.
+    ``endpoint`` is the API server's https URL and ``certificate_authority`` the PEM text of
+    the authority that signed its certificate, in base64: both as EKS's DescribeCluster
+    answers them. ``parallel`` is how many requests the API server gets at once.
     """
 
     cluster_name: str
@@ -203,15 +204,13 @@ def _queue_url(environ: Mapping[str, str], name: str) -> str:
 
 
 def _certificate(environ: Mapping[str, str]) -> str:
-    """PEM text; EKS hands it out in base64, and both are taken."""
     what = "the cluster's certificate authority, in base64 as `aws eks describe-cluster` shows it"
     value = _text(environ, CLUSTER_CA, what)
-    if not value.startswith("-----BEGIN "):
-        try:
-            value = base64.b64decode(value, validate=True).decode("ascii")
-        except (binascii.Error, UnicodeDecodeError):
-            raise SettingsError(f"{CLUSTER_CA} is not base64: it should be {what}") from None
-    if "-----BEGIN CERTIFICATE-----" not in value:
+    try:
+        text = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise SettingsError(f"{CLUSTER_CA} is not base64: it should be {what}") from None
+    if b"-----BEGIN CERTIFICATE-----" not in text:
         raise SettingsError(f"{CLUSTER_CA} holds no certificate: it should be {what}")
     return value
 

@@ -21,7 +21,7 @@ from evenkeel.errors import (
     ThrottledError,
 )
 from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
-from evenkeel.flows.pause import QUESTION, PauseGate
+from evenkeel.flows.pause import is_paused
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
@@ -81,7 +81,6 @@ class InterruptionFlow:
         self._wake_ups = wake_ups
         self._clock = clock
         self._recorder = recorder
-        self._gate = PauseGate()
 
     def handle(self, notices: Sequence[Notice]) -> Mapping[int, timedelta]:
         """Mark the nodes of these notices.
@@ -158,23 +157,19 @@ class InterruptionFlow:
             work.marked.add(position)
             self._settle(notice, decision, now)
 
-    def _may_write(self, work: _Work, decisions: Iterable[str]) -> bool:
-        """Whether nobody has paused Evenkeel, known to be true within the last second."""
-        if not self._gate.is_open(self._clock.now()):
-            self._gate.asked(self._clock.now())
-            (reply,) = self._cluster.perform([QUESTION])
-            self._gate.heard(reply)
-            if self._gate.is_open(self._clock.now()):
-                return True
-            for name in decisions:
-                queue = work.queues.pop(name)
-                if reply.error is None:
-                    for position in queue:
-                        self._wait(work, position, "Paused", "Evenkeel is paused")
-                else:
-                    self._give_back(work, queue, reply.error)
+    def _may_write(self, work: _Work, names: Iterable[str]) -> bool:
+        """Whether nobody has paused Evenkeel: asked anew before each round of writes."""
+        try:
+            paused = is_paused(self._cluster)
+        except ClusterError as error:
+            for name in names:
+                self._give_back(work, work.queues.pop(name), error)
             return False
-        return True
+        if paused:
+            for name in names:
+                for position in work.queues.pop(name):
+                    self._wait(work, position, "Paused", "Evenkeel is paused")
+        return not paused
 
     def _apply(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
         """Write the marks, all at once, and read again the nodes that others wrote to."""

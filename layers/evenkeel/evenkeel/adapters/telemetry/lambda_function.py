@@ -6,15 +6,18 @@ in the namespace ``Evenkeel``.
 """
 
 from collections import defaultdict
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.decision_log import record
+from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision
-from evenkeel.ports import Clock
+from evenkeel.ports import Clock, Cluster, Recorder
 
 NAMESPACE: Final = "Evenkeel"
 SERVICE: Final = "evenkeel"
@@ -63,3 +66,27 @@ class LambdaRecorder:
         self._counts.clear()
         if self._metrics.metric_set:
             self._metrics.flush_metrics()
+
+
+class LambdaTelemetry:
+    """Everything that a function records: its log and metrics, and Kubernetes Events.
+
+    ``recorder`` is for the handler; ``follow`` puts the invocation's request id into every
+    line that the handler logs.
+    """
+
+    def __init__(
+        self, cluster: Cluster, clock: Clock, *, cluster_name: str, observes: bool
+    ) -> None:
+        """``observes`` tells every line and Event that nothing was written."""
+        mode = "observe" if observes else "act"
+        self._log = LambdaRecorder(clock, cluster=cluster_name, mode=mode)
+        events = ClusterEvents(cluster, clock, self._log, observes=observes)
+        # Events first: what the API server refuses is still counted in the same invocation.
+        self.recorder: Recorder = Tee(events, self._log)
+
+    def follow(
+        self, handler: Callable[[dict[str, Any], object], dict[str, Any]]
+    ) -> Callable[[dict[str, Any], object], dict[str, Any]]:
+        """The same handler, whose log lines name the invocation."""
+        return self._log.logger.inject_lambda_context(handler)

@@ -1,0 +1,1 @@
+"""The function behind the wake-up queue and the schedule."""
