@@ -1,6 +1,7 @@
 """Watches: a list, then changes, whatever happens to the stream."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from threading import Event
@@ -54,6 +55,17 @@ def told(arrival: Arrival) -> tuple[Any, ...]:
 def silent(*pieces: bytes) -> Step:
     """A stream that says this much and then stays open."""
     return stream(*pieces, then=hang)
+
+
+def quiet(*lists: Step) -> Step:
+    """Answer lists so, the last one again and again, and watches with an open stream."""
+    left = deque(lists)
+
+    def step(handler: Handler) -> None:
+        following = "watch=" in handler.path
+        (silent() if following else left.popleft() if len(left) > 1 else left[0])(handler)
+
+    return step
 
 
 def test_a_watch_lists_first_and_then_tells_changes(
@@ -214,12 +226,7 @@ def test_nothing_more_arrives_of_a_selection_that_is_no_longer_watched(
 
 
 def test_a_selection_can_be_watched_again(server: ScriptedServer, connect: Connect) -> None:
-    lists = iter([page(pod("a")), page(pod("b"))])
-
-    def serve(handler: Handler) -> None:
-        (silent() if "watch=" in handler.path else next(lists))(handler)
-
-    server.script(always=serve)
+    server.script(always=quiet(page(pod("a")), page(pod("b"))))
     with connect().session() as session:
         for name in ("a", "b"):
             session.watch(PODS)
@@ -230,7 +237,7 @@ def test_a_selection_can_be_watched_again(server: ScriptedServer, connect: Conne
 def test_a_session_ends_at_once_although_its_watches_are_silent(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    server.script(page(), page(), always=silent(bookmark(12)))
+    server.script(always=quiet(page()))
     with connect().session() as session:
         session.watch(PODS)
         session.watch(Selection(Node))

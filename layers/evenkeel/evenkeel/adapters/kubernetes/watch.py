@@ -53,7 +53,7 @@ class Watch[T: KubernetesObject]:
         self._thread.start()
 
     def stop(self) -> None:
-        """Deliver nothing any more; the thread ends soon after."""
+        """Deliver nothing any more. The thread ends at once, or with the list that it reads."""
         with self._lock:
             self._stopping.set()
             if self._response is not None:
