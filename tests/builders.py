@@ -1,0 +1,482 @@
+"""Small builders of model objects for tests: sane defaults, and only what a test cares about.
+
+Every object is as the API server would send it: a pod that is given a ReplicaSet as its owner
+carries that ReplicaSet's labels and an owner reference; a released pod carries Evenkeel's label
+and annotations instead. Uids are made from names, so equal calls give equal objects.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.model import names
+from evenkeel.model.meta import (
+    Condition,
+    KubernetesObject,
+    LabelSelector,
+    Metadata,
+    OwnerReference,
+)
+from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.pod import ClaimSource, Pod, PodSpec, PodStatus, Volume
+from evenkeel.model.release import Cooldown, Release, ReleaseReason
+from evenkeel.model.request import Patch
+from evenkeel.model.surroundings import (
+    NetworkPolicy,
+    NetworkPolicySpec,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    Service,
+    ServiceSpec,
+)
+from evenkeel.model.workload import (
+    Deployment,
+    DeploymentSpec,
+    DeploymentStrategy,
+    IntOrString,
+    Job,
+    JobSpec,
+    PodConditionPattern,
+    PodFailurePolicy,
+    PodFailureRule,
+    ReplicaSet,
+    ReplicaSetSpec,
+    ReplicaSetStatus,
+    RollingUpdate,
+    StatefulSet,
+    StatefulSetSpec,
+)
+from simulator.api.patches import json_patch
+
+NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
+"""When tests take place, unless they say otherwise."""
+
+LONG_AGO = NOW - timedelta(hours=1)
+"""When what was there before was made."""
+
+HASH = "6d5f8c7b9"
+"""The template hash of ReplicaSets, unless told otherwise."""
+
+INTERRUPTION_DEADLINE = timedelta(seconds=120)
+REBALANCE_DEADLINE = timedelta(minutes=15)
+
+
+def seconds(number: float) -> timedelta:
+    """A span of so many seconds."""
+    return timedelta(seconds=number)
+
+
+def metadata(
+    name: str,
+    *,
+    namespace: str = "default",
+    uid: str = "",
+    revision: int = 1,
+    owner: KubernetesObject | OwnerReference | None = None,
+    leaving: bool = False,
+    **other: Any,
+) -> Metadata:
+    """The metadata of any object; ``other`` are Metadata's own fields."""
+    values: dict[str, Any] = {"creation_timestamp": LONG_AGO} | other
+    if leaving:
+        values["deletion_timestamp"] = NOW
+    return Metadata(
+        name=name,
+        namespace=namespace,
+        uid=uid or f"{name}-uid",
+        resource_version=str(revision),
+        owner_references=() if owner is None else (owner_reference(owner),),
+        **values,
+    )
+
+
+def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
+    """The entry in ownerReferences that makes this object the controller."""
+    if isinstance(owner, OwnerReference):
+        return owner
+    return OwnerReference(
+        api_version=owner.resource.api_version,
+        kind=owner.resource.kind,
+        name=owner.name,
+        uid=owner.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )
+
+
+def foreign_owner(kind: str, api_version: str = "example.com/v1") -> OwnerReference:
+    """A controller of a kind that Evenkeel does not read."""
+    return OwnerReference(
+        api_version=api_version, kind=kind, name="x", uid=f"{kind}-uid", controller=True
+    )
+
+
+def deployment(
+    name: str = "web",
+    *,
+    replicas: int = 3,
+    strategy: str = "RollingUpdate",
+    max_surge: IntOrString = "25%",
+    max_unavailable: IntOrString = "25%",
+    annotations: Mapping[str, str] | None = None,
+    **meta: Any,
+) -> Deployment:
+    """A Deployment, with the strategy that the API server fills in."""
+    rolling = RollingUpdate(max_surge=max_surge, max_unavailable=max_unavailable)
+    return Deployment(
+        metadata=metadata(name, annotations=dict(annotations or {}), **meta),
+        spec=DeploymentSpec(
+            replicas=replicas,
+            selector=LabelSelector(match_labels={"app": name}),
+            strategy=DeploymentStrategy(
+                type=strategy, rolling_update=rolling if strategy == "RollingUpdate" else None
+            ),
+        ),
+    )
+
+
+def replica_set(
+    name: str = "",
+    *,
+    of: Deployment | None = None,
+    replicas: int = 3,
+    template_hash: str = HASH,
+    selector: Mapping[str, str] | None = None,
+    min_ready_seconds: int = 0,
+    failure: str = "",
+    annotations: Mapping[str, str] | None = None,
+    **meta: Any,
+) -> ReplicaSet:
+    """A ReplicaSet. ``failure`` is why its controller cannot create pods, if it cannot."""
+    app = of.name if of is not None else "web"
+    failed = Condition(type="ReplicaFailure", status="True", reason="FailedCreate", message=failure)
+    if selector is None:
+        selector = {"app": app, names.TEMPLATE_HASH: template_hash}
+    return ReplicaSet(
+        metadata=metadata(
+            name or f"{app}-{template_hash}",
+            owner=of,
+            labels=dict(selector),
+            annotations=dict(annotations or {}),
+            **meta,
+        ),
+        spec=ReplicaSetSpec(
+            replicas=replicas,
+            selector=LabelSelector(match_labels=dict(selector)),
+            min_ready_seconds=min_ready_seconds,
+        ),
+        status=ReplicaSetStatus(conditions=(failed,) if failure else ()),
+    )
+
+
+def stateful_set(
+    name: str = "db",
+    *,
+    replicas: int = 3,
+    min_ready_seconds: int = 0,
+    annotations: Mapping[str, str] | None = None,
+    **meta: Any,
+) -> StatefulSet:
+    """A StatefulSet."""
+    return StatefulSet(
+        metadata=metadata(name, annotations=dict(annotations or {}), **meta),
+        spec=StatefulSetSpec(
+            replicas=replicas,
+            selector=LabelSelector(match_labels={"app": name}),
+            min_ready_seconds=min_ready_seconds,
+        ),
+    )
+
+
+def job(
+    name: str = "batch",
+    *,
+    ignores_disruptions: bool = False,
+    annotations: Mapping[str, str] | None = None,
+    **meta: Any,
+) -> Job:
+    """A Job. ``ignores_disruptions``: a podFailurePolicy does not count disrupted pods."""
+    disruption = PodConditionPattern(type="DisruptionTarget")
+    ignore = PodFailureRule(action="Ignore", on_pod_conditions=(disruption,))
+    return Job(
+        metadata=metadata(name, annotations=dict(annotations or {}), **meta),
+        spec=JobSpec(
+            pod_failure_policy=PodFailurePolicy(rules=(ignore,)) if ignores_disruptions else None
+        ),
+    )
+
+
+def pod(
+    name: str = "web-1",
+    *,
+    of: KubernetesObject | OwnerReference | None = None,
+    node: str = "n1",
+    ready: bool = True,
+    ready_since: datetime = LONG_AGO,
+    released: Release | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    conditions: Sequence[Condition] = (),
+    phase: str = "",
+    start_time: datetime | None = LONG_AGO,
+    grace: int | None = None,
+    priority: int = 0,
+    claim: str = "",
+    **meta: Any,
+) -> Pod:
+    """A pod, running and ready on node n1.
+
+    ``of`` is its controller; a ReplicaSet, StatefulSet or Job gives it its labels, too.
+    ``released``: Evenkeel took it out of the ReplicaSet ``of``, whose hash and reference it
+    then lacks. ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was
+    not scheduled yet. ``meta`` goes to ``metadata``.
+    """
+    its_labels = dict(_selector_of(of)) | dict(labels or {})
+    its_annotations = dict(annotations or {})
+    if released is not None:
+        its_labels[names.RELEASED_FROM] = its_labels.pop(names.TEMPLATE_HASH, HASH)
+        its_annotations |= {
+            names.RELEASE: msgspec.json.encode(released).decode(),
+            names.DO_NOT_DISRUPT: "true",
+        }
+    readiness = Condition(
+        type="Ready",
+        status="True" if ready else "False",
+        last_transition_time=ready_since if ready else None,
+    )
+    volume = Volume(name="data", persistent_volume_claim=ClaimSource(claim_name=claim))
+    return Pod(
+        metadata=metadata(
+            name,
+            owner=of if released is None else None,
+            labels=its_labels,
+            annotations=its_annotations,
+            **meta,
+        ),
+        spec=PodSpec(
+            node_name=node,
+            termination_grace_period_seconds=grace,
+            priority=priority,
+            volumes=(volume,) if claim else (),
+        ),
+        status=PodStatus(
+            phase=phase or ("Running" if ready else "Pending"),
+            conditions=(readiness, *conditions),
+            start_time=start_time,
+        ),
+    )
+
+
+def pods(
+    number: int,
+    *,
+    of: KubernetesObject | OwnerReference | None = None,
+    prefix: str = "",
+    **same: Any,
+) -> list[Pod]:
+    """So many pods that differ in their names alone: ``<prefix>-0``, ``<prefix>-1`` ..."""
+    prefix = prefix or (of.name if of is not None else "pod")
+    return [pod(f"{prefix}-{i}", of=of, **same) for i in range(number)]
+
+
+def _selector_of(owner: KubernetesObject | OwnerReference | None) -> Mapping[str, str]:
+    if isinstance(owner, ReplicaSet | StatefulSet):
+        return owner.spec.selector.match_labels
+    return {"batch.kubernetes.io/controller-uid": owner.uid} if isinstance(owner, Job) else {}
+
+
+def release(
+    replica_set: ReplicaSet | None = None,
+    *,
+    reason: ReleaseReason = ReleaseReason.INTERRUPTION,
+    deadline: datetime | None = None,
+    since: datetime = NOW,
+    wanted: int | None = None,
+    do_not_disrupt: str | None = None,
+) -> Release:
+    """A release from a ReplicaSet; by default everything that it asks for was there."""
+    if deadline is None:
+        voluntary = reason is not ReleaseReason.INTERRUPTION
+        deadline = NOW + (REBALANCE_DEADLINE if voluntary else INTERRUPTION_DEADLINE)
+    if wanted is None:
+        wanted = replica_set.spec.replicas if replica_set is not None else 1
+    return Release(
+        reason=reason,
+        deadline=deadline,
+        since=since,
+        wanted=wanted,
+        controller=replica_set.name if replica_set is not None else f"web-{HASH}",
+        controller_uid=replica_set.uid if replica_set is not None else f"web-{HASH}-uid",
+        do_not_disrupt=do_not_disrupt,
+    )
+
+
+def cooldown(failures: int, until: datetime) -> dict[str, str]:
+    """The annotations of a workload that cools down."""
+    value = Cooldown(failures=failures, until=until)
+    return {names.COOLDOWN: msgspec.json.encode(value).decode()}
+
+
+def notice(
+    kind: NoticeKind = NoticeKind.INTERRUPTION,
+    *,
+    deadline: datetime | None = None,
+    since: datetime = NOW,
+    cordoned: bool = True,
+    **other: Any,
+) -> NodeNotice:
+    """The notice of a doomed node; ``other`` are NodeNotice's own fields."""
+    if deadline is None:
+        hint = kind is NoticeKind.REBALANCE
+        deadline = since + (REBALANCE_DEADLINE if hint else INTERRUPTION_DEADLINE)
+    values: dict[str, Any] = {
+        "event_id": "event-1",
+        "cordoned_at": since if cordoned else None,
+    } | other
+    return NodeNotice(kind=kind, deadline=deadline, since=since, **values)
+
+
+def hint(**changes: Any) -> NodeNotice:
+    """A rebalance recommendation; ``changes`` go to ``notice``."""
+    return notice(NoticeKind.REBALANCE, **changes)
+
+
+def node(
+    name: str = "n1",
+    *,
+    notice: NodeNotice | None = None,
+    spot: bool = True,
+    ready: bool = True,
+    unschedulable: bool = False,
+    taints: Sequence[Taint] = (),
+    labels: Mapping[str, str] | None = None,
+    instance_id: str = "i-0123456789abcdef0",
+    **meta: Any,
+) -> Node:
+    """A node; with a notice it is marked, and cordoned where the notice says so."""
+    its_labels = {names.CAPACITY_LABELS[-1]: "spot" if spot else "on-demand"} | dict(labels or {})
+    annotations: dict[str, str] = {}
+    its_taints = list(taints)
+    if notice is not None:
+        its_labels[names.DOOMED] = notice.kind.value
+        annotations[names.NOTICE] = msgspec.json.encode(notice).decode()
+        if notice.cordoned_at is not None:
+            unschedulable = True
+            its_taints.append(Taint(key=names.DOOMED, value=notice.kind, effect="NoSchedule"))
+    return Node(
+        metadata=metadata(name, namespace="", labels=its_labels, annotations=annotations, **meta),
+        spec=NodeSpec(
+            unschedulable=unschedulable,
+            taints=tuple(its_taints),
+            provider_id=f"aws:///eu-central-1a/{instance_id}",
+        ),
+        status=NodeStatus(
+            conditions=(Condition(type="Ready", status="True" if ready else "False"),)
+        ),
+    )
+
+
+def budget(
+    name: str = "web",
+    *,
+    selects: Mapping[str, str] | None = None,
+    min_available: IntOrString | None = None,
+    max_unavailable: IntOrString | None = None,
+    healthy: int = 3,
+    demanded: int = 2,
+) -> PodDisruptionBudget:
+    """A PodDisruptionBudget and what was counted under it last; selects app=web by default."""
+    return PodDisruptionBudget(
+        metadata=metadata(name),
+        spec=PodDisruptionBudgetSpec(
+            selector=LabelSelector(match_labels=dict(selects or {"app": "web"})),
+            min_available=min_available,
+            max_unavailable=max_unavailable,
+        ),
+        status=PodDisruptionBudgetStatus(
+            disruptions_allowed=max(0, healthy - demanded),
+            current_healthy=healthy,
+            desired_healthy=demanded,
+            expected_pods=healthy,
+            observed_generation=1,
+        ),
+    )
+
+
+def service(name: str = "web", *, selects: Mapping[str, str] | None = None) -> Service:
+    """A Service; selects app=web by default."""
+    return Service(
+        metadata=metadata(name),
+        spec=ServiceSpec(selector={"app": "web"} if selects is None else dict(selects)),
+    )
+
+
+def policy(name: str = "web", *, selects: LabelSelector | None = None) -> NetworkPolicy:
+    """A NetworkPolicy; selects every pod of its namespace by default."""
+    return NetworkPolicy(
+        metadata=metadata(name), spec=NetworkPolicySpec(pod_selector=selects or LabelSelector())
+    )
+
+
+def claim(name: str = "data", *modes: str) -> PersistentVolumeClaim:
+    """A PersistentVolumeClaim; ReadWriteOnce by default."""
+    return PersistentVolumeClaim(
+        metadata=metadata(name),
+        spec=PersistentVolumeClaimSpec(access_modes=modes or ("ReadWriteOnce",)),
+    )
+
+
+def owner(controller: Controller | None = None, deployment: Deployment | None = None) -> Owner:
+    """The owner of pods that Evenkeel can read."""
+    kind = controller.resource.kind if controller is not None else ""
+    return Owner(kind=kind, controller=controller, deployment=deployment)
+
+
+def census(
+    replica_set: ReplicaSet | None,
+    *,
+    owned: Sequence[Pod] = (),
+    released: Sequence[Pod] = (),
+    dooms: Mapping[str, NodeNotice] | None = None,
+    deployment: Deployment | None = None,
+    now: datetime = NOW,
+) -> Census:
+    """The census of a ReplicaSet. What the released pods' annotations say is read from them."""
+    return Census(
+        now=now,
+        replica_set=replica_set,
+        owner=Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
+        owned=owned,
+        released=[ReleasedPod(each, release_on(each)) for each in released],
+        dooms=dooms or {},
+    )
+
+
+def release_on(pod: Pod) -> Release:
+    """What the annotation of a released pod says."""
+    return msgspec.json.decode(pod.metadata.annotations[names.RELEASE], type=Release)
+
+
+def manifest(item: KubernetesObject) -> dict[str, Any]:
+    """The object as the API server sends it: empty maps and lists left out."""
+    document: dict[str, Any] = msgspec.to_builtins(item)
+    return {
+        "apiVersion": item.resource.api_version,
+        "kind": item.resource.kind,
+        **document,
+    }
+
+
+def patched[T: KubernetesObject](item: T, patch: object) -> T:
+    """The object after one of Evenkeel's JSON patches; InvalidError if a test in it fails."""
+    assert isinstance(patch, Patch)
+    operations = msgspec.json.decode(patch.to_wire(), type=list[dict[str, Any]])
+    return msgspec.convert(json_patch(manifest(item), operations), type(item))
