@@ -223,10 +223,10 @@ class SimulatedCluster:
                 return decode(self.server.create(manifest), kind)
             case Delete():
                 key = (request.namespace, request.name)
-                left = self.server.delete(
+                self.server.delete(
                     request.kind.resource.kind, key, uid=request.uid, grace=request.grace_seconds
                 )
-                return decode(left, request.kind)
+                return None
             case Evict():
                 evict(self.server, (request.namespace, request.name), request.uid)
                 return None

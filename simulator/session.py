@@ -9,7 +9,7 @@ import msgspec
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
+from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
 from evenkeel.ports import Arrival, Reply
 from simulator.api.objects import Obj
 from simulator.api.watch import Consumer, Filter, Watch, WatchHub
@@ -28,7 +28,7 @@ def decode[T: KubernetesObject](obj: Obj, kind: type[T]) -> T:
 
 
 def filter_of(selection: Selection[KubernetesObject]) -> Filter:
-    """A selection on plain objects; InvalidError if its selectors are none."""
+    """A selection on plain objects; ClusterError (400) if its selectors are none."""
     return Filter.of(
         selection.kind.resource.kind, selection.namespace, selection.labels, selection.fields
     )
@@ -86,7 +86,10 @@ class SimulatedSession:
         self._pump()
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
-        """List and watch a selection until the session closes."""
+        """List and watch a selection until the session closes.
+
+        What the server refuses is delivered as the Reply of a List.
+        """
         if selection in self._watches:
             return
         kind = selection.kind
@@ -98,7 +101,12 @@ class SimulatedSession:
         def changed(obj: Obj, deleted: bool) -> None:  # noqa: FBT001 - as Consumer calls it
             self._deliver(Change(selection, decode(obj, kind), deleted))
 
-        watch = Watch(self._hub, filter_of(selection), Consumer(relisted, changed))
+        try:
+            watch = Watch(self._hub, filter_of(selection), Consumer(relisted, changed))
+        except ClusterError as error:
+            refused = Reply(List(selection), error=error)
+            self._clock.call_in(self._backend.arrival(), lambda: self._deliver(refused))
+            return
         self._watches[selection] = watch
         self._clock.call_in(
             self._backend.arrival(),
@@ -130,14 +138,14 @@ class SimulatedSession:
         """Use the session in a with statement."""
         return self
 
-    def __exit__(self, exc_type: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         """End all watches, and wait (bounded) for the requests under way.
 
         Where the process was killed, what it had not sent yet is never sent.
         """
         for selection in list(self._watches):
             self.unwatch(selection)
-        if exc_type is not None and issubclass(exc_type, Killed):
+        if isinstance(exc_info[1], Killed):
             self._queued.clear()
             return
         self.wait_for_replies(CLOSING)

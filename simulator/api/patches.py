@@ -38,6 +38,7 @@ def _apply(document: Json, operation: Mapping[str, Any]) -> Json:
         case "remove":
             return _edit(document, path, lambda c: _remove(c, path[-1]))
         case "replace":
+            # The API server's library also sets what was not there.
             return _edit(document, path, lambda c: _replace(c, path[-1], operation["value"]))
         case "move":
             source = _tokens(operation["from"])
@@ -124,6 +125,6 @@ def _replace(container: Json, part: str, value: Json) -> Json:
     if isinstance(container, list):
         i = _index(container, part, len(container) - 1)
         return [*container[:i], value, *container[i + 1 :]]
-    if isinstance(container, Mapping) and part in container:
+    if isinstance(container, Mapping):
         return {**container, part: value}
-    raise InvalidError(f"the patch replaces {part!r}, which is not there")
+    raise InvalidError(f"the patch replaces {part!r} in what is neither object nor list")

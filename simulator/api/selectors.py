@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 
-from evenkeel.errors import InvalidError
+from evenkeel.errors import ClusterError
 from simulator.api.objects import Obj, at
 
 type Labels = Mapping[str, str]
@@ -38,13 +38,13 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 @functools.lru_cache(maxsize=4096)
 def clauses(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """A label selector's clauses as (key, operator, values); InvalidError if it is none."""
+    """A label selector's clauses as (key, operator, values); ClusterError (400) if it is none."""
     found: list[tuple[str, str, tuple[str, ...]]] = []
     position = 0
     while position < len(text):
         match = CLAUSE.match(text, position)
         if match is None:
-            raise InvalidError(f"unable to parse the label selector {text!r}")
+            raise ClusterError(f"unable to parse the label selector {text!r}")
         position = match.end()
         part = match.groupdict()
         if part["absent"]:
@@ -62,7 +62,7 @@ def clauses(text: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
 
 
 def holds(key: str, operator: str, values: tuple[str, ...] | list[str], labels: Labels) -> bool:
-    """Whether one clause holds; InvalidError for an operator that there is not."""
+    """Whether one clause holds; ClusterError for an operator that there is not."""
     match operator:
         case "In":
             return key in labels and labels[key] in values
@@ -78,7 +78,7 @@ def holds(key: str, operator: str, values: tuple[str, ...] | list[str], labels: 
             except (KeyError, ValueError, IndexError):
                 return False
             return mine > bound if operator == "Gt" else mine < bound
-    raise InvalidError(f"{operator!r} is not a valid operator of a selector")
+    raise ClusterError(f"{operator!r} is not a valid operator of a selector")
 
 
 def label_predicate(text: str) -> Predicate | None:
@@ -98,9 +98,9 @@ def field_predicate(text: str) -> Predicate | None:
     """Whether an object satisfies a field selector; None when every object does."""
     wanted: list[tuple[tuple[str, ...], str, bool]] = []
     for clause in filter(None, (part.strip() for part in text.split(","))):
-        name, operator, value = re.split(r"(!=|==|=)", clause, maxsplit=1)
-        if name not in FIELDS:
-            raise InvalidError(f"field label not supported: {name}")
+        name, operator, value = [*re.split(r"(!=|==|=)", clause, maxsplit=1), "", ""][:3]
+        if name not in FIELDS or not operator:
+            raise ClusterError(f"field label not supported: {name}")
         wanted.append((FIELDS[name], value, operator != "!="))
     if not wanted:
         return None

@@ -234,11 +234,7 @@ class ApiServer:
         if subresource == "status":
             if not kind.has_status:
                 raise NotFoundError(f"{kind.name} has no subresource status")
-            kept = {**old, "status": new.get("status") or {}}
-            if kind.name == "Deployment" and annotations_of(new) != annotations_of(old):
-                # Its controller writes the revision this way, which counts as no new generation.
-                kept["metadata"] = {**old["metadata"], "annotations": annotations_of(new)}
-            return kept
+            return self._kept_with_status(kind, old, new)
         if subresource:
             raise NotFoundError(f"{kind.name} has no subresource {subresource!r} here")
         metadata = dict(new["metadata"])
@@ -257,6 +253,16 @@ class ApiServer:
         ):
             new["metadata"] = {**new["metadata"], "generation": old["metadata"]["generation"] + 1}
         return new
+
+    def _kept_with_status(self, kind: Kind, old: Obj, new: Obj) -> Obj:
+        """The new state after a write to the status: the spec stays, most metadata does not."""
+        metadata = dict(new["metadata"])
+        stays = {"Deployment": ("labels",), "Pod": ("ownerReferences",)}.get(kind.name, ())
+        for field in (*SERVERS_OWN, "resourceVersion", *stays):
+            metadata.pop(field, None)
+            if field in old["metadata"]:
+                metadata[field] = old["metadata"][field]
+        return tidied({**old, "metadata": metadata, "status": new.get("status") or {}})
 
     def _suffix(self) -> str:
         return "".join(self._rng.choices(NAME_CHARACTERS, k=5))

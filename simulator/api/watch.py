@@ -33,7 +33,7 @@ class Filter:
 
     @classmethod
     def of(cls, kind: str, namespace: str, labels: str, fields: str) -> "Filter":
-        """The filter of selectors in the API's syntax; InvalidError if they are not."""
+        """The filter of selectors in the API's syntax; ClusterError if they are not."""
         return cls(kind, namespace, label_predicate(labels), field_predicate(fields))
 
     def matches(self, obj: Obj) -> bool:

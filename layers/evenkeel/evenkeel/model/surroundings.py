@@ -204,8 +204,8 @@ class Event(KubernetesObject, frozen=True, kw_only=True):
     message: str
     type: str = ""
     count: int = 0
-    first_timestamp: str = ""
-    last_timestamp: str = ""
+    first_timestamp: str | None = None
+    last_timestamp: str | None = None
     source: EventSource = EventSource()
     reporting_component: str = msgspec.field(default="", name="reportingComponent")
     reporting_instance: str = msgspec.field(default="", name="reportingInstance")

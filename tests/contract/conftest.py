@@ -1,0 +1,35 @@
+"""The ground that every contract test runs on, twice: simulated and real."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evenkeel.adapters.clock import SystemClock
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from simulator.options import SimulatorOptions
+from tests.contract.ground import Ground, RealGround, SimulatedGround
+from tests.fixtures.control_plane import ControlPlane, Options
+
+
+@pytest.fixture(
+    params=[
+        "simulator",
+        pytest.param("control plane", marks=pytest.mark.controlplane),
+    ]
+)
+def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
+    """A namespace of its own in a cluster."""
+    if request.param == "simulator":
+        rate = float(Options().controller_qps)
+        clock = SimulatedClock()
+        cluster = SimulatedCluster(clock, SimulatorOptions(controller_qps=rate))
+        simulated = SimulatedGround(cluster, clock, "contract")
+        simulated.cluster.apply(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract"}}
+        )
+        yield simulated
+        return
+    control_plane: ControlPlane = request.getfixturevalue("control_plane")
+    with control_plane.namespace() as namespace:
+        yield RealGround(control_plane, SystemClock(), namespace)

@@ -1,0 +1,239 @@
+"""Ground to stand on: one cluster, simulated or real, under the same test text.
+
+A test asks only through the port Cluster. What Evenkeel never does itself (add nodes, apply
+workloads, fail a readiness probe) goes through the ground.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from evenkeel.errors import ClusterError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
+from evenkeel.model.workload import ReplicaSet
+from evenkeel.ports import Clock, Cluster
+from simulator.cluster import SimulatedCluster
+from tests.fixtures.control_plane import ControlPlane
+
+LOOK_AGAIN = timedelta(milliseconds=50)
+ZONE = "topology.kubernetes.io/zone"
+
+
+class Ground(ABC):
+    """A namespace of its own in a cluster, and a clock to wait by."""
+
+    def __init__(self, cluster: Cluster, clock: Clock, namespace: str) -> None:
+        self.cluster = cluster
+        self.clock = clock
+        self.namespace = namespace
+
+    @abstractmethod
+    def apply(self, *manifests: Mapping[str, Any]) -> None:
+        """Apply manifests as kubectl would; without a namespace they go into this one."""
+
+    @abstractmethod
+    def add_node(
+        self, name: str, *, labels: Mapping[str, str] | None = None, cpu: str = "8", pods: int = 110
+    ) -> str:
+        """Add a node on which pods can be placed; answers its name, which is unique."""
+
+    def node(self, name: str) -> str:
+        """The unique name of a node that the test calls so."""
+        return f"{self.namespace}-{name}"
+
+    def placed(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """A manifest in this namespace."""
+        metadata = {"namespace": self.namespace, **manifest["metadata"]}
+        return {**manifest, "metadata": metadata}
+
+    # Requests through the port.
+
+    def ask(self, request: Request) -> Any:
+        """The result of one request; raises its error."""
+        reply = self.cluster.perform([request])[0]
+        if reply.error is not None:
+            raise reply.error
+        return reply.result
+
+    def refused(self, request: Request) -> ClusterError:
+        """The error that one request meets."""
+        reply = self.cluster.perform([request])[0]
+        assert reply.error is not None, f"{request} was carried out"
+        return reply.error
+
+    def get[T: KubernetesObject](self, kind: type[T], name: str) -> T:
+        """One object of this namespace."""
+        found: T = self.ask(Get(kind, name, self._namespace_of(kind)))
+        return found
+
+    def list[T: KubernetesObject](
+        self, kind: type[T], labels: str = "", fields: str = ""
+    ) -> Sequence[T]:
+        """The objects of this namespace, fresh."""
+        namespace = self._namespace_of(kind)
+        items: Sequence[T] = self.ask(List(Selection(kind, namespace, labels, fields))).items
+        return items
+
+    def pods(self, labels: str = "") -> Sequence[Pod]:
+        """The pods of this namespace."""
+        return self.list(Pod, labels)
+
+    def patch(
+        self,
+        kind: type[KubernetesObject],
+        name: str,
+        body: Sequence[Operation] | Mapping[str, Any],
+        subresource: str = "",
+    ) -> Any:
+        """Change one object of this namespace."""
+        return self.ask(Patch(kind, name, body, self._namespace_of(kind), subresource))
+
+    def delete(self, obj: KubernetesObject, grace_seconds: int | None = None) -> None:
+        """Delete one object."""
+        kind = type(obj)
+        self.ask(Delete(kind, obj.name, obj.namespace, obj.uid, grace_seconds))
+
+    def evict(self, pod: Pod) -> None:
+        """Evict one pod; raises the refusal."""
+        self.ask(Evict(pod.name, pod.namespace, pod.uid))
+
+    def scale(self, kind: type[KubernetesObject], name: str, replicas: int) -> None:
+        """Set a workload's replicas."""
+        self.patch(kind, name, {"spec": {"replicas": replicas}})
+
+    def fail_probe(self, pod: Pod) -> None:
+        """Let a pod's readiness probe fail."""
+        position = [c.type for c in self.get(Pod, pod.name).status.conditions].index("Ready")
+        self.patch(
+            Pod,
+            pod.name,
+            [Operation("replace", f"/status/conditions/{position}/status", "False")],
+            subresource="status",
+        )
+
+    # Waiting.
+
+    def eventually[T](
+        self, probe: Callable[[], T | None], what: str = "", seconds: float = 30.0
+    ) -> T:
+        """Look again and again until the probe answers something truthy; answers that."""
+        give_up = self.clock.now() + timedelta(seconds=seconds)
+        while not (answer := probe()):
+            assert self.clock.now() < give_up, f"not within {seconds} s: {what or probe}"
+            self.clock.sleep(LOOK_AGAIN)
+        return answer
+
+    def never(self, probe: Callable[[], object], seconds: float = 2.0) -> None:
+        """Look again and again for a while; the probe must answer nothing truthy."""
+        end = self.clock.now() + timedelta(seconds=seconds)
+        while self.clock.now() < end:
+            assert not probe(), f"it happened: {probe()}"
+            self.clock.sleep(LOOK_AGAIN)
+
+    def ready_pods(self, count: int, labels: str = "") -> Sequence[Pod]:
+        """Wait until exactly so many pods are there and all of them are Ready."""
+
+        def ready() -> Sequence[Pod]:
+            pods = [pod for pod in self.pods(labels) if pod.active]
+            return pods if len(pods) == count and all(pod.ready for pod in pods) else []
+
+        return self.eventually(ready, f"{count} ready pods {labels}") if count else []
+
+    def gone(self, pod: Pod) -> None:
+        """Wait until the object of this pod is gone, not only one with its name."""
+        self.eventually(
+            lambda: all(other.uid != pod.uid for other in self.pods()), f"{pod.name} gone"
+        )
+
+    def replica_set(self) -> ReplicaSet:
+        """The one ReplicaSet of this namespace."""
+        found = self.list(ReplicaSet)
+        assert len(found) == 1
+        return found[0]
+
+    def release(self, pod: Pod) -> Pod:
+        """Take a pod out of its ReplicaSet as Evenkeel does: label and owner in one patch."""
+        label = "/metadata/labels/pod-template-hash"
+        released: Pod = self.patch(
+            Pod,
+            pod.name,
+            [
+                Operation("test", "/metadata/uid", pod.uid),
+                Operation("test", label, pod.metadata.labels["pod-template-hash"]),
+                Operation("remove", label),
+                Operation("test", "/metadata/ownerReferences/0/uid", owner_uid(pod)),
+                Operation("remove", "/metadata/ownerReferences/0"),
+            ],
+        )
+        return released
+
+    def put_back(self, pod: Pod) -> None:
+        """Give a released pod its label back, so that its ReplicaSet adopts it."""
+        label = "/metadata/labels/pod-template-hash"
+        before = pod.metadata.labels["pod-template-hash"]
+        self.patch(Pod, pod.name, [Operation("add", label, before)])
+
+    def _namespace_of(self, kind: type[KubernetesObject]) -> str:
+        return self.namespace if kind.resource.namespaced else ""
+
+
+def owner_uid(pod: Pod) -> str:
+    """The uid of a pod's controller."""
+    assert pod.controller is not None
+    return pod.controller.uid
+
+
+class SimulatedGround(Ground):
+    """Ground in memory."""
+
+    cluster: SimulatedCluster
+
+    def apply(self, *manifests: Mapping[str, Any]) -> None:
+        """Apply to the simulated cluster."""
+        self.cluster.apply(*(self.placed(manifest) for manifest in manifests))
+
+    def add_node(
+        self, name: str, *, labels: Mapping[str, str] | None = None, cpu: str = "8", pods: int = 110
+    ) -> str:
+        """Add a simulated node."""
+        unique = self.node(name)
+        room = {"cpu": cpu, "memory": "32Gi", "pods": str(pods)}
+        self.cluster.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {
+                    "name": unique,
+                    "labels": {"kubernetes.io/hostname": unique, ZONE: "a", **(labels or {})},
+                },
+                "status": {"allocatable": room, "capacity": room},
+            }
+        )
+        self.eventually(
+            lambda: not self.get(Node, unique).has_taint("node.kubernetes.io/not-ready")
+        )
+        return unique
+
+
+class RealGround(Ground):
+    """Ground on a real control plane."""
+
+    def __init__(self, control_plane: ControlPlane, clock: Clock, namespace: str) -> None:
+        super().__init__(control_plane.cluster, clock, namespace)
+        self._control_plane = control_plane
+
+    def apply(self, *manifests: Mapping[str, Any]) -> None:
+        """Apply to the real cluster."""
+        self._control_plane.apply(*(self.placed(manifest) for manifest in manifests))
+
+    def add_node(
+        self, name: str, *, labels: Mapping[str, str] | None = None, cpu: str = "8", pods: int = 110
+    ) -> str:
+        """Add a node whose kubelet kwok plays."""
+        unique = self.node(name)
+        self._control_plane.add_node(unique, labels=labels, cpu=cpu, pods=pods)
+        return unique

@@ -1,0 +1,401 @@
+"""What the API server answers to single requests."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.errors import (
+    AlreadyExistsError,
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
+from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Create, Delete, Get, List, Operation, Patch, Selection
+from evenkeel.model.surroundings import (
+    ConfigMap,
+    Event,
+    Lease,
+    LeaseSpec,
+    ObjectReference,
+)
+from evenkeel.model.workload import Deployment
+from tests.contract.ground import Ground
+from tests.contract.manifests import config_map, deployment, pod
+
+
+def test_an_object_is_read_back_as_stored_when_it_was_created(ground: Ground) -> None:
+    created = ground.ask(
+        Create(
+            ConfigMap(
+                metadata=Metadata(name="settings", namespace=ground.namespace, labels={"a": "b"}),
+                data={"key": "value"},
+            )
+        )
+    )
+    found = ground.get(ConfigMap, "settings")
+    assert found == created
+    assert found.data == {"key": "value"}
+    assert found.uid
+    assert found.revision > 0
+    assert found.metadata.creation_timestamp is not None
+
+
+def test_creating_is_refused_when_the_name_is_taken(ground: Ground) -> None:
+    ground.apply(config_map("settings"))
+    again = Create(ConfigMap(metadata=Metadata(name="settings", namespace=ground.namespace)))
+    assert isinstance(ground.refused(again), AlreadyExistsError)
+
+
+def test_creating_is_refused_when_the_namespace_is_missing(ground: Ground) -> None:
+    create = Create(ConfigMap(metadata=Metadata(name="x", namespace=f"no-{ground.namespace}")))
+    assert isinstance(ground.refused(create), NotFoundError)
+
+
+def test_reading_patching_and_deleting_find_nothing_when_nothing_is_there(ground: Ground) -> None:
+    for request in (
+        Get(ConfigMap, "absent", ground.namespace),
+        Patch(ConfigMap, "absent", {"data": {"a": "b"}}, ground.namespace),
+        Delete(ConfigMap, "absent", ground.namespace),
+    ):
+        assert isinstance(ground.refused(request), NotFoundError)
+
+
+def test_all_requests_are_answered_in_their_order_when_several_are_performed(
+    ground: Ground,
+) -> None:
+    for name in ("a", "b", "c"):
+        ground.apply(config_map(name))
+    requests = [Get(ConfigMap, name, ground.namespace) for name in ("c", "x", "a", "b")]
+    replies = ground.cluster.perform(requests)
+    assert [reply.request for reply in replies] == requests
+    assert [getattr(reply.result, "name", None) for reply in replies] == ["c", None, "a", "b"]
+    assert isinstance(replies[1].error, NotFoundError)
+
+
+# JSON patches.
+
+
+def test_a_json_patch_changes_all_it_names_when_its_tests_hold(ground: Ground) -> None:
+    ground.apply(config_map("settings", mode="act"))
+    before = ground.get(ConfigMap, "settings")
+    after = ground.patch(
+        ConfigMap,
+        "settings",
+        [
+            Operation("test", "/metadata/uid", before.uid),
+            Operation("test", "/data/mode", "act"),
+            Operation("replace", "/data/mode", "observe"),
+            Operation("add", "/metadata/annotations", {"example.org/note": "old"}),
+            Operation("replace", "/metadata/annotations/example.org~1note", "new"),
+        ],
+    )
+    assert after.data == {"mode": "observe"}
+    assert after.metadata.annotations["example.org/note"] == "new"
+    assert after.revision > before.revision
+    assert ground.get(ConfigMap, "settings") == after
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        pytest.param(Operation("test", "/data/mode", "observe"), id="another value"),
+        pytest.param(Operation("test", "/metadata/uid", "not-this-one"), id="another uid"),
+        pytest.param(Operation("test", "/metadata/resourceVersion", "1"), id="another version"),
+        pytest.param(Operation("test", "/data/absent", "x"), id="a missing value"),
+        pytest.param(Operation("remove", "/data/absent"), id="removes what is not there"),
+        pytest.param(Operation("replace", "/absent/x", "x"), id="replaces in what is not there"),
+        pytest.param(Operation("add", "/metadata/labels/a", "b"), id="adds into what is not there"),
+        pytest.param(Operation("replace", "/metadata/uid", "other"), id="changes the uid"),
+    ],
+)
+def test_a_json_patch_is_invalid_and_changes_nothing_when_an_operation_fails(
+    ground: Ground, failing: Operation
+) -> None:
+    ground.apply(config_map("settings", mode="act"))
+    before = ground.ask(
+        Patch(
+            ConfigMap,
+            "settings",
+            [Operation("add", "/metadata/annotations", {"note": "so that it has some"})],
+            ground.namespace,
+        )
+    )
+    patch = Patch(
+        ConfigMap,
+        "settings",
+        [Operation("replace", "/data/mode", "changed"), failing],
+        ground.namespace,
+    )
+    assert isinstance(ground.refused(patch), InvalidError)
+    assert ground.get(ConfigMap, "settings") == before
+
+
+def test_replacing_adds_when_nothing_was_there(ground: Ground) -> None:
+    """RFC 6902 demands an error; the API server's library has none."""
+    ground.apply(config_map("settings", mode="act"))
+    after = ground.patch(ConfigMap, "settings", [Operation("replace", "/data/new", "x")])
+    assert after.data == {"mode": "act", "new": "x"}
+
+
+def test_the_version_stays_when_a_patch_changes_nothing(ground: Ground) -> None:
+    ground.apply(config_map("settings", mode="act"))
+    before = ground.get(ConfigMap, "settings")
+    after = ground.patch(ConfigMap, "settings", {"data": {"mode": "act"}})
+    assert after.metadata.resource_version == before.metadata.resource_version
+
+
+def test_the_last_label_takes_the_labels_with_it_when_it_is_removed(ground: Ground) -> None:
+    """So the next patch that adds a label has to add the mapping: ``add`` into it fails."""
+    created = Create(
+        ConfigMap(metadata=Metadata(name="x", namespace=ground.namespace, labels={"a": "b"}))
+    )
+    ground.ask(created)
+    ground.patch(ConfigMap, "x", [Operation("remove", "/metadata/labels/a")])
+    add = Patch(ConfigMap, "x", [Operation("add", "/metadata/labels/a", "b")], ground.namespace)
+    assert isinstance(ground.refused(add), InvalidError)
+
+
+def test_a_label_is_refused_when_its_value_is_no_label_value(ground: Ground) -> None:
+    ground.apply(config_map("x"))
+    patch = Patch(ConfigMap, "x", {"metadata": {"labels": {"a": "b c"}}}, ground.namespace)
+    assert isinstance(ground.refused(patch), InvalidError)
+
+
+# Merge patches.
+
+
+def test_a_merge_patch_merges_and_null_removes(ground: Ground) -> None:
+    ground.apply(config_map("settings", one="1", two="2"))
+    after = ground.patch(ConfigMap, "settings", {"data": {"one": None, "three": "3"}})
+    assert after.data == {"two": "2", "three": "3"}
+
+
+def test_a_merge_patch_conflicts_when_it_names_an_old_version(ground: Ground) -> None:
+    ground.apply(config_map("settings", mode="act"))
+    old = ground.get(ConfigMap, "settings")
+    ground.patch(ConfigMap, "settings", {"data": {"mode": "observe"}})
+    stale = Patch(
+        ConfigMap,
+        "settings",
+        {"metadata": {"resourceVersion": old.metadata.resource_version}, "data": {"x": "y"}},
+        ground.namespace,
+    )
+    assert isinstance(ground.refused(stale), ConflictError)
+    assert ground.get(ConfigMap, "settings").data == {"mode": "observe"}
+
+
+# Deletions.
+
+
+def test_a_deletion_conflicts_when_the_object_has_another_uid(ground: Ground) -> None:
+    ground.apply(config_map("settings"))
+    delete = Delete(ConfigMap, "settings", ground.namespace, uid="not-this-one")
+    assert isinstance(ground.refused(delete), ConflictError)
+    assert ground.list(ConfigMap, fields="metadata.name=settings")
+
+
+def test_an_object_is_gone_when_it_was_deleted(ground: Ground) -> None:
+    ground.apply(config_map("settings"))
+    ground.delete(ground.get(ConfigMap, "settings"))
+    assert isinstance(ground.refused(Get(ConfigMap, "settings", ground.namespace)), NotFoundError)
+
+
+# Status, generation.
+
+
+def test_a_write_to_the_object_leaves_its_status_alone_and_the_other_way_round(
+    ground: Ground,
+) -> None:
+    ground.apply(pod("waits"))
+    changed = ground.patch(
+        Pod, "waits", {"metadata": {"labels": {"a": "b"}}, "status": {"phase": "Running"}}
+    )
+    assert (changed.metadata.labels, changed.status.phase) == ({"a": "b"}, "Pending")
+    condition = {"type": "example.org/checked", "status": "True"}
+    changed = ground.patch(
+        Pod,
+        "waits",
+        {
+            "metadata": {"labels": {"a": "other"}},
+            "spec": {"priority": 7},
+            "status": {"conditions": [condition]},
+        },
+        subresource="status",
+    )
+    assert changed.spec.priority == 0
+    assert "example.org/checked" in [c.type for c in changed.status.conditions]
+    assert changed.metadata.labels == {"a": "other"}, "metadata goes through either way"
+
+
+def test_the_generation_counts_changes_of_the_spec_only(ground: Ground) -> None:
+    ground.apply(deployment("web", replicas=0))
+    ground.eventually(lambda: ground.get(Deployment, "web").status.observed_generation == 1)
+    labelled = ground.patch(Deployment, "web", {"metadata": {"labels": {"a": "b"}}})
+    assert labelled.metadata.generation == 1
+    paused = ground.patch(Deployment, "web", {"spec": {"paused": True}})
+    assert paused.metadata.generation == 2
+
+
+def test_a_pods_node_cannot_be_changed(ground: Ground) -> None:
+    ground.apply(pod("waits"))
+    patch = Patch(Pod, "waits", {"spec": {"nodeName": "n"}}, ground.namespace)
+    assert isinstance(ground.refused(patch), InvalidError)
+
+
+def test_a_node_without_a_cordon_has_no_field_for_it(ground: Ground) -> None:
+    """The server leaves out what is false, so a JSON patch cannot test for it."""
+    name = ground.add_node("n")
+    cordon = ground.patch(Node, name, [Operation("add", "/spec/unschedulable", value=True)])
+    assert cordon.spec.unschedulable
+    ground.patch(Node, name, [Operation("replace", "/spec/unschedulable", value=False)])
+    again = Patch(Node, name, [Operation("test", "/spec/unschedulable", value=False)])
+    assert isinstance(ground.refused(again), InvalidError)
+
+
+def test_two_taints_of_one_key_and_effect_are_refused(ground: Ground) -> None:
+    name = ground.add_node("n")
+    taint = {"key": "example.org/full", "effect": "NoSchedule"}
+    patch = Patch(Node, name, {"spec": {"taints": [taint, {**taint, "value": "other"}]}})
+    assert isinstance(ground.refused(patch), InvalidError)
+
+
+# Selections.
+
+LABELLED = {
+    "one": {"app": "web", "tier": "front"},
+    "two": {"app": "web", "tier": "back"},
+    "three": {"app": "db", "tier": "back", "canary": ""},
+    "four": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("", {"one", "two", "three", "four"}),
+        ("app=web", {"one", "two"}),
+        ("app==web,tier=back", {"two"}),
+        ("app!=web", {"three", "four"}),
+        ("app in (web, db),tier notin (front)", {"two", "three"}),
+        ("canary", {"three"}),
+        ("!canary", {"one", "two", "four"}),
+        ("app,!canary", {"one", "two"}),
+        ("canary=", {"three"}),
+        ("app in (absent)", set()),
+    ],
+)
+def test_a_label_selector_selects(ground: Ground, labels: str, expected: set[str]) -> None:
+    for name, own in LABELLED.items():
+        metadata = Metadata(name=name, namespace=ground.namespace, labels=own)
+        ground.ask(Create(ConfigMap(metadata=metadata)))
+    found = {c.name for c in ground.list(ConfigMap, labels)} - {"kube-root-ca.crt"}
+    assert found == expected
+
+
+def test_a_selector_is_refused_when_it_makes_no_sense(ground: Ground) -> None:
+    for selection in (
+        Selection(Pod, ground.namespace, labels="a in b"),
+        Selection(Pod, ground.namespace, fields="spec.absent=x"),
+    ):
+        assert isinstance(ground.refused(List(selection)), ClusterError)
+
+
+def test_a_field_selector_selects_by_name_node_and_phase(ground: Ground) -> None:
+    name = ground.add_node("n")
+    ground.apply(pod("bound"), pod("waits", nodeSelector={"example.org/none": "x"}))
+    ground.eventually(lambda: ground.get(Pod, "bound").ready)
+    for fields, expected in (
+        (f"spec.nodeName={name}", ["bound"]),
+        ("spec.nodeName=", ["waits"]),
+        (f"spec.nodeName!={name}", ["waits"]),
+        ("status.phase=Running", ["bound"]),
+        (f"metadata.name=waits,metadata.namespace={ground.namespace}", ["waits"]),
+    ):
+        assert [p.name for p in ground.list(Pod, fields=fields)] == expected, fields
+
+
+def test_a_list_is_sorted_by_name_and_cut_when_a_limit_is_set(ground: Ground) -> None:
+    for name in ("c", "a", "b"):
+        ground.apply(config_map(name))
+    selection = Selection(ConfigMap, ground.namespace, fields="metadata.name!=kube-root-ca.crt")
+    everything = ground.ask(List(selection))
+    assert [c.name for c in everything.items] == ["a", "b", "c"]
+    assert [c.name for c in ground.ask(List(selection, limit=2)).items] == ["a", "b"]
+
+
+def test_a_list_of_metadata_brings_no_data(ground: Ground) -> None:
+    ground.apply(config_map("settings", mode="act"))
+    selection = Selection(ConfigMap, ground.namespace, fields="metadata.name=settings")
+    found = ground.ask(List(selection, metadata_only=True)).items[0]
+    assert found.metadata == ground.get(ConfigMap, "settings").metadata
+    assert found.data == {}
+
+
+def test_a_fresh_list_sees_a_write_at_once_and_the_cache_soon(ground: Ground) -> None:
+    for turn in range(5):
+        ground.apply(config_map("settings", turn=str(turn)))
+        selection = Selection(ConfigMap, ground.namespace, fields="metadata.name=settings")
+        assert ground.ask(List(selection)).items[0].data == {"turn": str(turn)}
+
+        def in_cache(selection: Selection[ConfigMap] = selection, turn: int = turn) -> bool:
+            items = ground.ask(List(selection, fresh=False)).items
+            return bool(items) and items[0].data == {"turn": str(turn)}
+
+        ground.eventually(in_cache, seconds=5)
+
+
+# Leases and Events.
+
+
+def test_only_one_of_two_takes_a_lease_when_both_patch_the_same_version(ground: Ground) -> None:
+    namespace = ground.namespace
+    lease = Lease(
+        metadata=Metadata(name="turn", namespace=namespace),
+        spec=LeaseSpec(
+            holder_identity="first",
+            lease_duration_seconds=20,
+            renew_time="2026-01-01T00:00:00.123456Z",
+        ),
+    )
+    created = ground.ask(Create(lease))
+    assert created.spec == lease.spec
+
+    def take(holder: str) -> Patch:
+        version = {"resourceVersion": created.metadata.resource_version}
+        return Patch(
+            Lease, "turn", {"metadata": version, "spec": {"holderIdentity": holder}}, namespace
+        )
+
+    replies = ground.cluster.perform([take("second"), take("third")])
+    errors = [type(reply.error) for reply in replies if reply.error is not None]
+    assert errors == [ConflictError]
+
+
+def test_an_event_is_found_by_its_object(ground: Ground) -> None:
+    ground.apply(pod("subject"), pod("other"))
+    subject = ground.get(Pod, "subject")
+    for about in (subject, ground.get(Pod, "other")):
+        ground.ask(
+            Create(
+                Event(
+                    metadata=Metadata(name=f"{about.name}.1", namespace=ground.namespace),
+                    involved_object=ObjectReference(
+                        kind="Pod", name=about.name, namespace=ground.namespace, uid=about.uid
+                    ),
+                    reason="Released",
+                    message="its node goes",
+                )
+            )
+        )
+    fields = f"involvedObject.uid={subject.uid},reason=Released"
+    assert [e.name for e in ground.list(Event, fields=fields)] == ["subject.1"]
+
+
+def test_time_passes_while_requests_are_carried_out(ground: Ground) -> None:
+    before = ground.clock.now()
+    ground.list(ConfigMap)
+    assert timedelta() < ground.clock.now() - before < timedelta(seconds=10)
