@@ -1,0 +1,132 @@
+"""Marks and Events on nodes, as an API server takes them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.decisions.notice import marks
+from evenkeel.errors import InvalidError
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.request import List, Operation, Patch, Selection
+from evenkeel.model.surroundings import Event
+from tests.contract.ground import Ground
+
+NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
+NOTICE = NodeNotice(
+    kind=NoticeKind.INTERRUPTION,
+    event_id="e1",
+    deadline=NOW + timedelta(seconds=120),
+    since=NOW,
+    cordoned_at=NOW,
+)
+DEDICATED = Taint(key="dedicated", value="batch", effect="PreferNoSchedule")
+
+
+def change(ground: Ground, name: str, decide: Callable[[Node], Patch | None]) -> Node:
+    """Read, decide, write; again while kubelets and controllers write in between."""
+    for _ in range(20):
+        patch = decide(ground.get(Node, name))
+        assert patch is not None
+        try:
+            written: Node = ground.ask(patch)
+        except InvalidError:
+            continue
+        return written
+    pytest.fail("the node never stood still")
+
+
+def put_dedicated(node: Node) -> Patch:
+    """Another's taint, put first."""
+    taints = [DEDICATED, *node.spec.taints]
+    return Patch(
+        kind=Node,
+        name=node.name,
+        body=(
+            Operation("test", "/metadata/resourceVersion", node.metadata.resource_version),
+            Operation("add", "/spec/taints", [msgspec.to_builtins(taint) for taint in taints]),
+        ),
+    )
+
+
+def test_a_mark_goes_on_and_comes_off_again(ground: Ground) -> None:
+    name = ground.add_node("spot")
+    before = change(ground, name, put_dedicated)
+
+    marked = change(ground, name, lambda node: marks.set_mark(node, NOTICE))
+    assert marked.spec.unschedulable
+    assert marks.read(marked) == NOTICE
+    assert marked.metadata.labels[names.DOOMED] == "interruption"
+    assert marked.has_taint(names.DOOMED)
+    assert marks.set_mark(marked, NOTICE) is None
+
+    change(ground, name, marks.exclude)
+    change(ground, name, marks.take_out_of_service)
+    after = change(ground, name, marks.unmark)
+
+    assert not after.spec.unschedulable
+    assert after.metadata.labels == before.metadata.labels
+    assert names.NOTICE not in after.metadata.annotations
+    left = {taint.key for taint in after.spec.taints}
+    assert DEDICATED in after.spec.taints
+    # The node controller takes its own taint off a moment later.
+    assert left <= {"dedicated", "node.kubernetes.io/unschedulable"}
+
+
+def test_a_mark_is_refused_when_the_node_changed_meanwhile(ground: Ground) -> None:
+    name = ground.add_node("spot")
+    stale = ground.get(Node, name)
+    change(ground, name, put_dedicated)
+    write = marks.set_mark(stale, NOTICE)
+    assert write is not None
+    assert isinstance(ground.refused(write), InvalidError)
+    assert not marks.is_marked(ground.get(Node, name))
+
+
+def test_a_recommendation_is_cordoned_later(ground: Ground) -> None:
+    name = ground.add_node("spot")
+    hint = msgspec.structs.replace(NOTICE, kind=NoticeKind.REBALANCE, cordoned_at=None)
+    noted = change(ground, name, lambda node: marks.set_mark(node, hint))
+    assert not noted.spec.unschedulable
+    cordoned = change(ground, name, lambda node: marks.cordon(node, NOW))
+    assert cordoned.spec.unschedulable
+    assert marks.has_our_cordon(cordoned, marks.read(cordoned))
+
+
+def test_decisions_become_events_that_the_api_server_takes(ground: Ground) -> None:
+    name = ground.add_node("spot")
+    node = ground.get(Node, name)
+    log = InMemoryRecorder()
+    recorder = ClusterEvents(ground.cluster, ground.clock, log, observes=False)
+    recorder.decided(
+        Decision(
+            verb=Verb.MARK,
+            subject=node.reference,
+            node=name,
+            reason="SpotInterruption",
+            message="EC2 takes it back",
+            warning=True,
+        )
+    )
+
+    recorder.flush()
+
+    assert log.notes == []
+    selection = Selection(
+        Event, "default", fields=f"involvedObject.kind=Node,involvedObject.name={name}"
+    )
+    events: list[Event] = [
+        event for event in ground.ask(List(selection)).items if event.reason == "SpotInterruption"
+    ]
+    (event,) = events
+    assert event.involved_object.uid == node.uid
+    assert event.type == "Warning"
+    assert event.count == 1
+    assert event.message == "EC2 takes it back"
+    assert event.source.component == "evenkeel"
