@@ -137,4 +137,4 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         since = self.ready_since
         if since is None or not self.active:
             return False
-        return since + timedelta(seconds=min_ready_seconds) <= now
+        return not min_ready_seconds or since + timedelta(seconds=min_ready_seconds) <= now

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 import msgspec
 
@@ -25,12 +26,13 @@ class ReleasedPod(msgspec.Struct, frozen=True):
     release: Release
 
 
-class Census(msgspec.Struct, frozen=True, kw_only=True):
+class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """All pods of one ReplicaSet at one time, owned and released.
 
     ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
     active pods only: terminating and finished ones never count. ``dooms`` has the open
-    notices by node name.
+    notices by node name. ``promised`` is the most that was worth keeping so far: a census
+    taken in the middle of many moves may miss a pod that is just changing hands.
     """
 
     now: datetime
@@ -39,6 +41,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
     owned: Sequence[Pod] = ()
     released: Sequence[ReleasedPod] = ()
     dooms: Mapping[str, NodeNotice] = {}
+    promised: int = 0
 
     @property
     def replicas(self) -> int:
@@ -51,12 +54,12 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
         min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
         return pod.available(self.now, min_ready)
 
-    @property
+    @cached_property
     def available_owned(self) -> int:
         """Available pods that the ReplicaSet owns."""
         return sum(map(self.is_available, self.owned))
 
-    @property
+    @cached_property
     def available_released(self) -> int:
         """Available pods that were released from it."""
         return sum(self.is_available(item.pod) for item in self.released)
@@ -69,12 +72,12 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
         """By when a released pod has to go, or to be back."""
         return released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
 
-    @property
+    @cached_property
     def off_doomed(self) -> Sequence[Pod]:
         """Owned pods that already have a place off doomed nodes."""
         return [pod for pod in self.owned if pod.spec.node_name and not self.is_doomed(pod)]
 
-    @property
+    @cached_property
     def ready_off_doomed(self) -> int:
         """Owned pods that are ready off doomed nodes: what would be left."""
         return sum(pod.ready for pod in self.off_doomed)
@@ -90,15 +93,16 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
             return 0
         return min(len(self.released), max(0, self.replicas - len(self.owned)))
 
-    @property
+    @cached_property
     def worth_keeping(self) -> int:
         """How many pods a release has to keep available, were it made now.
 
-        What is available, owned and released, and what is young and on its way; never more
-        than the replicas asked for.
+        What is available, owned and released, and what is young and on its way, or what was
+        promised before if that was more; never more than the replicas asked for.
         """
         coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
-        return min(self.replicas, self.available_owned + self.available_released + coming)
+        there = self.available_owned + self.available_released + coming
+        return min(self.replicas, max(self.promised, there))
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
@@ -114,14 +118,16 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
         times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
         return min((time for time in times if time > self.now), default=None)
 
-    @property
+    @cached_property
     def wanted(self) -> int:
         """How many available pods there have to be from now on.
 
         The replicas asked for now, or what was worth keeping when the releases were made
         (of several the highest), whichever is less.
         """
-        promised = max((item.release.wanted for item in self.released), default=self.replicas)
+        if not self.released:
+            return self.replicas
+        promised = max(self.promised, *(item.release.wanted for item in self.released))
         return min(self.replicas, promised)
 
     @property
@@ -129,7 +135,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True):
         """How many released pods can go without the workload falling below ``wanted``."""
         return max(0, self.available_owned + self.available_released - self.wanted)
 
-    @property
+    @cached_property
     def order_of_leaving(self) -> Sequence[ReleasedPod]:
         """The released pods in the order in which they go.
 

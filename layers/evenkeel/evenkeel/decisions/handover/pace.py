@@ -26,8 +26,9 @@ type _Rank = tuple[bool, bool, int, int, int, datetime, str]
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A candidate and the ReplicaSet's census that its release is decided on."""
+    """A candidate, its ReplicaSet, and the census that its release is decided on."""
 
+    replica_set: ReplicaSet
     census: Census
     candidate: Candidate
 
@@ -83,6 +84,9 @@ def turns(queues: Sequence[Waiting], room_left: int) -> Sequence[Turn]:
 
 
 def _ranked(census: Census, candidates: Sequence[Candidate]) -> Iterator[tuple[_Rank, Turn]]:
+    replica_set = census.replica_set
+    if replica_set is None:
+        return
     placed = len(census.off_doomed)
     ahead = len(census.released) + placed
     ready = census.ready_off_doomed
@@ -99,7 +103,7 @@ def _ranked(census: Census, candidates: Sequence[Candidate]) -> Iterator[tuple[_
             candidate.deadline.at,
             pod.uid,
         )
-        yield rank, Turn(census, candidate)
+        yield rank, Turn(replica_set, census, candidate)
 
 
 def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
@@ -108,9 +112,9 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
     return not candidate.deadline.forced, -pod.spec.priority, candidate.deadline.at, pod.uid
 
 
-def release(turn: Turn, replica_set: ReplicaSet) -> Decision:
+def release(turn: Turn) -> Decision:
     """The decision that releases a pod whose turn it is."""
-    census, candidate = turn.census, turn.candidate
+    replica_set, census, candidate = turn.replica_set, turn.census, turn.candidate
     pod = candidate.pod
     hint = not candidate.deadline.forced
     value = Release(

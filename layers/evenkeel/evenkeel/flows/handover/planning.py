@@ -60,6 +60,11 @@ class Planner:
         self._routes: dict[tuple[str, int, bool], Route] = {}
         self._margins: dict[datetime, timedelta] = {}
         self._margins_from: datetime | None = None
+        self._promised: dict[str, int] = {}
+
+    def promise(self, controller_uid: str, wanted: int) -> None:
+        """So many available pods of a ReplicaSet were promised to be kept."""
+        self._promised[controller_uid] = max(wanted, self._promised.get(controller_uid, 0))
 
     def plan(
         self,
@@ -88,7 +93,7 @@ class Planner:
         if not pods:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(pods):
-            return self._replica_set(controller, pods, moving, left, now)
+            return self._replica_set(controller_uid, controller, pods, moving, left, now)
         group_plan = self._break(pods, moving, now)
         by_ordinal = [mover for mover in moving if mover.route.way is Way.BY_ORDINAL]
         forced = [mover for mover in moving if mover.deadline.forced]
@@ -103,6 +108,7 @@ class Planner:
 
     def _replica_set(
         self,
+        controller_uid: str,
         controller: Controller | None,
         pods: Sequence[Pod],
         moving: Sequence[Mover],
@@ -116,6 +122,9 @@ class Planner:
             deployment=self._view.deployment_of(replica_set),
         )
         census = take_census(replica_set, owner, pods, self._view.dooms, now)
+        for item in census.released:
+            self.promise(controller_uid, item.release.wanted)
+        census = msgspec.structs.replace(census, promised=self._promised.get(controller_uid, 0))
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])

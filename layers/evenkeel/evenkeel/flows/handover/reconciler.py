@@ -100,7 +100,8 @@ class Reconciler:
         everyone = len(self._view.pods.active)
         for plan in self._plans.values():
             self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-        self._teller.tell(self._releases(pace.turns(self._queues(lambda _: True), everyone)))
+        turns = pace.turns(self._queues(lambda _: True), everyone)
+        self._teller.tell(pace.release(turn) for turn in turns)
         self._plan_nodes(now)
         self._teller.tell(self._node_steps)
 
@@ -186,7 +187,12 @@ class Reconciler:
         """
         steps = [step for plan in self._plans.values() for step in plan.plan.steps]
         self._teller.tell(step for step in steps if step.write is None)
-        approved = [step for at, step in self._approved if now - at < APPROVED_FOR]
+        self._approved = [
+            (at, step)
+            for at, step in self._approved
+            if now - at < APPROVED_FOR and not self._view.pods.is_sent_off(step.subject.uid)
+        ]
+        approved = [step for _, step in self._approved]
         doing = sorted((step for step in steps if step.write), key=lambda step: not step.forced)
         sent = {
             step.subject.uid
@@ -215,8 +221,9 @@ class Reconciler:
         )
         room = min(window - short - under_way, writer.room)
         if room > 0:
-            for decision in self._releases(pace.turns(waiting, room)):
-                writer.submit(decision)
+            for turn in pace.turns(waiting, room):
+                self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
+                writer.submit(pace.release(turn))
 
     def _queues(self, may_go: Callable[[Pod], bool]) -> Sequence[pace.Waiting]:
         return [
@@ -224,13 +231,6 @@ class Reconciler:
             for plan in self._plans.values()
             if plan.census is not None and plan.plan.candidates
         ]
-
-    @staticmethod
-    def _releases(turns: Iterable[pace.Turn]) -> Iterable[Decision]:
-        for turn in turns:
-            replica_set = turn.census.replica_set
-            if replica_set is not None:
-                yield pace.release(turn, replica_set)
 
     def _checked(self, check: Check) -> None:
         """A fresh read is complete: what it says may be taken away is approved."""

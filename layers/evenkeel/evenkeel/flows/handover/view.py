@@ -121,6 +121,10 @@ class Pods:
         """The API server accepted that a pod goes: from now on it does not count."""
         self._sent_off.add(uid)
 
+    def is_sent_off(self, uid: str) -> bool:
+        """Whether the API server accepted that the pod goes."""
+        return uid in self._sent_off
+
     def of_controller(self, controller_uid: str) -> Sequence[Pod]:
         """The active pods that a controller owns, or that were released from it.
 

@@ -97,11 +97,13 @@ class Writer:
     def may_write(self, uid: str, *, forced: bool = False) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
 
-        Not while another is under way, nor while it rests. A budget's refusal lets it rest
-        only until its last moment.
+        Not while another is under way, nor once it goes, nor while it rests. A budget's
+        refusal lets it rest only until its last moment.
         """
         now = self._clock.now()
-        if uid in self._under_way or now < self._rests_until.get(uid, now):
+        if uid in self._under_way or self._view.pods.is_sent_off(uid):
+            return False
+        if now < self._rests_until.get(uid, now):
             return False
         return forced or now >= self._refused_until.get(uid, now)
 
