@@ -34,14 +34,15 @@ class SimulatedEc2:
     ) -> None:
         """``on_loss`` is called with a node's name at the moment when its machine is gone.
 
-        ``unwarned`` names the nodes that go with less than a minute's warning.
+        ``lost_nodes`` names those whose machine is gone, ``unwarned`` those that go with
+        less than a minute's warning.
         """
         self._clock = clock
         self._cluster = cluster
         self._instances = instances
         self._on_loss = on_loss
         self._ends: dict[str, datetime] = {}
-        self._lost: set[str] = set()
+        self.lost_nodes: set[str] = set()
         self.unwarned: set[str] = set()
 
     @property
@@ -61,27 +62,36 @@ class SimulatedEc2:
         self._ends[notice.instance_id] = end
         if end - self._clock.now() < ENOUGH:
             self.unwarned.add(node_name)
+        if not _leaves_time(notice):
+            self._instances.set_state(notice.instance_id, _states(notice)[0])
         self._clock.call_at(end, lambda: self._take(notice, node_name))
 
     def _end_of(self, notice: Notice) -> datetime:
         """A warning leaves time until its deadline; without one the machine goes right away."""
         now = self._clock.now()
-        if notice.kind is NoticeKind.INTERRUPTION and notice.action in (
-            InstanceAction.STOP,
-            InstanceAction.TERMINATE,
-        ):
-            return max(notice.deadline, now)
-        return now + WITHOUT_WARNING
+        return max(notice.deadline, now) if _leaves_time(notice) else now + WITHOUT_WARNING
 
     def _take(self, notice: Notice, node_name: str) -> None:
-        if notice.instance_id in self._lost:
+        if node_name in self.lost_nodes:
             return
-        self._lost.add(notice.instance_id)
-        stops = notice.action is not InstanceAction.TERMINATE
-        self._cluster.kill_node(node_name, None if stops else DEREGISTERED_AFTER)
+        self.lost_nodes.add(node_name)
+        during, after = _states(notice)
+        stays = notice.action is not InstanceAction.TERMINATE
+        self._cluster.kill_node(node_name, None if stays else DEREGISTERED_AFTER)
         self._on_loss(node_name)
-        during, after = ("stopping", "stopped") if stops else ("shutting-down", "terminated")
         self._instances.set_state(notice.instance_id, during)
         self._clock.call_in(
             REPORTED_AFTER, lambda: self._instances.set_state(notice.instance_id, after)
         )
+
+
+def _leaves_time(notice: Notice) -> bool:
+    """Whether the machine runs on until the notice's deadline."""
+    return notice.kind is NoticeKind.INTERRUPTION and notice.action is not InstanceAction.HIBERNATE
+
+
+def _states(notice: Notice) -> tuple[str, str]:
+    """EC2's words for an instance on its way out, and at its end."""
+    if notice.action is InstanceAction.TERMINATE:
+        return "shutting-down", "terminated"
+    return "stopping", "stopped"

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from cli import words
 from cli.event_files import Flaw, Place, Record
 from evenkeel.decisions.notice.event import Harmless, Reading, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read
 from evenkeel.errors import MalformedNoticeError
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Notice, NoticeKind
 
 REPLAY_SOURCE: Final = "evenkeel.replay"
 """Read like aws.ec2: EventBridge lets nobody but AWS send that, so replays have another."""
@@ -35,12 +36,12 @@ class Arriving:
 
     @property
     def remark(self) -> str:
-        """What a person should be told of it: why it is no notice. Empty if it is one."""
+        """Why it is no notice; empty if it is one."""
         match self.reading:
-            case Harmless(detail_type=kind, message=message):
-                return f"{self.place}: {kind}: {message}; acknowledged"
+            case Harmless(message=message):
+                return f"{message}; acknowledged"
             case Unknown(source=source, detail_type=kind):
-                return f"{self.place}: {source} {kind!r} is not known to Evenkeel; acknowledged"
+                return f"{source} {kind!r} is not known to Evenkeel; acknowledged"
         return ""
 
 
@@ -73,9 +74,31 @@ def _unknown_action(record: Record) -> str:
     return f"should be terminate, stop or hibernate, but is {action!r}"
 
 
+def describe(arriving: Arriving, node: str) -> str:
+    """What an event says, in a few words: ``ip-10-0-0-1 is interrupted: terminate in 120 s``."""
+    notice = arriving.notice
+    if notice is None:
+        return arriving.remark
+    where = words.short_node(node) if node else notice.instance_id
+    if notice.is_hint:
+        return f"{where} is at risk (rebalance recommendation)"
+    left = max(0, round((notice.deadline - notice.time).total_seconds()))
+    when = f"in {left} s" if left else "now"
+    if notice.kind is NoticeKind.STATE_CHANGE:
+        return f"{where} is going: {arriving.event['detail']['state']} {when}"
+    return f"{where} is interrupted: {notice.action} {when}"
+
+
 def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
     """The same event, given at another time."""
     return {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arriving:
+    """The same kind of event about another instance."""
+    detail = {**arriving.event["detail"], "instance-id": instance_id}
+    event = {**arriving.event, "id": event_id, "detail": detail}
+    return Arriving(arriving.place, event, read(event, RULES))
 
 
 def is_stale(arriving: Arriving, now: datetime) -> bool:

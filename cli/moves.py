@@ -53,10 +53,10 @@ REASONS: Final[Mapping[str, str]] = {
 BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume", "ForeignController"})
 """Reasons for which a pod goes before its replacement comes, and does not wait for a turn."""
 
-UNREPLACED: Final = frozenset({"ReplacementPending", "CannotBeReplaced"})
+UNREPLACED: Final = frozenset({"ReplacementPending", "CannotBeReplaced", "TooLateForHandover"})
 """Reasons for which the scheduler or a controller may know more."""
 
-NO_WARNING: Final = "its node went before anything could be done"
+NO_WARNING: Final = "its node left no time for anything else"
 
 SETTLING: Final = frozenset({Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LEAVE})
 """Verbs after which nothing more is done about a pod, unless something changes."""
@@ -102,7 +102,7 @@ def _fate(pod: Reference, story: Sequence[Entry], observer: Observer) -> Fate:
         pod=pod,
         workload=health.workload if health is not None else pod,
         move=_move(last, observer.end_of(pod.uid), is_single=wanted == 1),
-        why=_why([entry.decision for entry in story], health, observer),
+        why=_why([entry.decision for entry in story], health),
     )
 
 
@@ -123,14 +123,12 @@ def _move(last: Decision | None, end: End, *, is_single: bool) -> Move:
     return Move.AT_ONCE if is_single or last.reason in BROKEN_AT_ONCE else Move.IN_TURNS
 
 
-def _why(story: Sequence[Decision], health: Health | None, observer: Observer) -> str:
+def _why(story: Sequence[Decision], health: Health | None) -> str:
     """The reason behind the last decision; of a last moment, why it came to that."""
     behind = [decision for decision in story if decision.reason not in AT_THE_END]
     if not behind:
-        return REASONS.get(story[-1].reason, story[-1].message) if story else NO_WARNING
+        return NO_WARNING
     last = behind[-1]
-    if last.verb in (Verb.WAIT, Verb.RELEASE, Verb.ROLL_BACK) and health is not None:
-        obstacle = observer.obstacle(health)
-        if obstacle and last.reason in UNREPLACED:
-            return obstacle
+    if last.reason in UNREPLACED and health is not None and health.last_obstacle:
+        return health.last_obstacle
     return REASONS.get(last.reason, last.message)

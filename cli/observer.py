@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Final
 
-from evenkeel.model.meta import KubernetesObject, Reference
+from evenkeel.model.meta import Condition, KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
@@ -52,7 +52,8 @@ class Health:
 
     ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``ready``
     how many serve now, ``before`` how many did when the watch began, on ``first_nodes``;
-    ``lowest`` is the fewest since then.
+    ``lowest`` is the fewest since then. ``last_obstacle`` is what was last seen to keep a new
+    pod from running.
     """
 
     workload: Reference
@@ -61,6 +62,7 @@ class Health:
     before: int = 0
     lowest: int = 0
     outage: Outage | None = None
+    last_obstacle: str = ""
     gone: bool = False
     first_nodes: frozenset[str] = frozenset()
     pods: dict[str, Pod] = field(default_factory=dict)
@@ -79,6 +81,7 @@ class Observer:
         self._clock = clock
         self._began = False
         self._lost_nodes: set[str] = set()
+        self._finished: set[str] = set()
         self.lost_pods: dict[str, Pod] = {}
         self._replica_sets: dict[str, ReplicaSet] = {}
         self._selectable: dict[str, Deployment | StatefulSet | ReplicaSet] = {}
@@ -108,18 +111,24 @@ class Observer:
                 pod.spec.node_name for pod in health.pods.values() if self._serves(pod)
             )
             health.outage = None
+            health.last_obstacle = ""
 
-    def lose(self, node_name: str) -> None:
+    def lose(self, node_name: str) -> int:
         """This node's machine is gone: its pods serve nobody, whatever their status says.
 
-        Those that nobody had told to go are kept in ``lost_pods``.
+        Those that nobody had told to go are kept in ``lost_pods``. Answers how many of them
+        there are, DaemonSets' aside, which belong to their nodes.
         """
         self._lost_nodes.add(node_name)
+        count = 0
         for health in self.workloads.values():
             pods = [pod for pod in health.pods.values() if pod.spec.node_name == node_name]
-            self.lost_pods |= {pod.uid: pod for pod in pods if pod.active}
+            lost = {pod.uid: pod for pod in pods if pod.active and pod.uid not in self.lost_pods}
+            self.lost_pods |= lost
+            count += len(lost) if health.workload.kind != "DaemonSet" else 0
             if pods:
                 self._count(health)
+        return count
 
     def absorb(self, arrivals: Iterable[Arrival]) -> None:
         """Take in what a session's mailbox delivered, in its order."""
@@ -141,11 +150,10 @@ class Observer:
         """How a pod ended, if it did."""
         if pod_uid in self.lost_pods:
             return End.LOST
+        if pod_uid in self._finished:
+            return End.FINISHED
         health = self.health_of(pod_uid)
-        pod = health.pods.get(pod_uid) if health is not None else None
-        if pod is None:
-            return End.GONE
-        return End.FINISHED if pod.finished else End.ALIVE
+        return End.ALIVE if health is not None and pod_uid in health.pods else End.GONE
 
     def _relist(self, kind: type[KubernetesObject], items: Sequence[KubernetesObject]) -> None:
         kept = {item.uid for item in items}
@@ -174,6 +182,8 @@ class Observer:
                 if item.controller is None:
                     self._health(item.reference).wanted = item.spec.replicas
                 self._place_waiting()
+                if item.cannot_create is not None:
+                    self._hinder(item, item.cannot_create)
             case Deployment() | StatefulSet():
                 self._selectable[item.uid] = item
                 self._health(item.reference).wanted = item.spec.replicas
@@ -185,6 +195,10 @@ class Observer:
                     c.type in ("Complete", "Failed") and c.status == "True"
                     for c in item.status.conditions
                 )
+
+    def _hinder(self, replica_set: ReplicaSet, failure: Condition) -> None:
+        health = self._health(_top_of(replica_set))
+        health.last_obstacle = _no_leave(failure)
 
     def _forget(self, item: KubernetesObject) -> None:
         match item:
@@ -215,9 +229,12 @@ class Observer:
         if home is None:
             self._waiting[pod.uid] = pod
             return
-        self._home[pod.uid] = home
         health = self._health(home)
+        self._home[pod.uid] = health.workload
         health.pods[pod.uid] = pod
+        if pod.finished and not pod.leaving:
+            self._finished.add(pod.uid)
+        health.last_obstacle = self.obstacle(health) or health.last_obstacle
         self._count(health)
 
     def _home_of(self, pod: Pod) -> Reference | None:
@@ -228,12 +245,7 @@ class Observer:
         if owner.kind != "ReplicaSet":
             return Reference(kind=owner.kind, namespace=pod.namespace, name=owner.name)
         replica_set = self._replica_sets.get(owner.uid)
-        if replica_set is None:
-            return None
-        top = replica_set.controller
-        if top is None:
-            return replica_set.reference
-        return Reference(kind=top.kind, namespace=pod.namespace, name=top.name)
+        return _top_of(replica_set) if replica_set is not None else None
 
     def _selecting(self, pod: Pod) -> Reference | None:
         """The workload whose selector a pod without an owner still meets."""
@@ -273,17 +285,24 @@ class Observer:
                 if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
                     return f"no place for a replacement: {condition.message}"
         for replica_set in self._replica_sets.values():
-            top = replica_set.controller
-            if top is None or (top.kind, replica_set.namespace, top.name) != (
-                health.workload.kind,
-                health.workload.namespace,
-                health.workload.name,
-            ):
-                continue
             failure = replica_set.cannot_create
-            if failure is not None:
-                return f"no leave for a replacement: {failure.message}"
+            if failure is not None and _key(_top_of(replica_set)) == health.workload:
+                return _no_leave(failure)
         return ""
+
+
+def _no_leave(failure: Condition) -> str:
+    """The controller's message from the point on where it does not name the pod any more."""
+    _, _, why = failure.message.partition(" is forbidden: ")
+    return f"no leave for a replacement: {why or failure.message}"
+
+
+def _top_of(replica_set: ReplicaSet) -> Reference:
+    """The Deployment of a ReplicaSet, or itself."""
+    top = replica_set.controller
+    if top is None:
+        return replica_set.reference
+    return Reference(kind=top.kind, namespace=replica_set.namespace, name=top.name)
 
 
 def _key(reference: Reference) -> Reference:

@@ -135,7 +135,7 @@ class Report:
         return (
             Cell(words.workload_name(health.workload)),
             Cell(wanted, value=health.wanted),
-            Cell(str(health.ready), value=health.ready),
+            Cell(_gone(health) or str(health.ready), value=health.ready),
             Cell(str(health.lowest), self._style(health), value=health.lowest),
             Cell(
                 ", ".join(f"{count} {move}" for move, count in ordered),
@@ -148,3 +148,10 @@ class Report:
         if health in self.failures:
             return "bold red"
         return "green" if health.lowest >= health.before else "yellow"
+
+
+def _gone(health: Health) -> str:
+    """What to say of a workload that is not there any more; empty if it is."""
+    if not health.gone:
+        return ""
+    return "done" if health.workload.kind == "Job" else "gone"

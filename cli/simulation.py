@@ -1,5 +1,6 @@
 """Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -32,14 +33,21 @@ class Simulation:
     def __init__(
         self, clock: SimulatedClock, cluster: SimulatedCluster, *recorders: Recorder
     ) -> None:
-        """Take over a cluster; from now on it is watched, and Evenkeel is there."""
+        """Take over a cluster; from now on it is watched, and Evenkeel is there.
+
+        ``on_event`` may be set to hear of every event and the node that it is about (empty:
+        none), ``on_loss`` of every machine's end and how many pods were on it that nobody had
+        told to go, DaemonSets' aside.
+        """
         self.clock = clock
         self.cluster = cluster
+        self.on_event: Callable[[Arriving, str], None] = _ignore
+        self.on_loss: Callable[[str, int], None] = _ignore
         self.journal = Journal(clock)
         self.observer = Observer(clock)
         instances = SimulatedInstances()
         instances.adopt(nodes_of(cluster), CLUSTER_NAME)
-        self.ec2 = SimulatedEc2(clock, cluster, instances, self.observer.lose)
+        self.ec2 = SimulatedEc2(clock, cluster, instances, self._lose)
         ports = Ports(cluster, instances, clock, Tee(self.journal, *recorders))
         self.application = Application(ports, clock, Mode.ACT)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
@@ -52,10 +60,13 @@ class Simulation:
     def send(self, arriving: Arriving) -> None:
         """Let an event happen now: EC2 does what it says, Evenkeel hears of it."""
         notice = arriving.notice
+        node = ""
         if notice is not None:
-            nodes = {node.instance_id: node.name for node in nodes_of(self.cluster)}
-            if notice.instance_id in nodes:
-                self.ec2.announce(notice, nodes[notice.instance_id])
+            names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+            node = names.get(notice.instance_id, "")
+        self.on_event(arriving, node)
+        if notice is not None and node:
+            self.ec2.announce(notice, node)
         self.application.send(arriving.event)
 
     def advance(self, duration: timedelta) -> None:
@@ -81,11 +92,30 @@ class Simulation:
         """End everything that still waits on the clock."""
         self.clock.stop()
 
+    def _lose(self, node_name: str) -> None:
+        pods = self.observer.lose(node_name)
+        self.on_loss(node_name, pods)
+
     def _watch(self) -> None:
         with self.cluster.session() as session:
             Observer.watch(session)
             while True:
                 self.observer.absorb(session.next(LOOK))
+
+
+def _ignore(*_: object) -> None:
+    """Nobody wants to know."""
+
+
+def rebind(cluster: SimulatedCluster, nodes: Mapping[str, str]) -> None:
+    """Make nodes be other instances, by instance id; before a Simulation takes them over."""
+    instance_of = {name: instance_id for instance_id, name in nodes.items()}
+    for obj in cluster.objects("Node"):
+        instance_id = instance_of.get(obj["metadata"]["name"])
+        if instance_id is not None:
+            zone = obj["metadata"].get("labels", {}).get("topology.kubernetes.io/zone", "bound")
+            provider_id = f"aws:///{zone}/{instance_id}"
+            cluster.load({**obj, "spec": {**obj["spec"], "providerID": provider_id}})
 
 
 def nodes_of(cluster: SimulatedCluster) -> list[Node]:

@@ -11,13 +11,14 @@ from simulator.options import SimulatorOptions
 SEED: Final = 20
 SETTLING: Final = timedelta(seconds=1)
 PATIENCE: Final = timedelta(minutes=5)
+JOINING: Final = timedelta(seconds=30)
 
 OPTIONS: Final = SimulatorOptions(seed=SEED, start_seconds=(3.0, 12.0), stop_seconds=(1.0, 5.0))
 """A pod takes 3 to 12 s to start, as with images that are not large and mostly cached."""
 
 
 def build(clock: SimulatedClock) -> SimulatedCluster:
-    """A cluster of 60 nodes at rest; a minute or so passes on the clock.
+    """A cluster of 60 nodes at rest; less than a minute passes on the clock.
 
     The pods come while there are only spot nodes, so that these are well used; then the
     on-demand nodes join, with room for what has to move.
@@ -28,7 +29,7 @@ def build(clock: SimulatedClock) -> SimulatedCluster:
     while not _at_rest(cluster) and clock.now() < deadline:
         clock.advance(SETTLING)
     cluster.apply(*fleet.on_demand())
-    clock.advance(PATIENCE)
+    clock.advance(JOINING)
     return cluster
 
 

@@ -10,6 +10,9 @@ ZONES: Final = tuple(REGION + letter for letter in "abc")
 GPU_TYPE: Final = "g5.xlarge"
 """The type of the only two nodes that a certain Deployment accepts."""
 
+GPU_TAINT: Final = "nvidia.com/gpu"
+"""Keeps all other pods off these two."""
+
 KARPENTER: Final = {"karpenter.sh/nodepool": "spot", "karpenter.sh/capacity-type": "spot"}
 BURST: Final = {"eks.amazonaws.com/nodegroup": "burst", "eks.amazonaws.com/capacityType": "SPOT"}
 BASE: Final = {"eks.amazonaws.com/nodegroup": "base", "eks.amazonaws.com/capacityType": "ON_DEMAND"}
@@ -64,6 +67,9 @@ def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, 
     zone = number % len(ZONES)
     name = f"ip-10-0-{32 * zone + number // 20}-{11 + 4 * number}.{REGION}.compute.internal"
     size = SIZES[instance_type]
+    spec: dict[str, Any] = {"providerID": f"aws:///{ZONES[zone]}/{_instance_id(name)}"}
+    if instance_type == GPU_TYPE:
+        spec["taints"] = [{"key": GPU_TAINT, "value": "present", "effect": "NoSchedule"}]
     room = {"cpu": size.cpu, "memory": size.memory, "pods": str(size.pods)}
     return {
         "apiVersion": "v1",
@@ -78,7 +84,7 @@ def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, 
                 **labels,
             },
         },
-        "spec": {"providerID": f"aws:///{ZONES[zone]}/{_instance_id(name)}"},
+        "spec": spec,
         "status": {"capacity": room, "allocatable": room},
     }
 

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cli.built_in.fleet import GPU_TYPE
+from cli.built_in.fleet import GPU_TAINT, GPU_TYPE
 from evenkeel.model import names
+from simulator.kubelet import ANNOTATION
 
 NAMESPACES: Final = ("shop", "data", "batch", "ml", "tenant", "ops", "kube-system")
+
+IMPORT_TAKES: Final = "130s"
+"""From the cluster's beginning to some seconds before its node goes."""
 
 LABEL: Final = "app.kubernetes.io/name"
 
@@ -25,11 +29,11 @@ def all_manifests() -> list[dict[str, Any]]:
 def _shop() -> list[dict[str, Any]]:
     """Stateless services: large, small, single; two that may not run twice."""
     return [
-        _deployment("shop", "web", 36, cpu="250m"),
+        _deployment("shop", "web", 96, cpu="250m"),
         _service("shop", "web"),
-        _deployment("shop", "api", 18, cpu="400m", spec={"minReadySeconds": 3}),
+        _deployment("shop", "api", 48, cpu="400m", spec={"minReadySeconds": 3}),
         _service("shop", "api"),
-        _deployment("shop", "search", 9, cpu="500m", pod={"affinity": _apart("search")}),
+        _deployment("shop", "search", 18, cpu="500m", pod={"affinity": _apart("search")}),
         _deployment("shop", "checkout", 3),
         _budget("shop", "checkout", minAvailable=2),
         _deployment("shop", "login", 1),
@@ -52,10 +56,10 @@ def _data() -> list[dict[str, Any]]:
 
 
 def _batch() -> list[dict[str, Any]]:
-    """Jobs that run longer than any notice."""
+    """Jobs: one runs longer than any notice, one ends while its node is doomed."""
     return [
         _job("batch", "nightly-report", 4),
-        _job("batch", "import", 1),
+        _job("batch", "import", 1, complete_after=IMPORT_TAKES),
     ]
 
 
@@ -65,9 +69,12 @@ def _others() -> list[dict[str, Any]]:
     ``ml/embeddings`` accepts two nodes only, which go both; the quota of ``tenant`` leaves
     no room for a replacement beside the old pod.
     """
-    gpu_only = {"nodeSelector": {"node.kubernetes.io/instance-type": GPU_TYPE}}
+    gpu_only = {
+        "nodeSelector": {"node.kubernetes.io/instance-type": GPU_TYPE},
+        "tolerations": [{"key": GPU_TAINT, "operator": "Exists"}],
+    }
     return [
-        _deployment("ml", "embeddings", 2, cpu="1", pod=gpu_only),
+        _deployment("ml", "embeddings", 2, cpu="3", pod=gpu_only),
         _deployment("tenant", "portal", 3),
         _quota("tenant", pods=3),
         _bare_pod("ops", "debug-shell"),
@@ -135,8 +142,10 @@ def _stateful_set(namespace: str, name: str, replicas: int) -> dict[str, Any]:
     )
 
 
-def _job(namespace: str, name: str, parallelism: int) -> dict[str, Any]:
+def _job(namespace: str, name: str, parallelism: int, complete_after: str = "") -> dict[str, Any]:
     template = _template(name, "500m", {"restartPolicy": "Never"})
+    if complete_after:
+        template["metadata"]["annotations"] = {f"{ANNOTATION}complete-after": complete_after}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
