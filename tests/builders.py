@@ -466,13 +466,9 @@ def release_on(pod: Pod) -> Release:
 
 
 def manifest(item: KubernetesObject) -> dict[str, Any]:
-    """The object as the API server sends it: empty maps and lists left out."""
-    document: dict[str, Any] = msgspec.to_builtins(item)
-    return {
-        "apiVersion": item.resource.api_version,
-        "kind": item.resource.kind,
-        **document,
-    }
+    """The object as the API server sends it: what is empty is left out."""
+    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item))
+    return {"apiVersion": item.resource.api_version, "kind": item.resource.kind, **document}
 
 
 def patched[T: KubernetesObject](item: T, patch: object) -> T:

@@ -10,11 +10,12 @@ from evenkeel.model.workload import Deployment, IntOrString
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
     """A number, or a percentage of ``total``, as intstr.GetScaledValueFromIntOrPercent does.
 
-    Raises ValueError for a string that is no percentage.
+    Raises ValueError for a string that is no percentage, such as "1": the API server stores
+    none where Kubernetes' own bounds are concerned.
     """
     if isinstance(value, int):
         return value
-    share = int(value.removesuffix("%")) * total / 100
+    share = _percent(value) * total / 100
     return math.ceil(share) if round_up else math.floor(share)
 
 
@@ -40,14 +41,21 @@ def max_surge(deployment: Deployment) -> int:
 
 
 def never_allows(budget: PodDisruptionBudget) -> bool:
-    """Whether a budget is written so that no disruption can ever be allowed.
+    """Whether a budget is written so as to forbid every disruption.
 
     - maxUnavailable 0 or 0 %;
-    - minAvailable 100 %: whatever is added is needed too.
+    - minAvailable 100 %;
+    - neither bound: the disruption controller then expects no pods, and allows nothing.
+
+    A replacement beside a released pod would open the first two all the same, for the
+    released pod counts as healthy, but not as expected. Their owners did not mean that.
     """
-    if budget.spec.max_unavailable is not None:
-        return budget.spec.max_unavailable in (0, "0%", "0")
-    return budget.spec.min_available == "100%"
+    bounds = budget.spec
+    if bounds.max_unavailable is not None:
+        return scaled(bounds.max_unavailable, 100, round_up=True) == 0
+    if isinstance(bounds.min_available, str):
+        return _percent(bounds.min_available) >= 100
+    return bounds.min_available is None
 
 
 def hold_now(budgets: Sequence[PodDisruptionBudget]) -> PodDisruptionBudget | None:
@@ -65,3 +73,11 @@ def hold_now(budgets: Sequence[PodDisruptionBudget]) -> PodDisruptionBudget | No
         if budget.status.current_healthy < budget.status.desired_healthy:
             return budget
     return None
+
+
+def _percent(value: str) -> int:
+    number = value.removesuffix("%")
+    if number == value or not number.isdecimal():
+        message = f"{value!r} is no percentage"
+        raise ValueError(message)
+    return int(number)

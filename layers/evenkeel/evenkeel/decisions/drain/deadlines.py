@@ -28,9 +28,11 @@ class Deadline(msgspec.Struct, frozen=True):
     def last_moment(self, pod: Pod, margin: timedelta) -> datetime:
         """When it must be told to go, for its grace period to fit before the deadline.
 
-        ``margin`` is the time that the evictions queued before it will take.
+        ``margin`` is the time that the evictions queued before it will take. A grace period
+        below zero, which the API server stores, is none: it never comes after the deadline.
         """
-        return self.at - min(pod.grace, LONGEST_GRACE) - margin - EVICTION_OVERHEAD
+        grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
+        return self.at - grace - margin - EVICTION_OVERHEAD
 
 
 def node_deadline(notice: NodeNotice) -> Deadline:

@@ -1,0 +1,127 @@
+"""A pod is told to go early enough for its grace period to fit before its node is lost."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.drain.deadlines import (
+    EVICTION_OVERHEAD,
+    Deadline,
+    node_deadline,
+    queue_margin,
+    released_deadline,
+)
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.release import ReleaseReason
+from tests import builders
+from tests.builders import NOW, seconds
+
+NOTHING_QUEUED = timedelta()
+
+
+@pytest.mark.parametrize(
+    ("grace", "needed"),
+    [(None, 30), (0, 0), (10, 10), (45, 45), (46, 45), (3600, 45), (-1, 0)],
+)
+def test_the_last_moment_leaves_the_grace_period_but_never_more_than_45_s(
+    grace: int | None, needed: int
+) -> None:
+    pod = builders.pod(grace=grace)
+    last = Deadline(NOW, forced=True).last_moment(pod, NOTHING_QUEUED)
+    assert last == NOW - seconds(needed) - EVICTION_OVERHEAD
+
+
+def test_the_last_moment_comes_earlier_when_evictions_are_queued() -> None:
+    deadline, pod = Deadline(NOW, forced=True), builders.pod()
+    alone = deadline.last_moment(pod, NOTHING_QUEUED)
+    assert deadline.last_moment(pod, seconds(7)) == alone - seconds(7)
+
+
+@given(grace=st.integers(-(2**31), 2**31), queued=st.integers(0, 600))
+def test_the_last_moment_is_always_before_the_deadline(grace: int, queued: int) -> None:
+    pod = builders.pod(grace=grace)
+    assert Deadline(NOW, forced=True).last_moment(pod, seconds(queued)) < NOW
+
+
+@pytest.mark.parametrize(
+    ("kind", "forced"),
+    [
+        (NoticeKind.INTERRUPTION, True),
+        (NoticeKind.STATE_CHANGE, True),
+        (NoticeKind.REBALANCE, False),
+    ],
+)
+def test_a_pod_is_forced_off_unless_the_notice_is_a_mere_hint(
+    kind: NoticeKind, *, forced: bool
+) -> None:
+    notice = builders.notice(kind)
+    assert node_deadline(notice) == Deadline(notice.deadline, forced=forced)
+
+
+IN_90_S, IN_120_S, IN_15_MIN = NOW + seconds(90), NOW + seconds(120), NOW + timedelta(minutes=15)
+
+
+@pytest.mark.parametrize(
+    ("reason", "own", "notice", "expected"),
+    [
+        (
+            ReleaseReason.INTERRUPTION,
+            IN_120_S,
+            builders.notice(deadline=IN_90_S),
+            Deadline(IN_90_S, forced=True),
+        ),
+        (
+            ReleaseReason.REBALANCE,
+            IN_15_MIN,
+            builders.notice(deadline=IN_120_S),
+            Deadline(IN_120_S, forced=True),
+        ),
+        (
+            ReleaseReason.RESTORE,
+            IN_15_MIN,
+            builders.notice(deadline=IN_120_S),
+            Deadline(IN_120_S, forced=True),
+        ),
+        (
+            ReleaseReason.REBALANCE,
+            IN_120_S,
+            builders.hint(deadline=IN_15_MIN),
+            Deadline(IN_120_S, forced=False),
+        ),
+        (
+            ReleaseReason.RESTORE,
+            IN_15_MIN,
+            builders.hint(deadline=IN_120_S),
+            Deadline(IN_120_S, forced=False),
+        ),
+    ],
+    ids=[
+        "the node dies earlier than was known",
+        "a warning follows the recommendation",
+        "a warning comes in the middle of a restore",
+        "a later recommendation",
+        "a recommendation in the middle of a restore",
+    ],
+)
+def test_a_released_pod_has_the_earlier_of_its_own_deadline_and_its_nodes(
+    reason: ReleaseReason, own: datetime, notice: NodeNotice, expected: Deadline
+) -> None:
+    release = builders.release(reason=reason, deadline=own)
+    assert released_deadline(release, notice) == expected
+
+
+@pytest.mark.parametrize("reason", ReleaseReason)
+def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
+    reason: ReleaseReason,
+) -> None:
+    release = builders.release(reason=reason, deadline=IN_120_S)
+    assert released_deadline(release, None) == Deadline(IN_120_S, forced=False)
+
+
+@pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])
+def test_the_margin_is_what_the_evictions_with_the_same_deadline_need(
+    pods: int, expected: int
+) -> None:
+    assert queue_margin(pods, 150.0) == seconds(expected)
