@@ -110,7 +110,7 @@ class Reconciler:
         self._replan(self._controllers(), self._clock.now())
         self._plan_nodes(self._clock.now())
         with self._cluster.session() as session:
-            writer = Writer(session, self._view, self._clock, self._teller.recorder)
+            writer = Writer(session, self._view, self._clock, self._teller)
             checker = Checker(session, self._view)
             follower = Follower(self._cluster, session, self._view)
             follower.follow()

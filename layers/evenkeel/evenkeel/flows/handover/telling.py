@@ -1,4 +1,4 @@
-"""Recording decisions that change nothing, once each, however often they are made."""
+"""Recording decisions once each, however often they are made."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,10 @@ from evenkeel.ports import Recorder
 
 
 class Teller:
-    """Hands decisions to the recorder; a wait or a leave only when it is news.
+    """Hands decisions to the recorder when they are news.
 
-    Outlives an invocation, so that a pod that waits for two minutes is one line, not eight.
+    Outlives an invocation, so that a pod that waits for two minutes is one line, not eight,
+    and an eviction that a budget refuses for a while is one line, not sixty.
     """
 
     def __init__(self, recorder: Recorder) -> None:

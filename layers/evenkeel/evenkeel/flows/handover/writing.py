@@ -17,6 +17,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import pause
+from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -24,7 +25,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
-from evenkeel.ports import Clock, Recorder, Reply, Session
+from evenkeel.ports import Clock, Reply, Session
 
 FIRST_RETRY = timedelta(milliseconds=200)
 LAST_RETRY = timedelta(seconds=2)
@@ -54,12 +55,13 @@ class Writer:
     waited in a queue would be made on stale knowledge.
     """
 
-    def __init__(self, session: Session, view: View, clock: Clock, recorder: Recorder) -> None:
+    def __init__(self, session: Session, view: View, clock: Clock, teller: Teller) -> None:
         """All of them are the invocation's."""
         self._session = session
         self._view = view
         self._clock = clock
-        self._recorder = recorder
+        self._teller = teller
+        self._recorder = teller.recorder
         self._gate = pause.PauseGate()
         self._writes: dict[int, Decision] = {}  # by the id of the write, which the decision keeps
         self._rereads: dict[int, tuple[Request, str]] = {}
@@ -122,7 +124,7 @@ class Writer:
         return max(0, self._session.capacity - self._session.in_flight)
 
     def submit(self, decision: Decision) -> bool:
-        """Send a decision's write, and record the decision; whether it was sent.
+        """Send a decision's write, and tell the decision if it is news; whether it was sent.
 
         It is not sent without room, nor when ``may_write`` forbids it.
         """
@@ -134,7 +136,7 @@ class Writer:
         self._under_way.add(subject)
         self._writes[id(decision.write)] = decision
         self._session.submit(decision.write)
-        self._recorder.decided(decision)
+        self._teller.tell([decision])
         return True
 
     def heard(self, reply: Reply) -> set[str]:
@@ -220,7 +222,7 @@ class Writer:
         """A budget refuses, but the pod's last moment is here."""
         decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
         if decision.write is None:
-            self._recorder.decided(decision)
+            self._teller.tell([decision])
             self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR
         else:
             self.submit(msgspec.structs.replace(decision, forced=True))
