@@ -102,7 +102,7 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
         return Route(
             way=Way.LEAVE,
             reason=way.reason,
-            message=f"{way.message.split(':')[0]}: a hint is not worth breaking it",
+            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth breaking it",
             remedy=way.remedy,
         )
     return way
@@ -185,19 +185,16 @@ def _two_at_once_ruled_out(
     the replacement never comes to the cordoned node, so it is never the old pod that holds
     the port it needs (docs/decisions/0002-host-ports.md).
 
-    - the owner said ``evenkeel.dev/handover: never``;
+    The first two come first because nothing is gained by a ration under them, whatever else
+    rules out two at once:
+
     - Recreate: two versions must not meet, and the owner accepts that all are down at once;
+    - a volume that only one node can mount: no replacement starts before all pods have left;
+    - the owner said ``evenkeel.dev/handover: never``;
     - maxSurge 0: the owner forbids more pods than replicas;
-    - a volume that only one node can mount: the replacement could not start;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
     - a Service or NetworkPolicy selects by template hash: a released pod would leave it.
     """
-    if owner.annotation(names.HANDOVER, pod).lower() == "never":
-        return (
-            "HandoverNever",
-            f"the annotation {names.HANDOVER}: never forbids two at once",
-            f"take the annotation {names.HANDOVER} off",
-        )
     deployment = owner.deployment
     if deployment is not None and deployment.spec.strategy.type == "Recreate":
         return (
@@ -205,8 +202,6 @@ def _two_at_once_ruled_out(
             "the Deployment's strategy is Recreate",
             "set the strategy to RollingUpdate",
         )
-    if deployment is not None and max_surge(deployment) == 0:
-        return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
     claim = _single_node_claim(pod, surroundings)
     if claim:
         return (
@@ -214,6 +209,14 @@ def _two_at_once_ruled_out(
             f"the volume {claim} can be mounted by one node at a time",
             "use a ReadWriteMany volume",
         )
+    if owner.annotation(names.HANDOVER, pod).lower() == "never":
+        return (
+            "HandoverNever",
+            f"the annotation {names.HANDOVER}: never forbids two at once",
+            f"take the annotation {names.HANDOVER} off",
+        )
+    if deployment is not None and max_surge(deployment) == 0:
+        return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
     template_hash = hash_of(pod)
     replica_set = owner.controller
     if not template_hash or (

@@ -1,0 +1,441 @@
+"""Each pod of a doomed node goes the way that docs/design.md's table gives it."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.route import Route, Way, hash_of, route
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model import names
+from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
+from evenkeel.model.pod import Container, ContainerPort, Pod
+from evenkeel.model.workload import Deployment, ReplicaSet
+from tests import builders
+
+NOTHING = Surroundings()
+
+
+def way_of(
+    pod: Pod,
+    owner: Owner,
+    surroundings: Surroundings = NOTHING,
+    *,
+    hint: bool = False,
+) -> Route:
+    return route(pod, owner, surroundings, hint=hint)
+
+
+def of_deployment(deployment: Deployment, **pod_options: Any) -> tuple[Pod, Owner]:
+    """A pod of the Deployment, and its owner."""
+    replica_set = builders.replica_set(of=deployment, replicas=deployment.spec.replicas)
+    pod = builders.pod(of=replica_set, **pod_options)
+    return pod, builders.owner(replica_set, deployment)
+
+
+def of_kind(reference: OwnerReference) -> tuple[Pod, Owner]:
+    """A pod whose controller Evenkeel does not read."""
+    return builders.pod(of=reference), Owner(kind=reference.kind)
+
+
+def of_replica_set(replica_set: ReplicaSet, **pod_options: Any) -> tuple[Pod, Owner]:
+    """A pod of a ReplicaSet without a Deployment."""
+    return builders.pod(of=replica_set, **pod_options), builders.owner(replica_set)
+
+
+STATEFUL_SET, JOB = builders.stateful_set(), builders.job()
+
+TABLE = [
+    ("of a Deployment", *of_deployment(builders.deployment()), Way.HANDOVER, Way.HANDOVER),
+    (
+        "the only one of its Deployment",
+        *of_deployment(builders.deployment(replicas=1)),
+        Way.HANDOVER,
+        Way.HANDOVER,
+    ),
+    (
+        "of a ReplicaSet alone",
+        *of_replica_set(builders.replica_set()),
+        Way.HANDOVER,
+        Way.HANDOVER,
+    ),
+    (
+        "of a StatefulSet",
+        builders.pod("db-0", of=STATEFUL_SET),
+        builders.owner(STATEFUL_SET),
+        Way.BY_ORDINAL,
+        Way.BY_ORDINAL,
+    ),
+    (
+        "of a Job",
+        builders.pod("batch-1", of=JOB),
+        builders.owner(JOB),
+        Way.AT_LAST_MOMENT,
+        Way.LEAVE,
+    ),
+    ("bare", builders.pod(), Owner(), Way.AT_LAST_MOMENT, Way.LEAVE),
+    (
+        "of a controller that Evenkeel does not know",
+        *of_kind(builders.foreign_owner("CloneSet")),
+        Way.AT_ONCE,
+        Way.LEAVE,
+    ),
+    (
+        "of a DaemonSet",
+        *of_kind(builders.foreign_owner("DaemonSet", "apps/v1")),
+        Way.LEAVE,
+        Way.LEAVE,
+    ),
+    (
+        "static, owned by its node",
+        *of_kind(builders.foreign_owner("Node", "v1")),
+        Way.LEAVE,
+        Way.LEAVE,
+    ),
+    (
+        "static, a mirror",
+        builders.pod(annotations={names.MIRROR_POD: "x"}),
+        Owner(),
+        Way.LEAVE,
+        Way.LEAVE,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("pod", "owner", "under_a_warning", "under_a_hint"),
+    [row[1:] for row in TABLE],
+    ids=[row[0] for row in TABLE],
+)
+def test_the_kind_of_its_owner_decides_how_a_pod_goes(
+    pod: Pod, owner: Owner, under_a_warning: Way, under_a_hint: Way
+) -> None:
+    assert way_of(pod, owner).way is under_a_warning
+    assert way_of(pod, owner, hint=True).way is under_a_hint
+
+
+@pytest.mark.parametrize("hint", [False, True])
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"phase": "Succeeded"}, "Finished"),
+        ({"phase": "Failed"}, "Finished"),
+        ({"leaving": True}, "AlreadyLeaving"),
+        ({"phase": "Failed", "leaving": True}, "Finished"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("row", TABLE, ids=[row[0] for row in TABLE])
+def test_a_pod_is_left_when_it_has_ended_or_is_leaving_already(
+    row: tuple[Any, ...], change: dict[str, Any], reason: str, *, hint: bool
+) -> None:
+    _, pod, owner, *_ = row
+    over = builders.pod(annotations=pod.metadata.annotations, **change)
+    left = way_of(over, owner, hint=hint)
+    assert (left.way, left.reason) == (Way.LEAVE, reason)
+
+
+@pytest.mark.parametrize(
+    ("owner", "annotations", "reason"),
+    [
+        (Owner(kind="DaemonSet"), {}, "DaemonSet"),
+        (Owner(kind="Node"), {}, "StaticPod"),
+        (Owner(), {names.MIRROR_POD: "x"}, "StaticPod"),
+    ],
+)
+def test_what_belongs_to_its_node_is_left_and_the_reason_says_so(
+    owner: Owner, annotations: dict[str, str], reason: str
+) -> None:
+    assert way_of(builders.pod(annotations=annotations), owner).reason == reason
+
+
+def test_a_bare_pod_comes_with_a_warning_and_a_remedy_for_nobody_makes_it_again() -> None:
+    bare = way_of(builders.pod(), Owner())
+    assert bare.warning
+    assert "Deployment" in bare.remedy
+    assert not any(way_of(*row[1:3]).warning for row in TABLE if row[0] != "bare")
+
+
+NO_HASH = {"app": "web"}
+CLAIMED = {"claim": "data"}
+
+
+HASHED = {"app": "web", names.TEMPLATE_HASH: builders.HASH}
+NEVER = {names.HANDOVER: "never"}
+RECREATE = builders.deployment(strategy="Recreate")
+
+RULED_OUT = [
+    ("HandoverNever", of_deployment(builders.deployment(annotations=NEVER)), NOTHING),
+    ("HandoverNever", of_deployment(builders.deployment(), annotations=NEVER), NOTHING),
+    (
+        "HandoverNever",
+        of_deployment(builders.deployment(annotations={names.HANDOVER: "Never"})),
+        NOTHING,
+    ),
+    ("HandoverNever", of_replica_set(builders.replica_set(annotations=NEVER)), NOTHING),
+    ("NoSurge", of_deployment(builders.deployment(max_surge=0, max_unavailable=1)), NOTHING),
+    ("NoSurge", of_deployment(builders.deployment(max_surge="0%", max_unavailable=1)), NOTHING),
+    ("NoTemplateHash", of_replica_set(builders.replica_set(selector=NO_HASH)), NOTHING),
+    (
+        "NoTemplateHash",
+        of_replica_set(builders.replica_set(selector=NO_HASH), labels={names.TEMPLATE_HASH: "odd"}),
+        NOTHING,
+    ),
+    (
+        "SelectedByHash",
+        of_deployment(builders.deployment()),
+        Surroundings(services=[builders.service(), builders.service("canary", selects=HASHED)]),
+    ),
+    (
+        "SelectedByHash",
+        of_deployment(builders.deployment()),
+        Surroundings(
+            policies=[
+                builders.policy(),
+                builders.policy("canary", selects=LabelSelector(match_labels=HASHED)),
+            ]
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("reason", "pod_and_owner", "surroundings"),
+    RULED_OUT,
+    ids=[f"{i}-{row[0]}" for i, row in enumerate(RULED_OUT)],
+)
+def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
+    reason: str, pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings
+) -> None:
+    pod, owner = pod_and_owner
+
+    warned = way_of(pod, owner, surroundings)
+    hinted = way_of(pod, owner, surroundings, hint=True)
+
+    assert (warned.way, warned.reason) == (Way.RATIONED, reason)
+    assert (hinted.way, hinted.reason) == (Way.LEAVE, reason)
+    assert warned.remedy
+    assert hinted.remedy == warned.remedy
+    why, _, _ = warned.message.partition(": no more than maxUnavailable")
+    assert hinted.message == f"{why}: a hint is not worth breaking it"
+
+
+@pytest.mark.parametrize(
+    ("reason", "pod_and_owner", "surroundings"),
+    [
+        ("Recreate", of_deployment(RECREATE), NOTHING),
+        (
+            "SingleNodeVolume",
+            of_deployment(builders.deployment(), **CLAIMED),
+            Surroundings(claims=[builders.claim("other"), builders.claim()]),
+        ),
+        (
+            "SingleNodeVolume",
+            of_replica_set(builders.replica_set(), **CLAIMED),
+            Surroundings(claims=[builders.claim("data", "ReadWriteOncePod")]),
+        ),
+        (
+            "HandoverNever",
+            of_deployment(builders.deployment(replicas=1, annotations=NEVER)),
+            NOTHING,
+        ),
+        (
+            "NoSurge",
+            of_deployment(builders.deployment(replicas=1, max_surge=0, max_unavailable=1)),
+            NOTHING,
+        ),
+        (
+            "NoTemplateHash",
+            of_replica_set(builders.replica_set(replicas=1, selector=NO_HASH)),
+            NOTHING,
+        ),
+        (
+            "Recreate",
+            of_deployment(builders.deployment(strategy="Recreate", annotations=NEVER)),
+            NOTHING,
+        ),
+        (
+            "SingleNodeVolume",
+            of_deployment(builders.deployment(annotations=NEVER), **CLAIMED),
+            Surroundings(claims=[builders.claim()]),
+        ),
+        (
+            "SingleNodeVolume",
+            of_deployment(builders.deployment(max_surge=0, max_unavailable=1), **CLAIMED),
+            Surroundings(claims=[builders.claim()]),
+        ),
+    ],
+    ids=[
+        "Recreate",
+        "a volume for one node",
+        "a volume for one pod",
+        "single replica, never",
+        "single replica, no surge",
+        "single replica, no hash",
+        "Recreate, and never",
+        "a volume for one node, and never",
+        "a volume for one node, and no surge",
+    ],
+)
+def test_all_go_at_once_when_waiting_would_only_take_time_from_the_replacement(
+    reason: str, pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings
+) -> None:
+    pod, owner = pod_and_owner
+    warned = way_of(pod, owner, surroundings)
+    assert (warned.way, warned.reason) == (Way.AT_ONCE, reason)
+    assert warned.remedy
+    assert way_of(pod, owner, surroundings, hint=True).way is Way.LEAVE
+
+
+HASH_IN_OTHERS = LabelSelector(
+    match_expressions=(
+        LabelSelectorRequirement(key=names.TEMPLATE_HASH, operator="In", values=("a", "b")),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("pod_and_owner", "surroundings"),
+    [
+        (of_deployment(builders.deployment(max_surge=1, max_unavailable=0)), NOTHING),
+        (of_deployment(builders.deployment(max_surge="1%")), NOTHING),
+        (of_deployment(builders.deployment(annotations={names.HANDOVER: "always"})), NOTHING),
+        (
+            of_deployment(builders.deployment(annotations=NEVER), annotations={names.HANDOVER: ""}),
+            NOTHING,
+        ),
+        (
+            of_deployment(builders.deployment(), **CLAIMED),
+            Surroundings(claims=[builders.claim("data", "ReadWriteOnce", "ReadWriteMany")]),
+        ),
+        (
+            of_deployment(builders.deployment(), **CLAIMED),
+            Surroundings(claims=[builders.claim("data", "ReadOnlyMany")]),
+        ),
+        (of_deployment(builders.deployment(), **CLAIMED), NOTHING),
+        (of_deployment(builders.deployment()), Surroundings(claims=[builders.claim()])),
+        (of_deployment(builders.deployment()), Surroundings(services=[builders.service()])),
+        (
+            of_deployment(builders.deployment()),
+            Surroundings(
+                services=[
+                    builders.service(selects={"app": "other", names.TEMPLATE_HASH: builders.HASH}),
+                    builders.service(selects={"app": "web", names.TEMPLATE_HASH: "other"}),
+                    builders.service(selects={}),
+                ],
+                policies=[builders.policy(), builders.policy(selects=HASH_IN_OTHERS)],
+            ),
+        ),
+    ],
+    ids=[
+        "a surge of one",
+        "a surge of one percent of three",
+        "another value of the annotation",
+        "the pod's annotation overrides its Deployment's",
+        "a volume that many nodes can mount",
+        "a volume that many nodes can read",
+        "a volume whose claim is not known",
+        "somebody else's volume",
+        "a Service that does not ask for the hash",
+        "Services and policies that select other pods",
+    ],
+)
+@pytest.mark.parametrize("hint", [False, True])
+def test_a_pod_is_handed_over_when_nothing_rules_out_two_at_once(
+    pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings, *, hint: bool
+) -> None:
+    found = way_of(*pod_and_owner, surroundings, hint=hint)
+    assert (found.way, found.reason) == (Way.HANDOVER, "MakeBeforeBreak")
+
+
+def test_a_pod_with_a_host_port_is_handed_over_for_its_replacement_never_comes_to_its_node() -> (
+    None
+):
+    pod, owner = of_deployment(builders.deployment())
+    port = Container(name="web", ports=(ContainerPort(host_port=80),))
+    holding = msgspec.structs.replace(
+        pod, spec=msgspec.structs.replace(pod.spec, containers=(port,))
+    )
+    assert way_of(holding, owner).way is Way.HANDOVER
+
+
+def test_a_pod_goes_by_its_hash_when_its_replica_set_is_not_known() -> None:
+    pod, _ = of_deployment(builders.deployment())
+    assert way_of(pod, Owner(kind="ReplicaSet")).way is Way.HANDOVER
+    bare = builders.pod(of=builders.foreign_owner("ReplicaSet", "apps/v1"))
+    unknown = way_of(bare, Owner(kind="ReplicaSet"))
+    assert (unknown.way, unknown.reason) == (Way.RATIONED, "NoTemplateHash")
+
+
+def test_a_released_pod_still_counts_as_selected_by_the_hash_that_it_had() -> None:
+    replica_set = builders.replica_set()
+    pod = builders.pod(of=replica_set, released=builders.release(replica_set))
+    canary = Surroundings(services=[builders.service(selects=HASHED)])
+    assert way_of(pod, builders.owner(replica_set), canary).reason == "SelectedByHash"
+
+
+KEEP = [
+    {names.SAFE_TO_EVICT: "false"},
+    {names.SAFE_TO_EVICT: "False"},
+    {names.DO_NOT_DISRUPT: "true"},
+]
+
+
+@pytest.mark.parametrize("keep", KEEP, ids=str)
+@pytest.mark.parametrize("place", ["pod", "controller", "Deployment"])
+def test_an_owners_wish_to_keep_a_pod_counts_against_a_hint_and_not_against_a_warning(
+    keep: dict[str, str], place: str
+) -> None:
+    deployment = builders.deployment(annotations=keep if place == "Deployment" else {})
+    replica_set = builders.replica_set(
+        of=deployment, annotations=keep if place == "controller" else {}
+    )
+    pod = builders.pod(of=replica_set, annotations=keep if place == "pod" else {})
+    owner = builders.owner(replica_set, deployment)
+
+    hinted = way_of(pod, owner, hint=True)
+
+    assert (hinted.way, hinted.reason) == (Way.LEAVE, "Protected")
+    (key,) = keep
+    assert key in hinted.message
+    assert key in hinted.remedy
+    assert way_of(pod, owner).way is Way.HANDOVER
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [{names.SAFE_TO_EVICT: "true"}, {names.DO_NOT_DISRUPT: "false"}, {"other": "true"}],
+    ids=str,
+)
+def test_a_pod_is_handed_over_for_a_hint_when_nobody_asked_to_keep_it(
+    annotations: dict[str, str],
+) -> None:
+    pod, owner = of_deployment(builders.deployment(), annotations=annotations)
+    assert way_of(pod, owner, hint=True).way is Way.HANDOVER
+
+
+def test_our_own_do_not_disrupt_protects_no_released_pod_but_its_owners_safe_to_evict_does() -> (
+    None
+):
+    replica_set = builders.replica_set()
+    released = builders.release(replica_set)
+    owner = builders.owner(replica_set)
+    plain = builders.pod(of=replica_set, released=released)
+    kept = builders.pod(
+        of=replica_set, released=released, annotations={names.SAFE_TO_EVICT: "false"}
+    )
+    assert way_of(plain, owner, hint=True).way is Way.HANDOVER
+    assert way_of(kept, owner, hint=True).reason == "Protected"
+
+
+def test_what_is_not_ours_is_left_for_that_reason_even_when_it_is_protected_too() -> None:
+    pod = builders.pod(annotations={names.SAFE_TO_EVICT: "false"})
+    assert way_of(pod, Owner(kind="DaemonSet"), hint=True).reason == "DaemonSet"
+
+
+def test_a_pods_hash_is_known_before_and_after_its_release() -> None:
+    replica_set = builders.replica_set()
+    owned = builders.pod(of=replica_set)
+    released = builders.pod(of=replica_set, released=builders.release(replica_set))
+    assert hash_of(owned) == hash_of(released) == builders.HASH
+    assert hash_of(builders.pod()) == ""
