@@ -1,0 +1,115 @@
+"""At its last moment a pod goes even though a budget refuses, unless its owner forbids that."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.refusal import after_refusal, needs_condition
+from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.meta import Condition
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Delete
+from tests import builders
+from tests.builders import NOW
+
+LEAVE = {names.AT_DEADLINE: "leave"}
+
+
+def test_a_pod_is_deleted_with_its_own_grace_period_when_its_budget_refuses() -> None:
+    deployment = builders.deployment()
+    replica_set = builders.replica_set(of=deployment)
+    pod = builders.pod(of=replica_set)
+
+    decision = after_refusal(pod, builders.owner(replica_set, deployment), NOW)
+
+    assert (decision.verb, decision.reason) == (Verb.DELETE, "BudgetRefusedAtLastMoment")
+    assert decision.write == Delete(
+        kind=Pod, name=pod.name, namespace="default", uid=pod.uid, grace_seconds=None
+    )
+    assert decision.warning
+    assert (decision.subject, decision.workload, decision.node) == (
+        pod.reference,
+        deployment.reference,
+        "n1",
+    )
+
+
+@pytest.mark.parametrize("value", ["leave", "Leave"])
+@pytest.mark.parametrize("place", ["pod", "controller", "Deployment"])
+def test_a_pod_is_left_to_die_with_its_node_when_its_owner_said_so(value: str, place: str) -> None:
+    leave = {names.AT_DEADLINE: value}
+    deployment = builders.deployment(annotations=leave if place == "Deployment" else {})
+    replica_set = builders.replica_set(
+        of=deployment, annotations=leave if place == "controller" else {}
+    )
+    pod = builders.pod(of=replica_set, annotations=leave if place == "pod" else {})
+
+    decision = after_refusal(pod, builders.owner(replica_set, deployment), NOW)
+
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "AtDeadlineLeave")
+    assert decision.write is None
+    assert decision.warning
+    assert (decision.workload, decision.node) == (deployment.reference, "n1")
+
+
+def test_a_pod_is_deleted_when_it_overrides_its_owners_leave() -> None:
+    replica_set = builders.replica_set(annotations=LEAVE)
+    pod = builders.pod(of=replica_set, annotations={names.AT_DEADLINE: "delete"})
+    assert after_refusal(pod, builders.owner(replica_set), NOW).verb is Verb.DELETE
+
+
+def test_a_jobs_pod_gets_its_condition_before_the_deletion_when_failures_are_counted() -> None:
+    job = builders.job(ignores_disruptions=True)
+    pod = builders.pod("batch-1", of=job)
+    owner = builders.owner(job)
+
+    first = after_refusal(pod, owner, NOW)
+    disrupted = builders.patched(pod, first.write)
+    second = after_refusal(disrupted, owner, NOW)
+
+    assert (first.verb, first.reason) == (Verb.SET_CONDITION, "JobCountsFailures")
+    assert not first.warning
+    assert disrupted.status.conditions[-1] == Condition(
+        type="DisruptionTarget",
+        status="True",
+        reason="TerminationByEvenkeel",
+        message="its node is taken back by EC2",
+        last_transition_time=NOW,
+    )
+    assert second.verb is Verb.DELETE
+    assert (first.workload, first.node) == (job.reference, "n1")
+
+
+def test_a_jobs_pod_is_left_without_a_condition_when_its_owner_said_so() -> None:
+    job = builders.job(ignores_disruptions=True, annotations=LEAVE)
+    assert after_refusal(builders.pod(of=job), builders.owner(job), NOW).verb is Verb.LEAVE
+
+
+DISRUPTED = {"type": "DisruptionTarget"}
+
+
+@pytest.mark.parametrize(
+    ("controller", "conditions", "needed"),
+    [
+        (builders.job(), [], False),
+        (builders.job(ignores_disruptions=True), [], True),
+        (builders.job(ignores_disruptions=True), [DISRUPTED | {"status": "True"}], False),
+        (builders.job(ignores_disruptions=True), [DISRUPTED | {"status": "False"}], True),
+        (
+            builders.job(ignores_disruptions=True),
+            [{"type": "PodScheduled", "status": "True"}],
+            True,
+        ),
+        (builders.replica_set(), [], False),
+        (None, [], False),
+    ],
+)
+def test_the_condition_is_needed_when_a_pod_failure_policy_would_count_the_failure(
+    controller: Controller | None, conditions: list[dict[str, Any]], *, needed: bool
+) -> None:
+    pod = builders.pod(conditions=msgspec.convert(conditions, list[Condition]))
+    owner = Owner() if controller is None else builders.owner(controller)
+    assert needs_condition(pod, owner) is needed

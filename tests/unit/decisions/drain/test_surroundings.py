@@ -1,0 +1,66 @@
+"""What surrounds a pod: the budgets that select it, and who owns it."""
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model.meta import LabelSelector, Reference
+from evenkeel.model.surroundings import PodDisruptionBudgetSpec
+from tests import builders
+
+
+def test_a_pod_has_the_budgets_that_select_its_labels_and_none_without_a_selector() -> None:
+    pod = builders.pod(labels={"app": "web", "tier": "front"})
+    its = builders.budget("its")
+    everyones = msgspec.structs.replace(
+        builders.budget("all"), spec=PodDisruptionBudgetSpec(selector=LabelSelector())
+    )
+    nobodys = msgspec.structs.replace(builders.budget("none"), spec=PodDisruptionBudgetSpec())
+    others = builders.budget("other", selects={"app": "web", "tier": "back"})
+    surroundings = Surroundings(budgets=[others, its, nobodys, everyones])
+    assert surroundings.budgets_of(pod) == [its, everyones]
+
+
+def test_a_workload_is_named_after_its_deployment_else_its_controller_else_not_at_all() -> None:
+    deployment, replica_set = builders.deployment(), builders.replica_set()
+    assert builders.owner(replica_set, deployment).workload == deployment.reference
+    assert builders.owner(replica_set).workload == Reference(
+        kind="ReplicaSet",
+        namespace="default",
+        name=replica_set.name,
+        uid=replica_set.uid,
+    )
+    assert Owner(kind="DaemonSet").workload is None
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ((), ""),
+        (("deployment",), "deployment"),
+        (("controller", "deployment"), "controller"),
+        (("pod", "controller", "deployment"), "pod"),
+        (("pod", "deployment"), "pod"),
+    ],
+)
+def test_an_annotation_counts_where_it_is_set_nearest_to_the_pod(
+    places: tuple[str, ...], expected: str
+) -> None:
+    def on(place: str) -> dict[str, str]:
+        return {"example.com/key": place} if place in places else {}
+
+    deployment = builders.deployment(annotations=on("deployment"))
+    replica_set = builders.replica_set(of=deployment, annotations=on("controller"))
+    owner = builders.owner(replica_set, deployment)
+    pod = builders.pod(of=replica_set, annotations=on("pod"))
+    assert owner.annotation("example.com/key", pod) == expected
+
+
+def test_a_pods_own_annotation_is_no_annotation_of_its_owner() -> None:
+    replica_set = builders.replica_set()
+    pod = builders.pod(of=replica_set, annotations={"example.com/key": "pod"})
+    owner = builders.owner(replica_set)
+    assert (owner.annotation("example.com/key"), owner.annotation("example.com/key", pod)) == (
+        "",
+        "pod",
+    )
