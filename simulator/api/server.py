@@ -16,6 +16,7 @@ from simulator.api.objects import (
     is_finished,
     is_leaving,
     key_of,
+    labels_of,
     node_of,
     owners_of,
     parse_time,
@@ -31,6 +32,8 @@ from simulator.api.validation import validate, validate_change
 from simulator.clock import SimulatedClock
 
 NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
+TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+"""Labels of the node that its pods get when they are bound (KEP-4742)."""
 SERVERS_OWN = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 DROPPED_WHEN_EMPTY = ("labels", "annotations", "ownerReferences", "finalizers")
 
@@ -155,7 +158,13 @@ class ApiServer:
                 raise ConflictError(f'pod "{pod[1]}" is bound or being deleted')
             scheduled = {"type": "PodScheduled", "status": "True"}
             status = with_condition(obj["status"], scheduled, self.now())
-            return {**obj, "spec": {**obj["spec"], "nodeName": node}, "status": status}
+            bound = {**obj, "spec": {**obj["spec"], "nodeName": node}, "status": status}
+            found = self.store.get("Node", ("", node))
+            copied = {k: v for k, v in labels_of(found or obj).items() if k in TOPOLOGY}
+            if found is not None and copied:
+                labels = {**labels_of(obj), **copied}
+                bound["metadata"] = {**obj["metadata"], "labels": labels}
+            return bound
 
         old = self.get("Pod", pod)
         if uid_of(old) != uid:

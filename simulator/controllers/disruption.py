@@ -117,10 +117,18 @@ class DisruptionController(Controller):
         return sum(sizes.values())
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        """Recount one budget of the pod: of several the real controller, too, takes any one."""
         namespace = key_of(new or old or {})[0]
-        for budget in self.store.all("PodDisruptionBudget", namespace):
-            selector = budget["spec"].get("selector")
-            if any(p is not None and selects(selector, labels_of(p)) for p in (old, new)):
+        budgets = list(self.store.all("PodDisruptionBudget", namespace))
+        for state in (old, new):
+            matching = [
+                budget
+                for budget in budgets
+                if state is not None and selects(budget["spec"].get("selector"), labels_of(state))
+            ]
+            if len(matching) > 1:
+                matching = [self.world.rng.choice(matching)]
+            for budget in matching:
                 self.enqueue(key_of(budget))
 
 

@@ -1,0 +1,209 @@
+"""Evictions, and what PodDisruptionBudgets make of them."""
+
+import pytest
+
+from evenkeel.errors import (
+    ConflictError,
+    DisruptionRefusedError,
+    MultipleBudgetsError,
+    NotFoundError,
+)
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict
+from evenkeel.model.surroundings import PodDisruptionBudget
+from tests.contract.ground import Ground
+from tests.contract.manifests import (
+    QUICK,
+    SLOW_START,
+    SLOW_STOP,
+    budget,
+    deployment,
+    pod,
+    template,
+)
+
+
+@pytest.fixture(autouse=True)
+def _node(ground: Ground) -> None:
+    ground.add_node("n")
+
+
+def web(ground: Ground, replicas: int, *, slow: bool = False) -> list[Pod]:
+    """A Deployment's ready pods; ``slow`` ones take three seconds to stop."""
+    annotations = SLOW_STOP if slow else QUICK
+    ground.apply(deployment("web", template("web", annotations), replicas=replicas))
+    return list(ground.ready_pods(replicas))
+
+
+def counted(ground: Ground, name: str = "web", **wanted: int) -> PodDisruptionBudget:
+    """Wait until a budget's status has these numbers."""
+
+    def as_wanted() -> PodDisruptionBudget | None:
+        found = ground.get(PodDisruptionBudget, name)
+        has = {key: getattr(found.status, key) for key in wanted}
+        return found if has == wanted and found.status.observed_generation else None
+
+    return ground.eventually(as_wanted, f"{name}: {wanted}")
+
+
+def test_an_evicted_pod_goes_gracefully_and_says_why(ground: Ground) -> None:
+    ground.apply(pod("p", annotations=SLOW_STOP))
+    (evicted,) = ground.ready_pods(1)
+    ground.evict(evicted)
+    leaving = ground.get(Pod, "p")
+    assert leaving.leaving
+    assert leaving.metadata.deletion_grace_period_seconds == 30
+    assert ("DisruptionTarget", "True", "EvictionByEvictionAPI") in [
+        (c.type, c.status, c.reason) for c in leaving.status.conditions
+    ]
+    ground.evict(evicted)
+    ground.gone(evicted)
+    assert isinstance(ground.refused(Evict("p", ground.namespace, evicted.uid)), NotFoundError)
+
+
+def test_an_eviction_conflicts_when_it_means_another_uid(ground: Ground) -> None:
+    ground.apply(pod("p"))
+    ground.ready_pods(1)
+    assert isinstance(ground.refused(Evict("p", ground.namespace, "not-this-one")), ConflictError)
+    assert not ground.get(Pod, "p").leaving
+
+
+def test_a_budget_counts_its_pods(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=2))
+    web(ground, 3)
+    counted(ground, current_healthy=3, desired_healthy=2, expected_pods=3, disruptions_allowed=1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "desired", "allowed"),
+    [
+        ({"maxUnavailable": 1}, 3, 1),
+        ({"maxUnavailable": 0}, 4, 0),
+        ({"maxUnavailable": "30%"}, 2, 2),
+        ({"minAvailable": "60%"}, 3, 1),
+        ({"minAvailable": "100%"}, 4, 0),
+        ({"minAvailable": 9}, 9, 0),
+    ],
+)
+def test_a_budget_rounds_up(
+    ground: Ground, spec: dict[str, int | str], desired: int, allowed: int
+) -> None:
+    ground.apply(budget("web", "web", **spec))
+    web(ground, 4)
+    counted(ground, current_healthy=4, desired_healthy=desired, disruptions_allowed=allowed)
+
+
+def test_a_budget_refuses_when_too_few_would_be_left(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=1))
+    (only,) = web(ground, 1)
+    counted(ground, current_healthy=1, disruptions_allowed=0)
+    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
+    assert isinstance(refusal, DisruptionRefusedError)
+    assert not ground.get(Pod, only.name).leaving
+
+
+def test_a_budget_is_spent_at_the_eviction_and_refilled_by_the_replacement(
+    ground: Ground,
+) -> None:
+    ground.apply(budget("web", "web", minAvailable=2))
+    first, second, _ = web(ground, 3, slow=True)
+    counted(ground, disruptions_allowed=1)
+    ground.evict(first)
+    assert ground.get(PodDisruptionBudget, "web").status.disruptions_allowed == 0
+    refusal = ground.refused(Evict(second.name, ground.namespace, second.uid))
+    assert isinstance(refusal, DisruptionRefusedError)
+    counted(ground, current_healthy=3, disruptions_allowed=1)
+    ground.evict(second)
+
+
+def test_a_budget_still_being_counted_refuses(ground: Ground) -> None:
+    """A budget that its controller has not seen since its last change allows nothing."""
+    ground.apply(budget("web", "web", minAvailable=0))
+    (only,) = web(ground, 1)
+    counted(ground, disruptions_allowed=1)
+    ground.apply(budget("web", "web", minAvailable=1))
+    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
+    assert isinstance(refusal, DisruptionRefusedError)
+
+
+def test_two_budgets_on_one_pod_are_an_error(ground: Ground) -> None:
+    ground.apply(budget("one", "web", minAvailable=0), budget("two", "web", minAvailable=0))
+    (only,) = web(ground, 1)
+    refusal = ground.refused(Evict(only.name, ground.namespace, only.uid))
+    assert isinstance(refusal, MultipleBudgetsError)
+    assert not ground.get(Pod, only.name).leaving
+
+
+def test_a_pending_pod_needs_no_budget(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=1))
+    ground.apply(deployment("web", template("web", SLOW_START)))
+    pending = ground.eventually(lambda: [p for p in ground.pods() if p.spec.node_name])[0]
+    ground.evict(pending)
+    ground.gone(pending)
+
+
+def test_a_leaving_pod_needs_no_budget(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=1))
+    (only,) = web(ground, 1, slow=True)
+    counted(ground, current_healthy=1)
+    ground.delete(only)
+    ground.evict(only)
+
+
+def test_a_pod_that_is_not_ready_is_refused_when_the_others_are_too_few(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=2))
+    broken = web(ground, 2)[0]
+    counted(ground, current_healthy=2)
+    ground.fail_probe(broken)
+    counted(ground, current_healthy=1)
+    refusal = ground.refused(Evict(broken.name, ground.namespace, broken.uid))
+    assert isinstance(refusal, DisruptionRefusedError)
+
+
+def test_a_pod_that_is_not_ready_goes_when_the_others_are_enough(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=1))
+    broken = web(ground, 2)[0]
+    counted(ground, current_healthy=2)
+    ground.fail_probe(broken)
+    counted(ground, current_healthy=1, disruptions_allowed=0)
+    ground.evict(broken)
+
+
+def test_a_pod_that_is_not_ready_goes_when_the_policy_allows_it_always(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=2, unhealthyPodEvictionPolicy="AlwaysAllow"))
+    broken = web(ground, 2)[0]
+    counted(ground, current_healthy=2)
+    ground.fail_probe(broken)
+    counted(ground, current_healthy=1, disruptions_allowed=0)
+    ground.evict(broken)
+
+
+@pytest.mark.parametrize(
+    "spec", [{"minAvailable": 1}, {"maxUnavailable": 0}, {"minAvailable": "100%"}]
+)
+def test_the_budget_of_a_single_replica_allows_its_eviction_once_its_replacement_is_ready(
+    ground: Ground, spec: dict[str, int | str]
+) -> None:
+    """A released pod counts as healthy, and expects nothing: nobody owns it."""
+    ground.apply(budget("web", "web", **spec))
+    (old,) = web(ground, 1)
+    counted(ground, current_healthy=1, desired_healthy=1, disruptions_allowed=0)
+    ground.release(old)
+    ground.ready_pods(2)
+    counted(ground, current_healthy=2, desired_healthy=1, disruptions_allowed=1)
+    ground.evict(old)
+    ground.gone(old)
+    counted(ground, current_healthy=1, desired_healthy=1, disruptions_allowed=0)
+
+
+def test_a_stale_uid_spends_the_budget(ground: Ground) -> None:
+    """The API server takes the budget before it looks at the uid: never evict by a guess."""
+    ground.apply(budget("web", "web", minAvailable=1))
+    pods = web(ground, 2)
+    counted(ground, disruptions_allowed=1)
+    assert isinstance(
+        ground.refused(Evict(pods[0].name, ground.namespace, "not-this-one")), ConflictError
+    )
+    assert ground.get(PodDisruptionBudget, "web").status.disruptions_allowed == 0
+    refusal = ground.refused(Evict(pods[1].name, ground.namespace, pods[1].uid))
+    assert isinstance(refusal, DisruptionRefusedError)
