@@ -8,10 +8,11 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
 
-OUTLIVED_AFTER: Final = timedelta(seconds=30)
+OUTLIVED_AFTER: Final = timedelta(seconds=60)
 """An instance that EC2 calls running this long after its deadline was not taken.
 
-EC2 promises two minutes and is some seconds late now and then.
+EC2 promises two minutes and is some seconds late now and then. The handover lifts a mark after
+the same time, so a notice that comes again after that does not bring the mark back.
 """
 
 _REASONS: Final = {
