@@ -99,22 +99,26 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
 
 
 def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
-    """The cooldown that a workload carries; None without one that can be read."""
+    """The cooldown that a workload carries; None without one that makes sense.
+
+    Anybody who may annotate workloads can have written it: a time without a zone is none.
+    """
     text = workload.metadata.annotations.get(names.COOLDOWN)
     if text is None:
         return None
     try:
-        return msgspec.json.decode(text, type=Cooldown)
-    except msgspec.DecodeError:
+        cooldown = msgspec.json.decode(text, type=Cooldown)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+    return None if cooldown.until.tzinfo is None else cooldown
 
 
 def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:
     """Let a workload rest after a rolled back handover, twice as long as after the last."""
     last = cooldown_of(workload)
-    failures = (last.failures if last is not None else 0) + 1
-    rest = min(COOLDOWN_FIRST * 2 ** min(failures - 1, 10), COOLDOWN_LONGEST)
-    cooldown = Cooldown(failures=failures, until=now + rest)
+    before = max(0, last.failures) if last is not None else 0
+    rest = min(COOLDOWN_FIRST * 2 ** min(before, 10), COOLDOWN_LONGEST)
+    cooldown = Cooldown(failures=before + 1, until=now + rest)
     return _patch(
         workload,
         *_annotations_exist(workload),
