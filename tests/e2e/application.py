@@ -1,0 +1,176 @@
+"""Evenkeel as it is deployed: two functions, two queues and a schedule, on the wall clock."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from threading import Event, Lock, Thread
+from typing import Any
+
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.decisions.plan import earliest
+from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.ports import Clock, Instances
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from simulator.event_source import batch_event, schedule_event
+from simulator.queues import Message
+from tests.e2e.queues import WallClockQueue
+from tests.e2e.wire import TappedCluster
+from tests.fixtures.control_plane import ControlPlane
+
+CLUSTER_NAME = "e2e"
+CONCURRENCY = 2
+IDLE_POLL = 0.02
+STOPPING = 30.0
+AT_REST = timedelta(seconds=6)
+"""Longer than any pause between two invocations that still have work."""
+
+
+class Evenkeel:
+    """Both functions with their queues, polled on the wall clock by threads.
+
+    As under Lambda, every concurrent invocation has an environment, and so a handler and an
+    identity in the Lease, of its own.
+    """
+
+    def __init__(
+        self,
+        control_plane: ControlPlane,
+        instances: Instances,
+        clock: Clock,
+        *,
+        mode: Mode = Mode.ACT,
+        forbids_leases: bool = False,
+    ) -> None:
+        self._wait_for = control_plane.wait_for
+        self._instances = instances
+        self._clock = clock
+        self._mode = mode
+        self.cluster = TappedCluster(control_plane.cluster, clock, forbids_leases=forbids_leases)
+        self.recorder = InMemoryRecorder()
+        self.errors: list[Exception] = []
+        self._notices = WallClockQueue(self._clock, "notices")
+        self._wake_ups = WallClockQueue(self._clock, "wake-ups")
+        self._scheduled = self._handover()
+        self._stopping = Event()
+        self._lock = Lock()
+        self._busy = 0
+        self._invocations = 0
+        self._threads = [
+            Thread(target=self._poll, args=(queue, build()), name=queue.name, daemon=True)
+            for queue, build in (
+                (self._notices, self._interruption),
+                (self._wake_ups, self._handover),
+            )
+            for _ in range(CONCURRENCY)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def notify(self, *events: Mapping[str, Any]) -> None:
+        """Put events into the notice queue, as EventBridge does."""
+        for event in events:
+            self._notices.put(json.dumps(event))
+
+    def schedule(self) -> None:
+        """Invoke the handover function as its schedule does, once."""
+        self._scheduled(schedule_event(self._clock.now()), None)
+
+    def wait_until_at_rest(self, seconds: float = 60.0) -> None:
+        """Wait until nothing runs, and nothing will for a while: time alone can bring news.
+
+        An error of a handler's fails the test at once.
+        """
+        self._wait_for("Evenkeel to rest", self._is_at_rest, seconds=seconds)
+
+    def wait_until_quiet(self, seconds: float = 60.0) -> None:
+        """Wait until no message is left: only the schedule goes on."""
+        self._wait_for(
+            "both queues to be empty",
+            lambda: self._is_at_rest() and self._next_message() is None,
+            seconds=seconds,
+        )
+
+    def _is_at_rest(self) -> bool:
+        assert not self.errors, self.errors
+        before = self._invocations
+        upcoming = self._next_message()
+        nothing_soon = upcoming is None or upcoming - self._clock.now() > AT_REST
+        return nothing_soon and self._busy == 0 and self._invocations == before
+
+    def _next_message(self) -> datetime | None:
+        return earliest(self._notices.next_visible, self._wake_ups.next_visible)
+
+    @property
+    def story(self) -> str:
+        """What it decided and noted, for a failure's report."""
+        decided = [
+            f"{d.verb} {d.subject}: {d.reason}: {d.message}" for d in self.recorder.decisions
+        ]
+        noted = [f"{message} {dict(details)}" for message, details in self.recorder.notes]
+        return "\n".join([f"--- {self._mode}", *decided, *noted, ""])
+
+    def stop(self) -> None:
+        """End every invocation, wherever it is, as if the network had gone."""
+        self._stopping.set()
+        self.cluster.cut()
+        for thread in self._threads:
+            thread.join(STOPPING)
+            assert not thread.is_alive(), f"the poller of {thread.name} does not end"
+
+    def _poll(self, queue: WallClockQueue, handler: Handler) -> None:
+        while not self._stopping.is_set():
+            with self._counting():
+                batch = queue.receive()
+                if batch:
+                    self._invoke(queue, handler, batch)
+            if not batch:
+                self._stopping.wait(IDLE_POLL)
+
+    def _invoke(self, queue: WallClockQueue, handler: Handler, batch: Sequence[Message]) -> None:
+        try:
+            answer = handler(batch_event(batch, queue.name), None)
+        except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
+            if not self._stopping.is_set():
+                self.errors.append(error)
+            return
+        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
+        for message in batch:
+            if message.message_id not in failed:
+                queue.delete(message.receipt_handle)
+        self._invocations += 1
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        with self._lock:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def _interruption(self) -> Handler:
+        settings = InterruptionSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        return interruption.build(
+            settings,
+            self.cluster,
+            self._instances,
+            self._notices,
+            self._wake_ups,
+            self._clock,
+            self._tell(),
+        )
+
+    def _handover(self) -> Handler:
+        settings = HandoverSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        return handover.build(
+            settings, self.cluster, self._instances, self._wake_ups, self._clock, self._tell()
+        )
+
+    def _tell(self) -> Tee:
+        observes = self._mode is Mode.OBSERVE
+        events = ClusterEvents(self.cluster, self._clock, self.recorder, observes=observes)
+        return Tee(self.recorder, events)

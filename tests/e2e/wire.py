@@ -1,0 +1,130 @@
+"""Evenkeel's only way to the cluster, tapped: what it writes, and what a test does to that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+
+from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Create, Get, List, Request, Selection, Write
+from evenkeel.model.surroundings import Event, Lease, Namespace
+from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
+
+BOOKKEEPING: tuple[type[KubernetesObject], ...] = (Event, Lease, Namespace)
+"""What Evenkeel may write whatever its mode: Events, its Lease, and the namespace of that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A write and when it was sent."""
+
+    at: datetime
+    write: Write
+
+
+def kind_of(request: Request) -> type[KubernetesObject] | None:
+    """The kind of object that a request is about; None for an eviction, which is about a pod."""
+    match request:
+        case List(selection=selection):
+            return selection.kind
+        case Create(object=item):
+            return type(item)
+        case _:
+            return getattr(request, "kind", None)
+
+
+class TappedCluster:
+    """A Cluster that keeps every write in ``written`` and can be cut off.
+
+    ``forbids_leases``: everything about Leases is answered with 403, as RBAC would.
+    """
+
+    def __init__(self, cluster: Cluster, clock: Clock, *, forbids_leases: bool = False) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._forbids_leases = forbids_leases
+        self._written: list[Written] = []
+        self.is_cut = False
+
+    def cut(self) -> None:
+        """From now on nothing gets through, and whatever waits for an answer learns of it."""
+        self.is_cut = True
+
+    @property
+    def changes(self) -> Sequence[Written]:
+        """All writes so far but the bookkeeping, in the order in which they were sent."""
+        return [each for each in self._written if kind_of(each.write) not in BOOKKEEPING]
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        """Pass requests on."""
+        errors = [self.pass_on(request) for request in requests]
+        passed = [request for request, error in zip(requests, errors, strict=True) if not error]
+        replies = iter(self._cluster.perform(passed) if passed else ())
+        return [
+            Reply(request, error=error) if error else next(replies)
+            for request, error in zip(requests, errors, strict=True)
+        ]
+
+    def session(self) -> "TappedSession":
+        """Open a session."""
+        return TappedSession(self, self._cluster.session())
+
+    def pass_on(self, request: Request) -> ClusterError | None:
+        """Keep a request that is a write; the error instead of an answer, if it gets no further."""
+        if self.is_cut:
+            return UnavailableError("the test cut the wire")
+        if self._forbids_leases and kind_of(request) is Lease:
+            return ForbiddenError("leases are forbidden")
+        if not isinstance(request, Get | List):
+            self._written.append(Written(self._clock.now(), request))
+        return None
+
+
+class TappedSession:
+    """A Session of a TappedCluster."""
+
+    def __init__(self, cluster: TappedCluster, session: Session) -> None:
+        self._cluster = cluster
+        self._session = session
+        self._refused: list[Reply] = []
+
+    def submit(self, request: Request) -> None:
+        """Pass a request on."""
+        error = self._cluster.pass_on(request)
+        if error is None:
+            self._session.submit(request)
+        else:
+            self._refused.append(Reply(request, error=error))
+
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
+        """Watch a selection."""
+        self._session.watch(selection)
+
+    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
+        """Stop watching a selection."""
+        self._session.unwatch(selection)
+
+    def next(self, timeout: timedelta) -> Sequence[Arrival]:
+        """What arrived. Raises ClusterError once the wire is cut, which ends the invocation."""
+        if self._cluster.is_cut:
+            raise UnavailableError("the test cut the wire")
+        refused, self._refused = self._refused, []
+        return [*refused, *self._session.next(timedelta() if refused else timeout)]
+
+    @property
+    def in_flight(self) -> int:
+        """Requests without a reply in the mailbox."""
+        return self._session.in_flight
+
+    @property
+    def capacity(self) -> int:
+        """How many requests are carried out at once."""
+        return self._session.capacity
+
+    def __enter__(self) -> Self:
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._session.__exit__(*exc_info)

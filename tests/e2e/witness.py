@@ -1,0 +1,227 @@
+"""What happens to pods, as somebody sees it who knows nothing of Evenkeel.
+
+The witness follows the pods of one namespace through a watch of its own. The API server sends
+every change in the order in which it was stored, so the lowest count is no sample: it is exact.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event, Lock, Thread
+from typing import Any, Self
+from urllib.parse import quote
+
+import urllib3
+
+from evenkeel.model import names
+from evenkeel.ports import Clock
+from tests.fixtures.control_plane import ControlPlane
+
+type PodDocument = Mapping[str, Any]
+
+
+def is_ready(pod: PodDocument) -> bool:
+    """Whether a pod serves: Ready, and nobody has told it to go."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+    return ready and "deletionTimestamp" not in pod["metadata"]
+
+
+def is_released(pod: PodDocument) -> bool:
+    """Whether a pod bears the label of one that Evenkeel took out of its ReplicaSet."""
+    return names.RELEASED_FROM in pod["metadata"].get("labels", {})
+
+
+def owners_of(pod: PodDocument) -> Sequence[str]:
+    """The uids of a pod's owners."""
+    return [owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())]
+
+
+def started_at(pod: PodDocument) -> str:
+    """When a pod's container began to run; a restart would change it."""
+    started: str = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+    return started
+
+
+@dataclass(slots=True)
+class Count:
+    """The ready pods that a workload's own selector matches: how many, and the fewest ever."""
+
+    selector: Mapping[str, str]
+    ready: int = 0
+    lowest: int = 0
+
+
+@dataclass(slots=True)
+class Departure:
+    """A pod that was told to go, and when the witness saw it."""
+
+    pod: PodDocument
+    at: datetime
+
+
+@dataclass(slots=True)
+class _Seen:
+    pods: dict[str, PodDocument] = field(default_factory=dict)
+    counts: dict[str, Count] = field(default_factory=dict)
+    departures: dict[str, Departure] = field(default_factory=dict)
+    ever: dict[str, PodDocument] = field(default_factory=dict)
+    was_released: set[str] = field(default_factory=set)
+
+
+class Witness:
+    """Follows the pods of a namespace from its beginning to ``close``."""
+
+    def __init__(self, control_plane: ControlPlane, namespace: str, clock: Clock) -> None:
+        self._control_plane = control_plane
+        self._path = f"api/v1/namespaces/{namespace}/pods"
+        self._clock = clock
+        self._seen = _Seen()
+        self._lock = Lock()
+        self._stopping = Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._error: BaseException | None = None
+        self._version = self._list()["metadata"]["resourceVersion"]
+        self._thread = Thread(target=self._run, name="witness", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop following."""
+        self._stopping.set()
+        with self._lock:
+            if self._response is not None:
+                with contextlib.suppress(RuntimeError, ValueError, OSError):
+                    self._response.shutdown()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    def count(self, workload: str, selector: Mapping[str, str]) -> int:
+        """Count this workload from now on; how many of its pods are ready now."""
+        self.catch_up()
+        with self._lock:
+            count = Count(dict(selector))
+            self._seen.counts[workload] = count
+            count.ready = count.lowest = self._ready(count)
+            return count.ready
+
+    def lowest(self, workload: str) -> int:
+        """The fewest ready pods that the workload had since it is counted."""
+        self.catch_up()
+        return self._seen.counts[workload].lowest
+
+    def ready(self, workload: str) -> int:
+        """How many ready pods the workload has."""
+        self.catch_up()
+        return self._seen.counts[workload].ready
+
+    def pods(self, **labels: str) -> Sequence[PodDocument]:
+        """The pods that are there and that nobody has told to go, by their labels."""
+        self.catch_up()
+        return [
+            pod
+            for pod in self._seen.pods.values()
+            if "deletionTimestamp" not in pod["metadata"] and _matches(pod, labels)
+        ]
+
+    def departures(self, **labels: str) -> Sequence[Departure]:
+        """The pods with these labels that were told to go, in the order in which they were."""
+        self.catch_up()
+        return [d for d in self._seen.departures.values() if _matches(d.pod, labels)]
+
+    def ever_released(self, **labels: str) -> Sequence[PodDocument]:
+        """The pods with these labels that bore Evenkeel's label at any time, as last seen."""
+        self.catch_up()
+        seen = self._seen
+        return [seen.ever[uid] for uid in seen.was_released if _matches(seen.ever[uid], labels)]
+
+    def catch_up(self) -> None:
+        """Wait until what was seen is what a list shows."""
+
+        def is_level() -> bool:
+            if self._error is not None:
+                raise AssertionError("the witness is blind") from self._error
+            listed = {p["metadata"]["uid"]: _version(p) for p in self._list()["items"]}
+            with self._lock:
+                return listed == {uid: _version(pod) for uid, pod in self._seen.pods.items()}
+
+        self._control_plane.wait_for("the witness to see what is listed", is_level)
+
+    def _list(self) -> Any:
+        return self._control_plane.request("GET", self._path)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                query = f"watch=true&timeoutSeconds=300&resourceVersion={quote(self._version)}"
+                with (
+                    self._control_plane.stream(f"{self._path}?{query}") as response,
+                    self._interruptible(response),
+                    contextlib.suppress(urllib3.exceptions.ProtocolError),
+                ):
+                    for line in _lines(response):
+                        self._take(json.loads(line))
+        except Exception as error:  # noqa: BLE001 - whoever asks the witness gets to know
+            if not self._stopping.is_set():
+                self._error = error
+
+    @contextlib.contextmanager
+    def _interruptible(self, response: urllib3.BaseHTTPResponse) -> Iterator[None]:
+        with self._lock:
+            self._response = response
+            if self._stopping.is_set():
+                response.close()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._response = None
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        pod = event["object"]
+        assert event["type"] != "ERROR", pod
+        uid = pod["metadata"]["uid"]
+        self._version = _version(pod)
+        with self._lock:
+            seen = self._seen
+            seen.ever[uid] = pod
+            if is_released(pod):
+                seen.was_released.add(uid)
+            # A pod that never ran may vanish without ever having been seen to leave.
+            leaving = "deletionTimestamp" in pod["metadata"] or event["type"] == "DELETED"
+            if leaving and uid not in seen.departures:
+                seen.departures[uid] = Departure(pod, self._clock.now())
+            if event["type"] == "DELETED":
+                seen.pods.pop(uid, None)
+            else:
+                seen.pods[uid] = pod
+            for count in seen.counts.values():
+                count.ready = self._ready(count)
+                count.lowest = min(count.lowest, count.ready)
+
+    def _ready(self, count: Count) -> int:
+        return sum(is_ready(p) and _matches(p, count.selector) for p in self._seen.pods.values())
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    rest = b""
+    for chunk in response.stream(2**16):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from whole
+
+
+def _matches(pod: PodDocument, labels: Mapping[str, str]) -> bool:
+    present: Mapping[str, str] = pod["metadata"].get("labels", {})
+    return labels.items() <= present.items()
+
+
+def _version(pod: PodDocument) -> str:
+    version: str = pod["metadata"]["resourceVersion"]
+    return version
