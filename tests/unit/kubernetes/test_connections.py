@@ -1,10 +1,10 @@
 """Connections: how many, for how long, and how many requests on them at once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier, BrokenBarrierError, Lock
+from threading import Barrier, Lock
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.model.request import Request
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, answer
 from tests.unit.kubernetes.making import READ, WRITE, Connect, error_of, pod
 
@@ -34,56 +34,60 @@ def test_a_connection_is_made_anew_when_it_may_have_been_forgotten_on_the_way(
     assert before != after == later
 
 
+class Meeting:
+    """A step that lets requests through in groups, and counts how many are there at once."""
+
+    def __init__(self, group: int) -> None:
+        self._lock = Lock()
+        self._together = Barrier(group)
+        self._here = 0
+        self.most = 0
+
+    def __call__(self, handler: Handler) -> None:
+        with self._lock:
+            self._here += 1
+            self.most = max(self.most, self._here)
+        # Fewer than the group would wait in vain here; more would be counted.
+        self._together.wait(5)
+        with self._lock:
+            self._here -= 1
+        DONE(handler)
+
+
+PATIENT = timedelta(seconds=10)
+
+
 def test_no_more_requests_are_under_way_than_the_ceiling_allows(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    lock, ceiling = Lock(), Barrier(4)
-    under_way: list[int] = [0]
-    highest: list[int] = [0]
-
-    def meet(handler: Handler) -> None:
-        with lock:
-            under_way[0] += 1
-            highest[0] = max(highest[0], under_way[0])
-        # Four at once get through together; a fifth would be seen, fewer would hang.
-        ceiling.wait(5)
-        with lock:
-            under_way[0] -= 1
-        DONE(handler)
-
-    server.script(always=meet)
-    requests: list[Request] = [READ] * 20
-    with connect(Limits(parallel=4, read=timedelta(seconds=10))) as cluster:
-        try:
-            replies = cluster.perform(requests)
-        except BrokenBarrierError as error:  # pragma: no cover - the failure's own message
-            raise AssertionError("the ceiling was never reached") from error
+    meeting = Meeting(4)
+    server.script(always=meeting)
+    replies = connect(Limits(parallel=4, read=PATIENT)).perform([READ] * 20)
     assert [reply.error for reply in replies] == [None] * 20
-    assert highest == [4]
+    assert meeting.most == 4
+
+
+def test_the_ceiling_holds_for_threads_that_ask_one_by_one(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    meeting = Meeting(2)
+    server.script(always=meeting)
+    cluster = connect(Limits(parallel=2, read=PATIENT))
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda _: error_of(cluster, READ), range(8))) == [None] * 8
+    assert meeting.most == 2
 
 
 def test_sessions_share_the_ceiling(server: ScriptedServer, connect: Connect) -> None:
-    lock, under_way, highest = Lock(), [0], [0]
-    both = Barrier(2)
-
-    def meet(handler: Handler) -> None:
-        with lock:
-            under_way[0] += 1
-            highest[0] = max(highest[0], under_way[0])
-        both.wait(5)
-        with lock:
-            under_way[0] -= 1
-        DONE(handler)
-
-    server.script(always=meet)
-    cluster = connect(Limits(parallel=2, read=timedelta(seconds=10)))
+    meeting = Meeting(2)
+    server.script(always=meeting)
+    cluster = connect(Limits(parallel=2, read=PATIENT))
     with cluster.session() as one, cluster.session() as other:
         for _ in range(4):
             one.submit(READ)
             other.submit(READ)
         assert one.capacity == other.capacity == 2
-        while one.in_flight:
-            one.next(timedelta(seconds=5))
-        while other.in_flight:
-            other.next(timedelta(seconds=5))
-    assert highest == [2]
+        for session in (one, other):
+            while session.in_flight:
+                session.next(PATIENT)
+    assert meeting.most == 2

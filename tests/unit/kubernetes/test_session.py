@@ -5,12 +5,12 @@ from datetime import timedelta
 from threading import Event
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.errors import ClusterError, NotFoundError, UnavailableError
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create
 from evenkeel.ports import Reply
-from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal
+from tests.fixtures.api_server import Handler, ScriptedServer, answer, hang, refusal
 from tests.unit.kubernetes.making import EVICT, READ, WRITE, Connect, pod
 
 SOON = timedelta(seconds=5)
@@ -82,21 +82,15 @@ def test_submitting_more_than_the_capacity_does_not_block(
         assert session.in_flight == 0
 
 
-def test_the_end_of_a_session_waits_for_the_writes_under_way(
+def test_the_end_of_a_session_waits_for_the_requests_under_way(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    begun, written = Event(), Event()
-
-    def write(handler: Handler) -> None:
-        begun.set()
-        DONE(handler)
-        written.set()
-
-    server.script(always=write)
+    server.script(always=hang)
     with connect().session() as session:
         session.submit(WRITE)
-        begun.wait(5)
-    assert written.wait(0.5)
+    (reply,) = session.next(timedelta())
+    assert isinstance(reply, Reply)
+    assert isinstance(reply.error, UnavailableError)
 
 
 def test_a_fault_of_our_own_becomes_a_reply_too(connect: Connect) -> None:
