@@ -34,3 +34,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def earliest(*times: datetime | None) -> datetime | None:
     """The earliest of the times that are set."""
     return min((time for time in times if time is not None), default=None)
+
+
+def next_due(now: datetime, *times: datetime | None) -> datetime | None:
+    """The earliest of the times that are set and still to come.
+
+    A time that has passed changes nothing any more: whoever waited for it would never wait.
+    """
+    return earliest(*(time for time in times if time is not None and time > now))

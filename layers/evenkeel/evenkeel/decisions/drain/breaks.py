@@ -10,7 +10,7 @@ from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.decisions.plan import Plan, next_due
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
@@ -78,7 +78,7 @@ def plan(group: Group) -> Plan:
     """
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
-    dues: list[datetime | None] = []
+    dues: list[datetime] = []
     turn = _whose_turn(group)
     for mover in group.movers:
         last = mover.deadline.last_moment(mover.pod, group.margin)
@@ -94,7 +94,7 @@ def plan(group: Group) -> Plan:
             fresh_steps.append(_go(group, mover, mover.route.reason, message))
         else:
             steps.append(_wait(group, mover, until))
-    return Plan(steps=steps, fresh_steps=fresh_steps, due=earliest(*dues))
+    return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(group.now, *dues))
 
 
 def _whose_turn(group: Group) -> set[str]:
@@ -104,16 +104,22 @@ def _whose_turn(group: Group) -> set[str]:
       ordinals are made in order, the highest one;
     - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
     - by ordinal: the highest ordinal, once nobody is missing;
-    - voluntary: nobody while a budget counts its workload as in trouble.
+    - those whose node dies before those under a mere hint;
+    - under a hint: nobody once it has expired, nor while a budget counts the workload as in
+      trouble.
     """
-    movers = [m for m in group.movers if m.route.way in (Way.RATIONED, Way.BY_ORDINAL)]
+    held = budgets.hold_now(group.budgets) is not None
+    movers = [
+        mover
+        for mover in group.movers
+        if mover.route.way in (Way.RATIONED, Way.BY_ORDINAL)
+        and (mover.deadline.forced or (group.now < mover.deadline.at and not held))
+    ]
     if not movers:
-        return set()
-    if not movers[0].deadline.forced and budgets.hold_now(group.budgets) is not None:
         return set()
     by_ordinal = movers[0].route.way is Way.BY_ORDINAL
     most = 1 if by_ordinal else max(1, budgets.max_unavailable(group.owner.deployment))
-    ordered = sorted(movers, key=lambda m: (m.deadline.at, -ordinal_of(m.pod), m.pod.uid))
+    ordered = sorted(movers, key=_rank)
     broken = [mover.pod.uid for mover in ordered if not group.is_available(mover.pod)]
     if by_ordinal:
         broken = broken[:1]
@@ -121,6 +127,11 @@ def _whose_turn(group: Group) -> set[str]:
             return set(broken)
     whole = [mover.pod.uid for mover in ordered if group.is_available(mover.pod)]
     return {*broken, *whole[: max(0, most - group.missing)]}
+
+
+def _rank(mover: Mover) -> tuple[bool, datetime, int, str]:
+    deadline, pod = mover.deadline, mover.pod
+    return not deadline.forced, deadline.at, -ordinal_of(pod), pod.uid
 
 
 def ordinal_of(pod: Pod) -> int:

@@ -1,0 +1,420 @@
+"""Pods that break before they make: a few at a time, by ordinal, at once, at the last moment."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.drain import breaks
+from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.plan import Plan
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict
+from evenkeel.model.surroundings import PodDisruptionBudget
+from tests import builders
+from tests.builders import NOW, seconds
+
+WARNING, HINT = builders.notice(), builders.hint()
+LAST_MOMENT = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+STATEFUL_SET = builders.stateful_set()
+OF_DB = builders.owner(STATEFUL_SET)
+
+
+def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> Mover:
+    return Mover(pod, Route(way=way, reason="Because", message="it is so", warning=warning), notice)
+
+
+def plan(  # a group of movers and their peers, at a time
+    movers: Sequence[Mover],
+    owner: Owner,
+    *,
+    others: Sequence[Pod] = (),
+    now: datetime = NOW,
+    budgets: Sequence[PodDisruptionBudget] = (),
+    margin: timedelta = timedelta(),
+) -> Plan:
+    return breaks.plan(
+        Group(
+            now=now,
+            owner=owner,
+            movers=movers,
+            peers=[*(each.pod for each in movers), *others],
+            budgets=budgets,
+            margin=margin,
+        )
+    )
+
+
+def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) -> list[Pod]:
+    return [builders.pod(f"{of.name}-{i}", of=of, **same) for i in numbers]
+
+
+def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[Mover]:
+    return [mover(pod, Way.BY_ORDINAL, notice) for pod in pods]
+
+
+def names_of(decisions: Sequence[Decision], verb: Verb = Verb.EVICT) -> list[str]:
+    return [each.subject.name for each in decisions if each.verb is verb]
+
+
+EVERY_WAY = [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT]
+
+
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_every_pod_goes_at_its_last_moment_whatever_its_way(way: Way) -> None:
+    pods = ordinals(0, 1, 2)
+    found = plan([mover(pod, way) for pod in pods], OF_DB, now=LAST_MOMENT)
+
+    assert names_of(found.steps) == ["db-0", "db-1", "db-2"]
+    assert found.fresh_steps == []
+    assert found.due is None
+    for pod, step in zip(pods, found.steps, strict=True):
+        assert (step.reason, step.forced, step.warning) == ("LastMoment", True, True)
+        assert step.write == Evict(name=pod.name, namespace="default", uid=pod.uid)
+        assert (step.workload, step.node) == (STATEFUL_SET.reference, "n1")
+
+
+@pytest.mark.parametrize("way", [Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT])
+def test_no_pod_is_forced_before_its_last_moment(way: Way) -> None:
+    found = plan(
+        [mover(pod, way) for pod in ordinals(0, 1, 2)], OF_DB, now=LAST_MOMENT - seconds(1)
+    )
+    assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
+    assert found.due == LAST_MOMENT
+
+
+def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
+    job = builders.job()
+    found = plan(
+        [mover(builders.pod(of=job), Way.AT_LAST_MOMENT)],
+        builders.owner(job),
+        now=LAST_MOMENT - seconds(20),
+        margin=seconds(20),
+    )
+    assert names_of(found.steps) == ["web-1"]
+
+
+def test_each_pod_has_its_own_last_moment_when_grace_periods_and_nodes_differ() -> None:
+    soon = builders.notice(deadline=NOW + seconds(60))
+    pods = [
+        mover(builders.pod("slow", grace=300), Way.AT_LAST_MOMENT, soon),
+        mover(builders.pod("quick", grace=0), Way.AT_LAST_MOMENT, soon),
+        mover(builders.pod("later"), Way.AT_LAST_MOMENT),
+    ]
+    found = plan(pods, Owner(), now=NOW + seconds(20))
+    assert names_of(found.steps) == ["slow"]
+    assert found.due == soon.deadline - EVICTION_OVERHEAD
+
+
+@pytest.mark.parametrize("late", [0, 1, 3600])
+def test_a_late_notice_for_a_node_that_still_exists_acts_at_once(late: int) -> None:
+    found = plan(
+        [mover(builders.pod(), Way.AT_LAST_MOMENT)], Owner(), now=WARNING.deadline + seconds(late)
+    )
+    assert names_of(found.steps) == ["web-1"]
+
+
+def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
+    assert names_of(found.steps) == []
+    assert found.fresh_steps == []
+
+
+def test_a_job_or_a_bare_pod_waits_as_long_as_its_node_lives() -> None:
+    found = plan([mover(builders.pod(), Way.AT_LAST_MOMENT, warning=True)], Owner())
+    (step,) = found.steps
+    assert (step.verb, step.reason, step.until) == (Verb.WAIT, "Because", LAST_MOMENT)
+    assert step.write is None
+    assert found.due == LAST_MOMENT
+
+
+def test_all_go_at_once_and_within_their_budgets_when_waiting_gains_nothing() -> None:
+    deployment = builders.deployment(strategy="Recreate")
+    replica_set = builders.replica_set(of=deployment)
+    movers = [mover(pod, Way.AT_ONCE) for pod in builders.pods(3, of=replica_set)]
+
+    found = plan(movers, builders.owner(replica_set, deployment))
+
+    assert len(names_of(found.steps)) == 3
+    for step in found.steps:
+        assert (step.forced, step.warning, step.reason) == (False, False, "Because")
+        assert step.workload == deployment.reference
+    assert found.due == LAST_MOMENT
+
+
+def test_an_eviction_warns_when_its_way_is_worth_a_warning() -> None:
+    found = plan([mover(builders.pod(), Way.AT_ONCE, warning=True)], Owner())
+    assert found.steps[0].warning
+
+
+# A ration.
+
+
+def rationed(
+    replicas: int,
+    max_unavailable: int | str,
+    *,
+    doomed: int,
+    broken: int = 0,
+    elsewhere: int = 0,
+    now: datetime = NOW,
+) -> Plan:
+    """Movers under a ration, the first ``broken`` of them not ready, and healthy peers."""
+    deployment = builders.deployment(
+        replicas=replicas, max_surge=0, max_unavailable=max_unavailable
+    )
+    replica_set = builders.replica_set(of=deployment, replicas=replicas)
+    pods = [
+        *builders.pods(broken, of=replica_set, prefix="broken", ready=False),
+        *builders.pods(doomed - broken, of=replica_set, prefix="whole"),
+    ]
+    return plan(
+        [mover(pod, Way.RATIONED) for pod in pods],
+        builders.owner(replica_set, deployment),
+        others=builders.pods(elsewhere, of=replica_set, prefix="elsewhere", node="n2"),
+        now=now,
+    )
+
+
+@pytest.mark.parametrize(
+    ("replicas", "max_unavailable", "doomed", "elsewhere", "turns"),
+    [
+        (4, 1, 4, 0, 1),
+        (4, 0, 4, 0, 1),
+        (4, "0%", 4, 0, 1),
+        (4, "25%", 4, 0, 1),
+        (7, "25%", 7, 0, 1),
+        (8, "25%", 8, 0, 2),
+        (8, 3, 8, 0, 3),
+        (8, 3, 2, 6, 2),
+        (8, 3, 2, 4, 1),
+        (8, 3, 2, 3, 0),
+        (8, 3, 2, 0, 0),
+        (2, 1, 2, 3, 1),
+    ],
+)
+def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(
+    replicas: int, max_unavailable: int | str, doomed: int, elsewhere: int, turns: int
+) -> None:
+    found = rationed(replicas, max_unavailable, doomed=doomed, elsewhere=elsewhere)
+    assert len(names_of(found.fresh_steps)) == turns
+    assert len(names_of(found.steps, Verb.WAIT)) == doomed - turns
+    assert found.due == LAST_MOMENT
+
+
+def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
+    found = rationed(8, 3, doomed=2, elsewhere=5)
+    for step in found.fresh_steps:
+        assert (step.reason, step.forced) == ("Because", False)
+        assert step.message == "its turn: 1 of 8 are missing"
+        assert isinstance(step.write, Evict)
+
+
+def test_who_is_not_available_goes_first_for_it_costs_nothing() -> None:
+    found = rationed(4, 1, doomed=4, broken=2)
+    assert names_of(found.fresh_steps) == ["broken-0", "broken-1"]
+    assert names_of(found.steps, Verb.WAIT) == ["whole-0", "whole-1"]
+
+
+def test_whoever_runs_but_not_for_min_ready_seconds_is_missing_all_the_same() -> None:
+    replica_set = builders.replica_set(replicas=2, min_ready_seconds=10)
+    whole = builders.pod("whole", of=replica_set)
+    young = builders.pod("young", of=replica_set, node="n2", ready_since=NOW - seconds(9))
+    movers = [mover(whole, Way.RATIONED)]
+    owner = builders.owner(replica_set)
+    assert names_of(plan(movers, owner, others=[young]).fresh_steps) == []
+    later = plan(movers, owner, others=[young], now=NOW + seconds(1))
+    assert names_of(later.fresh_steps) == ["whole"]
+
+
+def test_the_earliest_deadline_goes_first_under_a_ration() -> None:
+    replica_set = builders.replica_set(replicas=2)
+    first, second = builders.pods(2, of=replica_set)
+    soon = builders.notice(deadline=WARNING.deadline - seconds(10))
+    movers = [mover(first, Way.RATIONED), mover(second, Way.RATIONED, soon)]
+    found = plan(movers, builders.owner(replica_set))
+    assert names_of(found.fresh_steps) == [second.name]
+
+
+@given(
+    replicas=st.integers(1, 12),
+    most=st.integers(0, 5),
+    doomed=st.integers(0, 12),
+    broken=st.integers(0, 12),
+    elsewhere=st.integers(0, 12),
+)
+def test_a_ration_never_takes_a_workload_below_its_bound(
+    replicas: int, most: int, doomed: int, broken: int, elsewhere: int
+) -> None:
+    broken = min(broken, doomed)
+    found = rationed(replicas, most, doomed=doomed, broken=broken, elsewhere=elsewhere)
+    available = doomed - broken + elsewhere
+    taken = sum(name.startswith("whole") for name in names_of(found.fresh_steps))
+    assert available - taken >= min(available, replicas - max(1, most))
+
+
+# A StatefulSet.
+
+
+def test_the_highest_ordinal_goes_first_and_the_others_wait() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB)
+    assert names_of(found.fresh_steps) == ["db-2"]
+    assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
+    assert found.due == LAST_MOMENT
+
+
+def test_ordinals_count_as_numbers_and_not_as_text() -> None:
+    large = builders.stateful_set(replicas=11)
+    movers = by_ordinal(*ordinals(*range(11), of=large))
+    assert names_of(plan(movers, builders.owner(large)).fresh_steps) == ["db-10"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        ordinals(2, node="n2", ready=False),
+        ordinals(2, node="", ready=False),
+        ordinals(2, node="n2", leaving=True),
+    ],
+    ids=["evicted, not made again", "made again, not ready", "not scheduled", "leaving"],
+)
+def test_the_next_ordinal_waits_until_the_last_is_available_again(others: list[Pod]) -> None:
+    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=others)
+    assert found.fresh_steps == []
+    assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
+
+
+def test_the_next_ordinal_goes_when_the_last_is_available_again() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=ordinals(2, node="n2"))
+    assert names_of(found.fresh_steps) == ["db-1"]
+
+
+def test_an_ordinal_that_is_ready_counts_once_it_was_so_for_min_ready_seconds() -> None:
+    slow = builders.stateful_set(min_ready_seconds=10)
+    back = ordinals(2, of=slow, node="n2", ready_since=NOW - seconds(5))
+    movers, owner = by_ordinal(*ordinals(0, 1, of=slow)), builders.owner(slow)
+    assert plan(movers, owner, others=back).fresh_steps == []
+    later = plan(movers, owner, others=back, now=NOW + seconds(5))
+    assert names_of(later.fresh_steps) == ["db-1"]
+
+
+def test_the_highest_broken_ordinal_goes_alone_and_before_any_that_works() -> None:
+    broken, whole = ordinals(0, 1, ready=False), ordinals(2)
+    found = plan(by_ordinal(*broken, *whole), OF_DB)
+    assert names_of(found.fresh_steps) == ["db-1"]
+
+
+def test_all_ordinals_that_are_left_go_at_the_last_moment() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, now=LAST_MOMENT)
+    assert names_of(found.steps) == ["db-0", "db-1"]
+
+
+def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
+    soon = builders.notice(deadline=WARNING.deadline - seconds(10))
+    low, high = ordinals(0, 2)
+    movers = [*by_ordinal(high), *by_ordinal(low, notice=soon)]
+    assert names_of(plan(movers, OF_DB, others=ordinals(1, node="n2")).fresh_steps) == ["db-0"]
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        (builders.pod("db-12"), 12),
+        (builders.pod("db-0"), 0),
+        (builders.pod("db-x", labels={names.POD_INDEX: "7"}), 7),
+        (builders.pod("db-3", labels={names.POD_INDEX: "7"}), 7),
+        (builders.pod("web-abc-x7k2p"), 0),
+        (builders.pod("solo"), 0),
+    ],
+)
+def test_an_ordinal_is_read_from_the_label_or_the_name(pod: Pod, expected: int) -> None:
+    assert breaks.ordinal_of(pod) == expected
+
+
+def test_a_set_without_a_controller_is_as_large_as_its_pods_are_many() -> None:
+    owner = Owner(kind="StatefulSet")
+    assert names_of(plan(by_ordinal(*ordinals(0, 1)), owner).fresh_steps) == ["db-1"]
+    away = plan(by_ordinal(*ordinals(0)), owner, others=ordinals(1, node="n2", ready=False))
+    assert away.fresh_steps == []
+
+
+# Hints.
+
+TROUBLED = builders.budget(selects={"app": "db"}, min_available=2, healthy=1, demanded=2)
+SOUND = builders.budget(selects={"app": "db"}, min_available=2, healthy=3, demanded=2)
+
+
+def test_ordinals_go_one_at_a_time_for_a_hint_too() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=[SOUND])
+    assert names_of(found.fresh_steps) == ["db-2"]
+    assert found.due == HINT.deadline
+    assert {step.until for step in found.steps} == {HINT.deadline}
+
+
+@pytest.mark.parametrize(
+    "budgets", [[TROUBLED], [SOUND, SOUND], [builders.budget(max_unavailable=0)]]
+)
+def test_nobody_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionBudget]) -> None:
+    hinted = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=budgets)
+    warned = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB, budgets=budgets)
+    assert hinted.fresh_steps == []
+    assert names_of(warned.fresh_steps) == ["db-2"]
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_nobody_goes_for_a_hint_that_has_expired(late: int) -> None:
+    now = HINT.deadline + seconds(late)
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=now)
+    assert found.fresh_steps == []
+    assert len(names_of(found.steps, Verb.WAIT)) == 3
+    assert found.due is None
+
+
+@pytest.mark.parametrize("hinted_first", [True, False])
+def test_a_budget_holds_those_under_a_hint_and_no_others_of_the_same_set(
+    *, hinted_first: bool
+) -> None:
+    warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=HINT)
+    movers = [*hinted, *warned] if hinted_first else [*warned, *hinted]
+    found = plan(movers, OF_DB, others=ordinals(1, node="n2"), budgets=[TROUBLED])
+    assert names_of(found.fresh_steps) == ["db-0"]
+
+
+def test_a_node_that_dies_comes_before_a_hint_that_expires_sooner() -> None:
+    expiring = builders.hint(deadline=NOW + seconds(10))
+    warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=expiring)
+    found = plan([*hinted, *warned], OF_DB, others=ordinals(1, node="n2"))
+    assert names_of(found.fresh_steps) == ["db-0"]
+    assert found.due == expiring.deadline
+
+
+def test_a_warning_turns_the_wait_under_a_hint_into_a_last_moment() -> None:
+    pods = ordinals(0, 1)
+    hinted = plan(by_ordinal(*pods, notice=HINT), OF_DB, now=LAST_MOMENT)
+    warned = plan(by_ordinal(*pods, notice=WARNING), OF_DB, now=LAST_MOMENT)
+    assert names_of(hinted.steps) == []
+    assert names_of(warned.steps) == ["db-0", "db-1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "forced"), [(NoticeKind.STATE_CHANGE, True), (NoticeKind.REBALANCE, False)]
+)
+def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forced: bool) -> None:
+    given = builders.notice(kind)
+    moving = mover(builders.pod(), Way.AT_ONCE, given)
+    assert moving.deadline == Deadline(given.deadline, forced=forced)
+
+
+def test_nothing_is_decided_when_nobody_has_to_move() -> None:
+    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[])
