@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from cli import words
@@ -33,6 +33,11 @@ class Arriving:
     def notice(self) -> Notice | None:
         """The notice, if it is one."""
         return self.reading.notice if isinstance(self.reading, Understood) else None
+
+    @property
+    def given_at(self) -> datetime:
+        """When AWS gave it."""
+        return datetime.fromisoformat(self.event["time"]).astimezone(UTC)
 
     @property
     def remark(self) -> str:
@@ -103,8 +108,7 @@ def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arrivin
 
 def is_stale(arriving: Arriving, now: datetime) -> bool:
     """Whether an event is a sample, or of another day: not given just now."""
-    given = datetime.fromisoformat(arriving.event["time"])
-    return abs(now - given) > FRESH
+    return abs(now - arriving.given_at) > FRESH
 
 
 def freshened(arriving: Arriving, now: datetime) -> Arriving:

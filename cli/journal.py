@@ -34,6 +34,8 @@ class Journal:
     entries: list[Entry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    on_note: Callable[[str], None] | None = None
     _last: dict[Reference, tuple[Verb, str]] = field(default_factory=dict)
 
     def decided(self, decision: Decision) -> None:
@@ -52,9 +54,15 @@ class Journal:
         if unit == "Count":
             self.counts[metric] += round(value)
 
-    def noted(self, message: str, **_details: object) -> None:
-        """Keep a note."""
+    def noted(self, message: str, **details: object) -> None:
+        """Keep a note; how an invocation ended goes into ``outcomes``."""
+        outcome = details.get("outcome")
+        if isinstance(outcome, str):
+            self.outcomes.append(outcome)
+            return
         self.notes.append(message)
+        if self.on_note is not None:
+            self.on_note(message)
 
     def flush(self) -> None:
         """Nothing is held back."""

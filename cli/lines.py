@@ -1,12 +1,14 @@
-"""Decisions as lines for people: when, what, about which object, why."""
+"""What happens, as lines for people: when, what, about which object, why."""
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
+from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli import words
-from cli.journal import Entry
 from evenkeel.model.decision import Decision, Verb
 
 STYLES: Final = {
@@ -24,34 +26,53 @@ QUIET: Final = "dim"
 WARNING: Final = "bold red"
 
 TIME_WIDTH: Final = 8
-VERB_WIDTH: Final = 10
+WORD_WIDTH: Final = 11
 
 ABBREVIATED: Final = {Verb.EXCLUDE: "exclude", Verb.SET_CONDITION: "condition"}
 
 
-def line(entry: Entry, start: datetime) -> Text:
-    """``+12.3s  evict  pod shop/web-1-abc  ReplacementAvailable: 4 available, 3 wanted``."""
-    decision = entry.decision
-    verb = ABBREVIATED.get(decision.verb, decision.verb.value)
-    text = Text(f"{words.offset(entry.at - start):>{TIME_WIDTH}}  ")
-    text.append(f"{verb:<{VERB_WIDTH}}", style_of(decision))
-    text.append(f" {_subject(decision)}")
-    text.append(f"  {decision.reason}: {decision.message}", QUIET)
-    return text
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: the time since the beginning, a word in its style, and the rest."""
+
+    since: timedelta
+    word: str
+    text: str
+    style: str = ""
+
+    def flat(self) -> Text:
+        """All in one line, however long it gets."""
+        time = f"{words.offset(self.since):>{TIME_WIDTH}}"
+        word = (f"{self.word:<{WORD_WIDTH}}", self.style)
+        return Text.assemble(f"{time}  ", word, f" {self.text}")
+
+    def show(self, console: Console) -> None:
+        """Print it: wrapped below itself on a terminal, unbroken elsewhere."""
+        if not console.is_terminal:
+            console.print(self.flat(), soft_wrap=True)
+            return
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(width=TIME_WIDTH + 1, justify="right")
+        grid.add_column(width=WORD_WIDTH)
+        grid.add_column(overflow="fold")
+        grid.add_row(words.offset(self.since), Text(self.word, self.style), Text(self.text))
+        console.print(grid)
 
 
-def plain(since: timedelta, word: str, message: str) -> Text:
-    """A line of the same shape about something that is no decision."""
-    return Text.assemble(f"{words.offset(since):>{TIME_WIDTH}}  {word:<{VERB_WIDTH}} ", message)
+def of_decision(decision: Decision, since: timedelta) -> Line:
+    """``+12.3s  evict  pod shop/web-1-abc: ReplacementAvailable: 4 available, 3 wanted``."""
+    subject = decision.subject
+    name = words.subject_name(subject)
+    if subject.kind == "Node":
+        name = f"node {words.short_node(subject.name)}"
+    return Line(
+        since,
+        ABBREVIATED.get(decision.verb, decision.verb.value),
+        f"{name}: {decision.reason}: {decision.message}",
+        style_of(decision),
+    )
 
 
 def style_of(decision: Decision) -> str:
     """The colour of a decision."""
     return WARNING if decision.warning else STYLES.get(decision.verb, QUIET)
-
-
-def _subject(decision: Decision) -> str:
-    subject = decision.subject
-    if subject.kind == "Node":
-        return f"node {words.short_node(subject.name)}"
-    return words.subject_name(subject)

@@ -18,10 +18,18 @@ from evenkeel.model.request import Change, Relisted, Selection
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Arrival, Clock, Session
 
-SELECTIONS: Final[tuple[Selection[Any], ...]] = tuple(
-    Selection(kind) for kind in (Node, Deployment, StatefulSet, Job, ReplicaSet, Pod)
+WORKLOADS: Final = (Deployment, StatefulSet, Job, ReplicaSet, Pod)
+"""Owners come before pods, so that most pods find their workload at once."""
+
+EVERYTHING: Final[tuple[Selection[Any], ...]] = tuple(
+    Selection(kind) for kind in (Node, *WORKLOADS)
 )
-"""What is watched. Owners come before pods, so that most pods find their workload at once."""
+"""What is watched of a cluster that is small enough."""
+
+
+def in_namespaces(namespaces: Iterable[str]) -> tuple[Selection[Any], ...]:
+    """What is watched where only some namespaces count."""
+    return tuple(Selection(kind, each) for each in sorted(namespaces) for kind in WORKLOADS)
 
 
 class End(Enum):
@@ -76,9 +84,10 @@ class Health:
 class Observer:
     """Keeps count of every workload; feed it what its watches deliver."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, selections: Sequence[Selection[Any]] = EVERYTHING) -> None:
         """Begin with an empty cluster; call ``begin`` when all watches have been listed."""
         self._clock = clock
+        self._selections = selections
         self._began = False
         self._lost_nodes: set[str] = set()
         self._finished: set[str] = set()
@@ -87,20 +96,19 @@ class Observer:
         self._selectable: dict[str, Deployment | StatefulSet | ReplicaSet] = {}
         self._home: dict[str, Reference] = {}
         self._waiting: dict[str, Pod] = {}
-        self._listed: set[type[KubernetesObject]] = set()
+        self._listed: set[Selection[Any]] = set()
         self.nodes: dict[str, Node] = {}
         self.workloads: dict[Reference, Health] = {}
 
-    @staticmethod
-    def watch(session: Session) -> None:
+    def watch(self, session: Session) -> None:
         """Open the watches that the observer needs."""
-        for selection in SELECTIONS:
+        for selection in self._selections:
             session.watch(selection)
 
     @property
     def complete(self) -> bool:
         """Whether every watch has delivered its first list."""
-        return len(self._listed) == len(SELECTIONS)
+        return len(self._listed) == len(self._selections)
 
     def begin(self) -> None:
         """From now on the lowest counts are kept."""
@@ -135,7 +143,7 @@ class Observer:
         for arrival in arrivals:
             match arrival:
                 case Relisted(selection=selection, listing=listing):
-                    self._relist(selection.kind, listing.items)
+                    self._relist(selection, listing.items)
                 case Change(object=item, deleted=True):
                     self._forget(item)
                 case Change(object=item):
@@ -155,17 +163,18 @@ class Observer:
         health = self.health_of(pod_uid)
         return End.ALIVE if health is not None and pod_uid in health.pods else End.GONE
 
-    def _relist(self, kind: type[KubernetesObject], items: Sequence[KubernetesObject]) -> None:
+    def _relist(self, selection: Selection[Any], items: Sequence[KubernetesObject]) -> None:
         kept = {item.uid for item in items}
-        for item in [known for known in self._known(kind) if known.uid not in kept]:
-            self._forget(item)
+        for item in list(self._known(selection.kind)):
+            if item.uid not in kept and selection.namespace in ("", item.namespace):
+                self._forget(item)
         for item in items:
             self._learn(item)
-        self._listed.add(kind)
+        self._listed.add(selection)
 
     def _known(self, kind: type[KubernetesObject]) -> Iterable[KubernetesObject]:
         if kind is Node:
-            return list(self.nodes.values())
+            return self.nodes.values()
         if kind is Pod:
             return [pod for health in self.workloads.values() for pod in health.pods.values()]
         return [item for item in self._selectable.values() if isinstance(item, kind)]

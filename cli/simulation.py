@@ -98,7 +98,7 @@ class Simulation:
 
     def _watch(self) -> None:
         with self.cluster.session() as session:
-            Observer.watch(session)
+            self.observer.watch(session)
             while True:
                 self.observer.absorb(session.next(LOOK))
 

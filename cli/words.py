@@ -50,3 +50,9 @@ def offset(duration: timedelta) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 node``, ``2 nodes``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def end_of(node: str, pods: int) -> str:
+    """What to say of the end of a node's machine."""
+    rest = f"{counted(pods, 'pod')} still on it" if pods else "no pod left on it to lose"
+    return f"{short_node(node)} is gone, {rest}"

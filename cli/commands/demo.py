@@ -6,10 +6,11 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from cli import console, events, lines, options, tables, words
+from cli import console, events, options, tables, words
 from cli.demo import play
 from cli.demo.play import Phase, Scene
 from cli.demo.view import View
+from cli.lines import Line
 from cli.pace import Pace
 from evenkeel.adapters.clock import SystemClock
 
@@ -90,15 +91,10 @@ def _tell(scene: Scene, out: Console) -> None:
     simulation = scene.simulation
 
     def say(word: str, text: str) -> None:
-        out.print(lines.plain(simulation.clock.now() - simulation.started, word, text))
+        Line(simulation.clock.now() - simulation.started, word, text).show(out)
 
     simulation.on_event = lambda arriving, node: say("event", events.describe(arriving, node))
-    simulation.on_loss = lambda node, pods: say("end", _end(node, pods))
+    simulation.on_loss = lambda node, pods: say("end", words.end_of(node, pods))
     for _ in play.steps(scene):
         pass
     out.print()
-
-
-def _end(node: str, pods: int) -> str:
-    rest = f"{words.counted(pods, 'pod')} still on it" if pods else "no pod left on it to lose"
-    return f"{words.short_node(node)} is gone, {rest}"

@@ -96,7 +96,10 @@ class View:
     def _last_decisions(self, count: int) -> list[Text]:
         simulation = self._simulation
         entries = simulation.journal.entries[-count:] if count else []
-        found = [lines.line(entry, simulation.started) for entry in entries]
+        found = [
+            lines.of_decision(entry.decision, entry.at - simulation.started).flat()
+            for entry in entries
+        ]
         for text in found:
             text.truncate(self._console.width - 1, overflow="ellipsis")
         return found

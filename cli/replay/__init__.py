@@ -1,0 +1,1 @@
+"""Replaying events: on a simulated cluster, as a plan for a real one, or on a real one."""

@@ -1,0 +1,52 @@
+"""The plan for a real cluster: how each workload's pods on doomed nodes would go, and why."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from cli import words
+from cli.tables import Cell, Column, Table
+from cli.ways import Situation
+from evenkeel.decisions.drain.route import Way
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import Notice
+
+COLUMNS: Final = (
+    Column(key="workload", title="WORKLOAD"),
+    Column(key="pods", title="PODS", right=True),
+    Column(key="way", title="HOW"),
+    Column(key="why", title="WHY", wraps=True),
+    Column(key="remedy", title="WHAT WOULD CHANGE IT", wide=True, wraps=True),
+)
+
+WORDS: Final = {
+    Way.HANDOVER: "handover",
+    Way.RATIONED: "in turns",
+    Way.AT_ONCE: "at once",
+    Way.BY_ORDINAL: "one at a time",
+    Way.AT_LAST_MOMENT: "at the last moment",
+    Way.LEAVE: "left",
+}
+
+
+def table(situations: Collection[Situation], doomed: Mapping[str, Notice]) -> Table:
+    """A row for each workload and way; ``doomed`` has the notices by node name."""
+    counts: Counter[tuple[Reference, Way, str, str]] = Counter()
+    for situation in situations:
+        notice = doomed[situation.pod.spec.node_name]
+        way = situation.way(hint=notice.is_hint)
+        counts[situation.workload, way.way, way.message, way.remedy] += 1
+    ordered = sorted(counts.items(), key=lambda item: words.workload_name(item[0][0]))
+    return Table(
+        COLUMNS,
+        [
+            (
+                Cell(words.workload_name(workload)),
+                Cell(str(count), value=count),
+                Cell(WORDS[way], "green" if way in (Way.HANDOVER, Way.LEAVE) else "yellow"),
+                Cell(message),
+                Cell(remedy),
+            )
+            for (workload, way, message, remedy), count in ordered
+        ],
+    )

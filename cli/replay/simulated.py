@@ -1,0 +1,62 @@
+"""Replaying on a simulated cluster: the built-in one, or a snapshot."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from rich.console import Console
+
+from cli import binding
+from cli.events import Arriving, freshened
+from cli.replay.output import Printer
+from cli.replay.task import Task
+from cli.simulation import Simulation, nodes_of, rebind
+from evenkeel.settings import Mode
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+
+type Builder = Callable[[SimulatedClock], SimulatedCluster]
+
+BEFORE: Final = timedelta(minutes=10)
+"""A cluster is brought up so long before the first event."""
+
+STEP: Final = timedelta(seconds=1)
+LONGEST: Final = timedelta(minutes=30)
+AFTERWARDS: Final = timedelta(seconds=30)
+"""For replacements of what died without a warning."""
+
+
+def run(task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool) -> Simulation:
+    """Send the events, let everything that follows happen, and answer what was seen.
+
+    Each event is given at its own time with ``keep_time``; else all are given at once, stale
+    ones as if they were new. Raises BadInputError where an instance cannot be bound.
+    """
+    beginning = min((event.given_at for event in task.arriving), default=now)
+    clock = SimulatedClock((beginning if task.keep_time else now) - BEFORE)
+    cluster = build(clock)
+    rebind(cluster, binding.bind(task.notices, nodes_of(cluster), task.wish, lend=True))
+    clock.advance((beginning if task.keep_time else now) - clock.now())
+    simulation = Simulation(clock, cluster, *task.recorders(clock, Mode.ACT))
+    printer = Printer(out, clock, quiet=quiet)
+    simulation.journal.listener = printer.decided
+    simulation.on_event = printer.event
+    simulation.on_loss = printer.lost
+    last = clock.now()
+    for event in task.arriving:
+        last = max(last, event.given_at) if task.keep_time else last
+        clock.call_at(event.given_at if task.keep_time else last, _sending(simulation, event, task))
+    while clock.now() <= last or not simulation.is_over:
+        if clock.now() - last > LONGEST:
+            break
+        simulation.advance(STEP)
+    simulation.advance(AFTERWARDS)
+    return simulation
+
+
+def _sending(simulation: Simulation, event: Arriving, task: Task) -> Callable[[], None]:
+    def send() -> None:
+        now = simulation.clock.now()
+        simulation.send(event if task.keep_time else freshened(event, now))
+
+    return send

@@ -1,0 +1,37 @@
+"""What a replay is asked to do, whatever the cluster."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from cli.binding import Wish
+from cli.events import Arriving
+from cli.world import CLUSTER_NAME
+from evenkeel.adapters.telemetry.decision_log import DecisionLog
+from evenkeel.model.notice import Notice
+from evenkeel.ports import Clock, Recorder
+from evenkeel.settings import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The events in the order in which they were read, and what the person said about them.
+
+    ``log`` is where the decision log goes.
+    """
+
+    arriving: Sequence[Arriving]
+    wish: Wish
+    keep_time: bool = False
+    log: BinaryIO | None = None
+
+    @property
+    def notices(self) -> list[Notice]:
+        """The notices among the events."""
+        return [event.notice for event in self.arriving if event.notice is not None]
+
+    def recorders(self, clock: Clock, mode: Mode) -> list[Recorder]:
+        """Who else should hear of the decisions: the decision log, if there is one."""
+        if self.log is None:
+            return []
+        return [DecisionLog(self.log, clock, cluster=CLUSTER_NAME, mode=mode)]
