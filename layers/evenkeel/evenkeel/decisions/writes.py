@@ -9,6 +9,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import COOLDOWN_FIRST, COOLDOWN_LONGEST, Cooldown, Release
 from evenkeel.model.request import Delete, Evict, Operation, Patch, pointer
+from evenkeel.model.times import is_sound
 
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")
@@ -110,7 +111,7 @@ def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
         cooldown = msgspec.json.decode(text, type=Cooldown)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return None if cooldown.until.tzinfo is None else cooldown
+    return cooldown if is_sound(cooldown.until) else None
 
 
 def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:

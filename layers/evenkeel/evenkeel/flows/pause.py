@@ -27,7 +27,9 @@ def is_paused(cluster: Cluster) -> bool:
 class PauseGate:
     """What is known of the pause, and since when. It asks nothing itself.
 
-    The answer counts from when the question was sent: what happened after that is unknown.
+    An answer counts from when the question was sent: what happened after that is unknown.
+    An API server that is slower than ASK_AGAIN_AFTER cannot be known that well. Its answer
+    counts from so long before it came; else nothing could be written at all while pods die.
     """
 
     def __init__(self) -> None:
@@ -46,12 +48,12 @@ class PauseGate:
         """The question is under way."""
         self._asked_at = now
 
-    def heard(self, reply: Reply) -> None:
+    def heard(self, reply: Reply, now: datetime) -> None:
         """The answer arrived. An error other than NotFoundError leaves all as it was."""
-        asked_at, self._asked_at = self._asked_at, None
+        asked_at, self._asked_at = self._asked_at or now, None
         if reply.error is None or isinstance(reply.error, NotFoundError):
             self._paused = reply.error is None
-            self._known_at = asked_at
+            self._known_at = max(asked_at, now - ASK_AGAIN_AFTER)
 
     def is_open(self, now: datetime) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""

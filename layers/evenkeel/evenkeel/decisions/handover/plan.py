@@ -9,7 +9,7 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.handover.census import Census, ReleasedPod
-from evenkeel.decisions.plan import Candidate, Plan, earliest
+from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Write
@@ -49,11 +49,10 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     leaving = {item.pod.uid for item in census.order_of_leaving[: census.surplus]}
     given_up = False
     for item in census.released:
-        if item.pod.uid in leaving:
+        end = _end_of_patience(census, item, rules)
+        if item.pod.uid in leaving and census.now < end:
             fresh_steps.append(_replaced(census, item))
-            deadline = census.deadline_of(item)
-            if deadline.forced:
-                dues.append(deadline.last_moment(item.pod, rules.margin))
+            dues.append(end)
             continue
         decision, due = _unreplaced(census, item, rules)
         steps.append(decision)
@@ -69,7 +68,8 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
             candidates.append(outcome)
         else:
             steps.append(outcome)
-    return Plan(steps=steps, fresh_steps=fresh_steps, candidates=candidates, due=earliest(*dues))
+    due = next_due(census.now, *dues)
+    return Plan(steps=steps, fresh_steps=fresh_steps, candidates=candidates, due=due)
 
 
 def _orphans(census: Census) -> Plan:
@@ -89,6 +89,15 @@ def _orphans(census: Census) -> Plan:
     )
 
 
+def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:
+    """When it no longer matters whether a released pod has a replacement, or a budget's leave.
+
+    Forced: its last moment; voluntary: its deadline.
+    """
+    deadline = census.deadline_of(item)
+    return deadline.last_moment(item.pod, rules.margin) if deadline.forced else deadline.at
+
+
 def _replaced(census: Census, item: ReleasedPod) -> Decision:
     return _decide(
         census,
@@ -104,7 +113,7 @@ def _replaced(census: Census, item: ReleasedPod) -> Decision:
 def _unreplaced(
     census: Census, item: ReleasedPod, rules: Rules
 ) -> tuple[Decision, datetime | None]:
-    """A released pod whose replacement is not available.
+    """A released pod whose replacement is not available, or that a budget keeps to the end.
 
     - forced: evicted at its last moment; put back shortly before that if its ReplicaSet
       cannot make pods, for the eviction of an owned pod makes it try again at once, while
@@ -126,7 +135,7 @@ def _unreplaced(
             last -= ROLL_BACK_LEAD
         return _wait(census, pod, "ReplacementPending", last), last
     if census.now >= deadline.at:
-        message = "its replacement was not available by the deadline: back to its owner"
+        message = "its handover was not complete by the deadline: back to its owner"
         return _roll_back(census, item, "DeadlinePassed", message), None
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"

@@ -6,15 +6,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.times import YEARS
 
 INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 """EC2's ids have 17 hexadecimal digits since 2016; the older 8 are still to be met.
 
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 """
-
-YEARS: Final = range(2000, 2200)
-"""A time outside of these years is a mistake, and arithmetic with it could overflow."""
 
 
 class Fields:

@@ -12,11 +12,11 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice.fields import YEARS
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Operation, Patch, pointer
+from evenkeel.model.times import is_sound
 
 NO_SCHEDULE: Final = "NoSchedule"
 
@@ -40,7 +40,7 @@ def read(node: Node) -> NodeNotice | None:
     times = [notice.deadline, notice.since]
     if notice.cordoned_at is not None:
         times.append(notice.cordoned_at)
-    return notice if all(_is_sound(time) for time in times) else None
+    return notice if all(is_sound(time) for time in times) else None
 
 
 def is_marked(node: Node) -> bool:
@@ -202,7 +202,3 @@ def _is_same(one: Taint, other: Taint) -> bool:
 def _is_ours(taint: Taint) -> bool:
     """Whether it is the mark's taint. The same key with another effect is somebody else's."""
     return taint.key == names.DOOMED and taint.effect == NO_SCHEDULE
-
-
-def _is_sound(time: datetime) -> bool:
-    return time.tzinfo is not None and time.year in YEARS

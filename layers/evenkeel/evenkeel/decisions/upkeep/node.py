@@ -6,15 +6,13 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.notice import marks
-from evenkeel.decisions.plan import earliest
+from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.plan import next_due
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Write
-
-SETTLING = timedelta(seconds=60)
-"""So long after its deadline a running instance is believed to live on: EC2 may be late."""
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that AWS is taking away or has taken."""
@@ -48,14 +46,21 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
         return self.now >= self.notice.deadline
 
     @property
+    def outlived(self) -> bool:
+        """Whether EC2 has had its minute, and the instance still does not end."""
+        settled = self.now >= self.notice.deadline + OUTLIVED_AFTER
+        return settled and self.state is not None and self.state not in ENDING
+
+    @property
     def wants_exclusion(self) -> bool:
         """Whether load balancers should stop sending to the node now.
 
         - it dies (a hint is no reason), and it is not excluded already;
-        - its last handed-over pod has left, or the deadline is near, whichever is first;
-        - it is not back yet: that is decided before.
+        - its instance is not off, when nothing can be sent to it any more, nor living on;
+        - its last handed-over pod has left, or the deadline is near or past, whichever is
+          first: a hibernation, a state change and a late warning leave no time before it.
         """
-        if self.notice.is_hint or self.over:
+        if self.notice.is_hint or self.state in OFF or self.outlived:
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
@@ -68,36 +73,32 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     if situation.over:
         return _after_the_deadline(situation)
     notice = situation.notice
-    steps: list[Decision] = []
-    if situation.wants_exclusion and situation.others_remain is not None:
-        steps.append(_exclude(situation))
-    near = notice.deadline - situation.load_balancer_lead
-    due = near if not notice.is_hint and situation.now < near else None
-    return steps, earliest(due, notice.deadline)
+    near = None if notice.is_hint else notice.deadline - situation.load_balancer_lead
+    return _exclusion(situation), next_due(situation.now, near, notice.deadline)
 
 
-def _exclude(situation: Situation) -> Decision:
+def _exclusion(situation: Situation) -> Sequence[Decision]:
+    """The exclusion from load balancers, if it is wanted and it is known what they would keep."""
+    if not situation.wants_exclusion or situation.others_remain is None:
+        return ()
     if not situation.others_remain:
-        return _decide(
-            situation,
-            Verb.LEAVE,
-            "NoOtherNode",
-            "no other node would remain behind external load balancers: it stays",
-        )
-    return _decide(
+        message = "no other node would remain behind external load balancers: it stays"
+        return (_decide(situation, Verb.LEAVE, "NoOtherNode", message),)
+    exclude = _decide(
         situation,
         Verb.EXCLUDE,
         "NodeDying",
         "external load balancers stop sending to it",
         write=marks.exclude(situation.node),
     )
+    return (exclude,)
 
 
 def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     """The deadline has passed: what EC2 says of the instance decides.
 
     - stopped or terminated: over; a StatefulSet's pods that hang on it are freed by the
-      out-of-service taint;
+      out-of-service taint, unless somebody else has put it there;
     - stopping or shutting down: not yet;
     - running: a hint has expired; after a warning the instance is believed to live on once
       EC2 had a minute to follow its own warning;
@@ -105,29 +106,27 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     """
     notice, state = situation.notice, situation.state
     if state in OFF:
-        if situation.ordinals_left and situation.do_out_of_service and not notice.out_of_service:
-            taint = _decide(
-                situation,
-                Verb.TAINT,
-                "InstanceOff",
-                f"EC2 says {state}: its volumes detach and its ordinals can return",
-                write=marks.take_out_of_service(situation.node),
-            )
-            return (taint,), None
+        wanted = situation.ordinals_left and situation.do_out_of_service
+        if (
+            wanted
+            and not notice.out_of_service
+            and (taint := marks.take_out_of_service(situation.node))
+        ):
+            message = f"EC2 says {state}: its volumes detach and its ordinals can return"
+            return (_decide(situation, Verb.TAINT, "InstanceOff", message, write=taint),), None
         message = f"EC2 says {state}: nothing is left to do"
         return (_decide(situation, Verb.COMPLETE, "InstanceOff", message),), None
     if state in ENDING:
-        return (_decide(situation, Verb.WAIT, "InstanceEnding", f"EC2 says {state}"),), None
+        wait = _decide(situation, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
+        return (*_exclusion(situation), wait), None
     if notice.is_hint:
         return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
-    settled = notice.deadline + SETTLING
-    if state is not None and situation.now >= settled:
+    if situation.outlived:
         return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
+    settled = notice.deadline + OUTLIVED_AFTER
     known = "does not answer" if state is None else f"still says {state}"
-    return (
-        (_decide(situation, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled),),
-        settled if situation.now < settled else None,
-    )
+    wait = _decide(situation, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
+    return (*_exclusion(situation), wait), next_due(situation.now, settled)
 
 
 def _lift(situation: Situation, reason: str, message: str) -> Decision:

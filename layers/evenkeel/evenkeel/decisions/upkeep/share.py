@@ -13,10 +13,10 @@ def admitted(
     """The noted, not yet cordoned nodes that may be cordoned now, oldest notice first.
 
     A hint often comes for many nodes of a pool at once, most of which live on. So at most a
-    ``share`` (0 to 1) of the ``spot_nodes`` of the cluster, and at least one, is cordoned
-    for hints at a time.
+    ``share`` (0 to 1) of the ``spot_nodes`` of the cluster is cordoned for hints at a time;
+    at least one, so that small clusters heed hints too, but none where the share is zero.
     """
-    allowed = max(1, math.floor(share * spot_nodes))
+    allowed = max(1, math.floor(round(share * spot_nodes, 6))) if share > 0 else 0
     cordoned = sum(notice.cordoned_at is not None for _, notice in hinted)
     waiting = sorted(
         ((notice.since, node.name, node) for node, notice in hinted if notice.cordoned_at is None),

@@ -49,6 +49,11 @@ class Follower:
         self._session.watch(selections.RELEASED_PODS)
         self._follow_hashes()
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether a watch has not shown yet what there is."""
+        return bool(self._unseen)
+
     def shows_all_of(self, template_hash: str) -> bool:
         """Whether all pods of a template hash, owned and released, have been seen.
 

@@ -32,6 +32,9 @@ DRAINING = timedelta(seconds=2)
 APPROVED_FOR = timedelta(milliseconds=500)
 """How long a fresh read justifies a step that found no room at once."""
 
+FIRST_LOOK = timedelta(seconds=1)
+"""How long the watches may take to show what there is, before work begins without them."""
+
 UNHURRIED = timedelta(seconds=5)
 """How long to rest where no node dies: while paused, and while only hints are followed."""
 
@@ -114,14 +117,19 @@ class Reconciler:
             checker = Checker(session, self._view)
             follower = Follower(self._cluster, session, self._view)
             follower.follow()
+            first_look = self._clock.now() + FIRST_LOOK
             while True:
                 now = self._clock.now()
                 if now >= until or writer.is_paused:
                     break
                 writer.keep_asking()
                 follower.keep_budgets(self._held_namespaces(), now)
-                self._apply(writer, checker, follower, now)
-                if self._only_waits(writer, checker):
+                blind = follower.is_blind and now < min(first_look, until)
+                if blind:
+                    self._apply_forced(writer)
+                else:
+                    self._apply(writer, checker, follower, now)
+                if not blind and self._only_waits(writer, checker):
                     return self._outcome(now)
                 for arrival in session.next(self._patience(writer, checker, now, until)):
                     self._take(arrival, writer, checker, follower)
@@ -178,6 +186,13 @@ class Reconciler:
         ordinals = frozenset[str]().union(*(p.ordinals for p in self._plans.values()))
         steps, self._nodes_due = self._keeper.plan(handovers, ordinals, now)
         self._node_steps = [*self._keeper.cordons(now), *steps]
+
+    def _apply_forced(self, writer: Writer) -> None:
+        """Send what cannot wait until everything was seen: last moments."""
+        for plan in self._plans.values():
+            for step in plan.plan.steps:
+                if step.forced:
+                    writer.submit(step)
 
     def _apply(self, writer: Writer, checker: Checker, follower: Follower, now: datetime) -> None:
         """Send what may be sent.

@@ -5,27 +5,31 @@ from collections.abc import Iterable
 from evenkeel.model.decision import Decision
 from evenkeel.ports import Recorder
 
+type _Word = tuple[str, str]
+
 
 class Teller:
     """Hands decisions to the recorder when they are news.
 
     Outlives an invocation, so that a pod that waits for two minutes is one line, not eight,
-    and an eviction that a budget refuses for a while is one line, not sixty.
+    and an eviction that a budget refuses for a while is one line, not sixty. Nor is it news
+    when two decisions take turns: an eviction that is tried, refused and tried again.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         """Nothing was told yet."""
         self.recorder = recorder
-        self._told: dict[tuple[str, str], tuple[str, str]] = {}
+        self._told: dict[tuple[str, str], tuple[_Word, ...]] = {}
 
     def tell(self, decisions: Iterable[Decision]) -> None:
-        """Record those of the decisions that were not the last word on their subject."""
+        """Record those of the decisions that were not among the last two about their subject."""
         for decision in decisions:
             subject = decision.subject
             key = (subject.kind, subject.uid or f"{subject.namespace}/{subject.name}")
             word = (decision.verb.value, decision.reason)
-            if self._told.get(key) != word:
-                self._told[key] = word
+            last = self._told.get(key, ())
+            if word not in last:
+                self._told[key] = (*last[-1:], word)
                 self.recorder.decided(decision)
 
     def forget(self) -> None:

@@ -15,18 +15,24 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
+from evenkeel.model.times import is_sound
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 
 def read_release(pod: Pod) -> Release | None:
-    """What the annotation of a released pod says; None if it cannot be read."""
+    """What the annotation of a released pod says; None if it makes no sense.
+
+    Anybody who may annotate pods can have written it, so times without a zone, and times that
+    cannot be reckoned with, are no release either.
+    """
     text = pod.metadata.annotations.get(names.RELEASE)
     if text is None:
         return None
     try:
-        return msgspec.json.decode(text, type=Release)
+        release = msgspec.json.decode(text, type=Release)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+    return release if is_sound(release.deadline) and is_sound(release.since) else None
 
 
 def controller_uid_of(pod: Pod) -> str:

@@ -142,7 +142,7 @@ class Writer:
     def heard(self, reply: Reply) -> set[str]:
         """Draw the conclusions from a reply. The uids of the objects it tells news of."""
         if reply.request is pause.QUESTION:
-            self._gate.heard(reply)
+            self._gate.heard(reply, self._clock.now())
             return set()
         reread = self._rereads.pop(id(reply.request), None)
         if reread is not None:

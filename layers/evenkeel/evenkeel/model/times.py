@@ -1,0 +1,12 @@
+"""Times that strangers wrote."""
+
+from datetime import datetime
+from typing import Final
+
+YEARS: Final = range(2000, 2200)
+"""Years in which a time can be reckoned with: adding to datetime's last year overflows."""
+
+
+def is_sound(time: datetime) -> bool:
+    """Whether a time can be compared with others and added to: it has a zone and a sane year."""
+    return time.tzinfo is not None and time.year in YEARS
