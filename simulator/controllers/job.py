@@ -56,6 +56,7 @@ class JobController(Controller):
         """Count what ended, then start or stop pods."""
         job = self.store.get("Job", key)
         if job is None:
+            yield from self._let_go(self._orphans_of(key))
             return
         pods = self.store.dependents(uid_of(job), "Pod")
         if is_true(job, "Complete") or is_true(job, "Failed"):
@@ -76,6 +77,15 @@ class JobController(Controller):
         yield from self._update_status(job, count, finished)
         self._counted.update(uid_of(pod) for pod in count.new)
         yield from self._let_go(count.new)
+
+    def _orphans_of(self, key: Key) -> list[Obj]:
+        """Pods of a Job that is gone: nobody will count them, so nothing may hold them."""
+        return [
+            pod
+            for pod in self.store.all("Pod", key[0])
+            if (owner := controller_of(pod)) is not None
+            and (owner["kind"], owner["name"]) == ("Job", key[1])
+        ]
 
     def _count(self, job: Obj, pods: list[Obj]) -> Count:
         new = [

@@ -1,0 +1,149 @@
+"""How Deployments roll out and scale."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, Relisted, Selection
+from evenkeel.model.workload import Deployment, ReplicaSet
+from tests.contract.ground import Ground
+from tests.contract.manifests import QUICK, SLOW_STOP, deployment, template
+
+
+@pytest.fixture(autouse=True)
+def _node(ground: Ground) -> None:
+    ground.add_node("n")
+
+
+def new_version(ground: Ground) -> None:
+    annotations = {"annotations": {"example.org/version": "2"}}
+    ground.patch(Deployment, "web", {"spec": {"template": {"metadata": annotations}}})
+
+
+def rolled_out(ground: Ground, replicas: int) -> bool:
+    found = ground.get(Deployment, "web")
+    status = found.status
+    return status.observed_generation == found.metadata.generation and (
+        status.updated_replicas,
+        status.replicas,
+        status.available_replicas,
+    ) == (replicas, replicas, replicas)
+
+
+def bounds_during_rollout(ground: Ground, replicas: int) -> tuple[int, int]:
+    """The most pods that were there and the fewest that were ready, while a rollout went on."""
+    pods: dict[str, Pod] = {}
+    most, fewest = 0, replicas
+    with ground.cluster.session() as session:
+        session.watch(Selection(Pod, ground.namespace, labels="app=web"))
+        new_version(ground)
+        give_up = ground.clock.now() + timedelta(seconds=60)
+        while not rolled_out(ground, replicas):
+            assert ground.clock.now() < give_up
+            for arrival in session.next(timedelta(milliseconds=50)):
+                if isinstance(arrival, Relisted):
+                    pods = {p.uid: p for p in arrival.listing.items if isinstance(p, Pod)}
+                if isinstance(arrival, Change) and isinstance(arrival.object, Pod):
+                    pods[arrival.object.uid] = arrival.object
+                    if arrival.deleted:
+                        del pods[arrival.object.uid]
+                active = [p for p in pods.values() if p.active]
+                most = max(most, len(active))
+                fewest = min(fewest, sum(1 for p in active if p.ready))
+    return most, fewest
+
+
+@pytest.mark.parametrize(
+    ("surge", "unavailable", "most", "fewest"),
+    [
+        pytest.param("25%", "25%", 8, 5, id="percentages: surge rounds up, unavailable down"),
+        pytest.param(1, 0, 7, 6, id="surge only"),
+        pytest.param(0, 2, 6, 4, id="unavailable only"),
+    ],
+)
+def test_a_rolling_update_stays_within_its_bounds(
+    ground: Ground, surge: int | str, unavailable: int | str, most: int, fewest: int
+) -> None:
+    strategy = {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
+    ground.apply(deployment("web", replicas=6, strategy=strategy))
+    ground.ready_pods(6)
+    ground.eventually(lambda: rolled_out(ground, 6))
+    assert bounds_during_rollout(ground, 6) == (most, fewest)
+    sizes = sorted(rs.spec.replicas for rs in ground.list(ReplicaSet))
+    assert sizes == [0, 6]
+
+
+def test_recreate_starts_nothing_before_all_old_pods_are_gone(ground: Ground) -> None:
+    pods = template("web", SLOW_STOP)
+    ground.apply(deployment("web", pods, replicas=2, strategy={"type": "Recreate"}))
+    old = {p.uid for p in ground.ready_pods(2)}
+    ground.eventually(lambda: rolled_out(ground, 2))
+    new_version(ground)
+
+    def replaced() -> bool:
+        now = {p.uid for p in ground.pods()}
+        assert now <= old or not now & old
+        return len(now - old) == 2
+
+    ground.eventually(replaced)
+
+
+def test_the_oldest_template_again_is_the_old_replica_set_again(ground: Ground) -> None:
+    ground.apply(deployment("web"))
+    ground.ready_pods(1)
+    first = ground.replica_set()
+    new_version(ground)
+    ground.eventually(lambda: rolled_out(ground, 1) and len(ground.list(ReplicaSet)) == 2)
+    ground.patch(
+        Deployment,
+        "web",
+        {"spec": {"template": {"metadata": {"annotations": {"example.org/version": None}}}}},
+    )
+    ground.eventually(
+        lambda: rolled_out(ground, 1) and ground.get(ReplicaSet, first.name).spec.replicas == 1
+    )
+    assert len(ground.list(ReplicaSet)) == 2
+
+
+def test_scaling_keeps_the_replica_set(ground: Ground) -> None:
+    ground.apply(deployment("web", replicas=1))
+    (first,) = ground.ready_pods(1)
+    ground.scale(Deployment, "web", 4)
+    assert first.uid in {p.uid for p in ground.ready_pods(4)}
+    ground.scale(Deployment, "web", 0)
+    ground.eventually(lambda: not ground.pods())
+    assert ground.replica_set().spec.replicas == 0
+
+
+def test_a_paused_deployment_scales_but_does_not_roll_out(ground: Ground) -> None:
+    ground.apply(deployment("web", replicas=1))
+    ground.ready_pods(1)
+    ground.patch(Deployment, "web", {"spec": {"paused": True}})
+    new_version(ground)
+    ground.scale(Deployment, "web", 2)
+    ground.ready_pods(2)
+    assert len(ground.list(ReplicaSet)) == 1
+    ground.patch(Deployment, "web", {"spec": {"paused": False}})
+    ground.eventually(lambda: rolled_out(ground, 2))
+    assert len(ground.list(ReplicaSet)) == 2
+
+
+def test_a_rollout_replaces_owned_pods_and_leaves_the_released_one(ground: Ground) -> None:
+    ground.apply(deployment("web", template("web", QUICK), replicas=2))
+    old, _ = ground.ready_pods(2)
+    ground.release(old)
+    ground.ready_pods(3)
+    new_version(ground)
+    ground.eventually(lambda: rolled_out(ground, 2))
+    left = ground.get(Pod, old.name)
+    assert (left.uid, left.ready, left.controller) == (old.uid, True, None)
+
+
+def test_the_status_counts_no_released_pod(ground: Ground) -> None:
+    ground.apply(deployment("web", replicas=2))
+    old, _ = ground.ready_pods(2)
+    ground.release(old)
+    ground.ready_pods(3)
+    ground.eventually(lambda: rolled_out(ground, 2))
+    ground.never(lambda: ground.get(Deployment, "web").status.ready_replicas > 2, seconds=1)

@@ -1,0 +1,113 @@
+"""What Jobs make of pods that end, and of pods that are evicted."""
+
+import pytest
+
+from evenkeel.decisions.writes import disruption_patch
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Job
+from tests.contract.ground import Ground
+from tests.contract.manifests import QUICK, SLOW_STOP, job
+
+ON_DISRUPTION = {"onPodConditions": [{"type": "DisruptionTarget"}]}
+
+
+@pytest.fixture(autouse=True)
+def _node(ground: Ground) -> None:
+    ground.add_node("n")
+
+
+def running(ground: Ground) -> Pod:
+    """The one pod of a Job that is running."""
+    return ground.ready_pods(1)[0]
+
+
+def condition(ground: Ground, name: str) -> str:
+    """Wait for a Job's end; answers how it ended."""
+
+    def ended() -> str:
+        conditions = ground.get(Job, name).status.conditions
+        return next((c.type for c in conditions if c.type in ("Complete", "Failed")), "")
+
+    return ground.eventually(ended)
+
+
+def test_a_job_completes_when_enough_pods_have_succeeded(ground: Ground) -> None:
+    annotations = {**QUICK, "evenkeel.test/complete-after": "300ms"}
+    ground.apply(job("batch", annotations, completions=3, parallelism=2))
+
+    def at_most_two() -> bool:
+        assert sum(1 for p in ground.pods() if p.active) <= 2
+        return ground.get(Job, "batch").status.succeeded == 3
+
+    ground.eventually(at_most_two)
+    assert condition(ground, "batch") == "Complete"
+    assert [p.status.phase for p in ground.pods()] == ["Succeeded"] * 3
+
+
+def test_an_evicted_pod_counts_as_failed_and_is_replaced_at_once(ground: Ground) -> None:
+    """At once but for the back-off of ten seconds after a failure."""
+    ground.apply(job("batch", SLOW_STOP))
+    old = running(ground)
+    ground.evict(old)
+    ground.eventually(lambda: ground.get(Job, "batch").status.failed == 1)
+    new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)[0]
+    assert new.controller == old.controller
+
+
+def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Ground) -> None:
+    rules = [{"action": "Ignore", **ON_DISRUPTION}]
+    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    old = running(ground)
+    ground.evict(old)
+    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)
+    status = ground.get(Job, "batch").status
+    assert (status.failed, status.active) == (0, 1)
+
+
+def test_a_deleted_pod_is_counted_when_it_carries_no_disruption_condition(
+    ground: Ground,
+) -> None:
+    rules = [{"action": "Ignore", **ON_DISRUPTION}]
+    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    ground.delete(running(ground))
+    assert condition(ground, "batch") == "Failed"
+    assert ground.get(Job, "batch").status.failed == 1
+
+
+def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
+    """Which is what makes a plain deletion count as a disruption."""
+    rules = [{"action": "Ignore", **ON_DISRUPTION}]
+    ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
+    old = running(ground)
+    ground.ask(disruption_patch(ground.get(Pod, old.name), ground.clock.now()))
+    ground.delete(old)
+    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)
+    assert ground.get(Job, "batch").status.failed == 0
+
+
+def test_a_job_fails_at_once_when_the_policy_says_so(ground: Ground) -> None:
+    rules = [{"action": "FailJob", **ON_DISRUPTION}]
+    ground.apply(job("batch", podFailurePolicy={"rules": rules}))
+    ground.evict(running(ground))
+    assert condition(ground, "batch") == "Failed"
+
+
+def test_a_job_fails_when_its_back_off_limit_is_exceeded(ground: Ground) -> None:
+    ground.apply(job("batch", backoffLimit=0))
+    ground.delete(running(ground))
+    assert condition(ground, "batch") == "Failed"
+
+
+def test_pods_carry_the_name_of_their_job(ground: Ground) -> None:
+    ground.apply(job("batch"))
+    pod = running(ground)
+    assert pod.metadata.labels["batch.kubernetes.io/job-name"] == "batch"
+    assert pod.controller is not None
+    assert pod.controller.kind == "Job"
+
+
+def test_its_pods_go_when_a_job_is_deleted(ground: Ground) -> None:
+    ground.apply(job("batch"))
+    running(ground)
+    ground.delete(ground.get(Job, "batch"))
+    ground.eventually(lambda: not ground.pods())

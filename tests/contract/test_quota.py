@@ -1,0 +1,91 @@
+"""What a ResourceQuota does to a workload that wants more."""
+
+import pytest
+
+from evenkeel.model.pod import Pod
+from evenkeel.model.surroundings import Event, ResourceQuota
+from evenkeel.model.workload import Deployment
+from tests.contract.ground import Ground
+from tests.contract.manifests import deployment, template
+
+
+@pytest.fixture(autouse=True)
+def _node(ground: Ground) -> None:
+    ground.add_node("n")
+
+
+def limit(ground: Ground, **hard: str) -> None:
+    """Set a quota and wait until it is known how much is used."""
+    ground.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "limit"},
+            "spec": {"hard": hard},
+        }
+    )
+    ground.eventually(lambda: ground.get(ResourceQuota, "limit").status.hard == hard)
+
+
+def test_used_follows_the_pods(ground: Ground) -> None:
+    limit(ground, pods="5")
+    ground.apply(deployment("web", replicas=3))
+    ground.ready_pods(3)
+    assert ground.get(ResourceQuota, "limit").status.used == {"pods": "3"}
+    ground.scale(Deployment, "web", 1)
+    ground.eventually(lambda: ground.get(ResourceQuota, "limit").status.used == {"pods": "1"})
+
+
+def test_a_replica_set_says_that_it_cannot_create(ground: Ground) -> None:
+    limit(ground, pods="1")
+    ground.apply(deployment("web", replicas=2))
+    ground.ready_pods(1)
+    failure = ground.eventually(lambda: ground.replica_set().cannot_create)
+    assert failure.reason == "FailedCreate"
+    assert "exceeded quota" in failure.message
+    events = ground.eventually(lambda: ground.list(Event, fields="reason=FailedCreate"))
+    assert {e.involved_object.uid for e in events} == {ground.replica_set().uid}
+
+
+def test_a_released_pod_is_not_replaced_when_the_quota_is_full(ground: Ground) -> None:
+    limit(ground, pods="1")
+    ground.apply(deployment("web"))
+    (old,) = ground.ready_pods(1)
+    ground.release(old)
+    ground.eventually(lambda: ground.replica_set().cannot_create)
+    assert [p.uid for p in ground.pods()] == [old.uid]
+
+
+def test_a_replica_set_creates_again_and_forgets_its_failure_when_there_is_room(
+    ground: Ground,
+) -> None:
+    limit(ground, pods="1")
+    ground.apply(deployment("web"))
+    (old,) = ground.ready_pods(1)
+    ground.release(old)
+    ground.eventually(lambda: ground.replica_set().cannot_create)
+    ground.delete(old, grace_seconds=0)
+    (new,) = ground.ready_pods(1)
+    assert new.uid != old.uid
+    ground.eventually(lambda: ground.replica_set().cannot_create is None)
+
+
+def test_a_failure_is_forgotten_when_the_released_pod_is_put_back(ground: Ground) -> None:
+    limit(ground, pods="1")
+    ground.apply(deployment("web"))
+    (old,) = ground.ready_pods(1)
+    ground.release(old)
+    ground.eventually(lambda: ground.replica_set().cannot_create)
+    ground.put_back(old)
+    ground.eventually(lambda: ground.replica_set().cannot_create is None)
+    assert [p.uid for p in ground.pods()] == [old.uid]
+    assert ground.get(Pod, old.name).controller == old.controller
+
+
+def test_requests_are_limited_too(ground: Ground) -> None:
+    limit(ground, **{"requests.cpu": "300m"})
+    wants = {"resources": {"requests": {"cpu": "200m"}}}
+    ground.apply(deployment("web", template("web", container=wants), replicas=2))
+    ground.ready_pods(1)
+    ground.eventually(lambda: ground.replica_set().cannot_create)
+    assert ground.get(ResourceQuota, "limit").status.used == {"requests.cpu": "200m"}

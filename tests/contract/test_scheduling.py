@@ -1,0 +1,263 @@
+"""Where the scheduler puts pods, and where not."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Operation
+from evenkeel.model.surroundings import Event
+from evenkeel.model.workload import Deployment
+from tests.contract.ground import ZONE, Ground
+from tests.contract.manifests import (
+    SLOW_START,
+    deployment,
+    pod,
+    template,
+    workload,
+)
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+CORDON = [Operation("add", "/spec/unschedulable", value=True)]
+TAINT = {"key": "example.org/full", "value": "yes", "effect": "NoSchedule"}
+
+
+def bound(ground: Ground, name: str) -> str:
+    """Wait until a pod is bound; answers its node."""
+    return ground.eventually(lambda: ground.get(Pod, name).spec.node_name, f"{name} bound")
+
+
+def unschedulable(ground: Ground, name: str) -> str:
+    """Wait until a pod has found no node; answers why."""
+
+    def refused() -> str:
+        conditions = ground.get(Pod, name).status.conditions
+        return next(
+            (c.message for c in conditions if c.type == "PodScheduled" and c.status == "False"), ""
+        )
+
+    return ground.eventually(refused, f"{name} unschedulable")
+
+
+def node_affinity(**affinity: Any) -> dict[str, Any]:
+    return {"affinity": {"nodeAffinity": affinity}}
+
+
+def not_on(key: str, value: str) -> dict[str, Any]:
+    expression = {"key": key, "operator": "NotIn", "values": [value]}
+    return node_affinity(**{REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}})
+
+
+def apart(app: str, key: str = "kubernetes.io/hostname") -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
+    return {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+
+
+def test_a_pod_waits_when_every_node_is_cordoned(ground: Ground) -> None:
+    name = ground.add_node("n")
+    ground.patch(Node, name, CORDON)
+    ground.apply(pod("p"))
+    assert "unschedulable" in unschedulable(ground, "p")
+    events = ground.eventually(lambda: ground.list(Event, fields="reason=FailedScheduling"))
+    assert events[0].involved_object.name == "p"
+    ground.patch(Node, name, {"spec": {"unschedulable": None}})
+    assert bound(ground, "p") == name
+
+
+def test_a_cordoned_node_gets_a_taint_and_loses_it_with_the_cordon(ground: Ground) -> None:
+    """The controller adds it to spec.taints a moment later: positions in the list move."""
+    name = ground.add_node("n")
+    ground.patch(Node, name, CORDON)
+    taint = "node.kubernetes.io/unschedulable"
+    ground.eventually(lambda: ground.get(Node, name).has_taint(taint))
+    ground.patch(Node, name, {"spec": {"unschedulable": None}})
+    ground.eventually(lambda: not ground.get(Node, name).has_taint(taint))
+
+
+def test_what_runs_on_a_cordoned_node_stays(ground: Ground) -> None:
+    name = ground.add_node("n")
+    ground.apply(pod("p"))
+    ground.ready_pods(1)
+    ground.patch(Node, name, CORDON)
+    ground.never(lambda: not ground.get(Pod, "p").ready, seconds=1)
+
+
+def test_a_tainted_node_takes_only_pods_that_tolerate_it(ground: Ground) -> None:
+    name = ground.add_node("n")
+    ground.patch(Node, name, {"spec": {"taints": [TAINT]}})
+    ground.apply(
+        pod("refused"),
+        pod("other", tolerations=[{**TAINT, "value": "no"}]),
+        pod("welcome", tolerations=[TAINT]),
+        pod("anywhere", tolerations=[{"operator": "Exists"}]),
+    )
+    assert bound(ground, "welcome") == bound(ground, "anywhere") == name
+    assert "taint" in unschedulable(ground, "refused")
+    assert "taint" in unschedulable(ground, "other")
+
+
+def test_node_selector_and_required_affinity_bind_to_matching_nodes(ground: Ground) -> None:
+    spot = ground.add_node("spot", labels={"example.org/capacity": "spot"})
+    other = ground.add_node("other")
+    ground.apply(
+        pod("on-spot", nodeSelector={"example.org/capacity": "spot"}),
+        pod("not-on-spot", **not_on("example.org/capacity", "spot")),
+        pod("nowhere", nodeSelector={"example.org/capacity": "other"}),
+    )
+    assert bound(ground, "on-spot") == spot
+    assert bound(ground, "not-on-spot") == other
+    assert "affinity" in unschedulable(ground, "nowhere")
+
+
+def test_an_empty_term_of_a_required_affinity_matches_nothing(ground: Ground) -> None:
+    ground.add_node("n")
+    ground.apply(pod("p", **node_affinity(**{REQUIRED: {"nodeSelectorTerms": [{}]}})))
+    unschedulable(ground, "p")
+
+
+def test_a_preferred_node_is_taken_while_it_has_room_and_no_longer(ground: Ground) -> None:
+    liked = ground.add_node("liked", labels={"example.org/liked": "yes"}, pods=1)
+    other = ground.add_node("other")
+    expression = {"key": "example.org/liked", "operator": "Exists"}
+    preference = {"weight": 100, "preference": {"matchExpressions": [expression]}}
+    for name, expected in (("first", liked), ("second", other)):
+        ground.apply(pod(name, **node_affinity(**{PREFERRED: [preference]})))
+        assert bound(ground, name) == expected
+
+
+def test_required_anti_affinity_keeps_pods_apart(ground: Ground) -> None:
+    nodes = {ground.add_node("a"), ground.add_node("b")}
+    ground.apply(deployment("web", template("web", **apart("web")), replicas=3))
+    ready = ground.eventually(lambda: [p for p in ground.pods() if p.ready][1:])
+    assert len(ready) == 1
+    assert {p.spec.node_name for p in ground.pods() if p.ready} == nodes
+    waiting = next(p for p in ground.pods() if not p.spec.node_name)
+    assert "anti-affinity" in unschedulable(ground, waiting.name)
+    third = ground.add_node("c")
+    assert bound(ground, waiting.name) == third
+
+
+def test_a_replacement_waits_for_room_when_its_released_pod_keeps_it_away(
+    ground: Ground,
+) -> None:
+    ground.add_node("n")
+    ground.apply(deployment("web", template("web", **apart("web"))))
+    (old,) = ground.ready_pods(1)
+    ground.release(old)
+    new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])[0]
+    assert "anti-affinity" in unschedulable(ground, new.name)
+    ground.delete(old)
+    bound(ground, new.name)
+
+
+def test_anti_affinity_of_what_runs_keeps_others_away(ground: Ground) -> None:
+    ground.add_node("n")
+    ground.apply(pod("shy", **apart("web")))
+    bound(ground, "shy")
+    ground.apply(pod("web", labels={"app": "web"}))
+    assert "anti-affinity" in unschedulable(ground, "web")
+
+
+def test_anti_affinity_can_be_about_zones(ground: Ground) -> None:
+    ground.add_node("a", labels={ZONE: "one"})
+    ground.add_node("b", labels={ZONE: "one"})
+    spread = template("web", **apart("web", ZONE))
+    ground.apply(deployment("web", spread, replicas=2))
+    ground.eventually(lambda: [p for p in ground.pods() if p.ready])
+    waiting = ground.eventually(lambda: [p for p in ground.pods() if not p.spec.node_name])[0]
+    assert "anti-affinity" in unschedulable(ground, waiting.name)
+
+
+def test_a_host_port_is_taken_once_per_node(ground: Ground) -> None:
+    ground.add_node("n")
+    ports = {"ports": [{"containerPort": 8080, "hostPort": 8080}]}
+    ground.apply(pod("first", container=ports))
+    bound(ground, "first")
+    ground.apply(pod("second", container=ports))
+    assert "ports" in unschedulable(ground, "second")
+    ground.delete(ground.get(Pod, "first"))
+    bound(ground, "second")
+
+
+def test_a_full_node_takes_no_more_until_something_leaves(ground: Ground) -> None:
+    ground.add_node("n", cpu="2")
+    wants = {"resources": {"requests": {"cpu": "1500m"}}}
+    ground.apply(pod("first", container=wants))
+    bound(ground, "first")
+    ground.apply(pod("second", container=wants))
+    assert "Insufficient cpu" in unschedulable(ground, "second")
+    ground.delete(ground.get(Pod, "first"))
+    bound(ground, "second")
+
+
+def test_the_more_important_pod_is_placed_first(ground: Ground) -> None:
+    """Negative priorities are allowed; the default is 0."""
+    low, high = f"{ground.namespace}-low", f"{ground.namespace}-high"
+    ground.apply(priority_class(low, -10), priority_class(high, 1000))
+    name = ground.add_node("n", cpu="1")
+    ground.patch(Node, name, CORDON)
+    wants = {"resources": {"requests": {"cpu": "800m"}}}
+    ground.apply(
+        pod("low", container=wants, priorityClassName=low),
+        pod("normal", container=wants),
+        pod("high", container=wants, priorityClassName=high),
+    )
+    for waiting, priority in (("low", -10), ("normal", 0), ("high", 1000)):
+        unschedulable(ground, waiting)
+        assert ground.get(Pod, waiting).spec.priority == priority
+    ground.patch(Node, name, {"spec": {"unschedulable": None}})
+    bound(ground, "high")
+    ground.never(lambda: [p.name for p in ground.pods() if p.spec.node_name] != ["high"])
+
+
+def priority_class(name: str, value: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "preemptionPolicy": "Never",
+    }
+
+
+def test_replicas_spread_over_nodes(ground: Ground) -> None:
+    for name in ("a", "b", "c"):
+        ground.add_node(name)
+    ground.apply(deployment("web", replicas=3))
+    assert len({p.spec.node_name for p in ground.ready_pods(3)}) == 3
+
+
+def test_a_daemon_set_runs_on_every_node_even_a_cordoned_one(ground: Ground) -> None:
+    nodes = {ground.add_node("a"), ground.add_node("b")}
+    ground.patch(Node, ground.node("b"), CORDON)
+    ground.apply(workload("DaemonSet", "agent"))
+    pods = ground.ready_pods(2)
+    assert {p.spec.node_name for p in pods} == nodes
+    assert {p.controller.kind for p in pods if p.controller} == {"DaemonSet"}
+    ground.delete(pods[0])
+    ground.gone(pods[0])
+    assert {p.spec.node_name for p in ground.ready_pods(2)} == nodes
+
+
+@pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute"])
+def test_what_runs_stays_or_goes_by_the_effect_of_a_new_taint(ground: Ground, effect: str) -> None:
+    name = ground.add_node("n")
+    ground.apply(pod("p"), pod("tolerant", tolerations=[{"operator": "Exists"}]))
+    ground.ready_pods(2)
+    ground.patch(Node, name, {"spec": {"taints": [{**TAINT, "effect": effect}]}})
+    if effect == "NoExecute":
+        ground.eventually(lambda: [p.name for p in ground.pods()] == ["tolerant"])
+    else:
+        ground.never(lambda: len(ground.pods()) != 2, seconds=1)
+
+
+def test_a_pod_that_starts_slowly_holds_its_room(ground: Ground) -> None:
+    ground.add_node("n", pods=1)
+    ground.apply(deployment("web", template("web", SLOW_START), replicas=2))
+    ground.eventually(lambda: [p for p in ground.pods() if p.spec.node_name])
+    waiting = ground.eventually(lambda: [p for p in ground.pods() if not p.spec.node_name])[0]
+    assert "Too many pods" in unschedulable(ground, waiting.name)
+    ground.scale(Deployment, "web", 1)
+    ground.gone(waiting)
