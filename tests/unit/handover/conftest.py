@@ -1,0 +1,30 @@
+"""Scenes for the stories: what is set up in a test ends with it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.fixtures.scene import Scene
+
+type MakeScene = Callable[..., Scene]
+
+
+@pytest.fixture
+def make_scene() -> Iterator[MakeScene]:
+    """Make a scene with settings of its own."""
+    made: list[Scene] = []
+
+    def make(**options: Any) -> Scene:
+        made.append(Scene(**options))
+        return made[-1]
+
+    yield make
+    for scene in made:
+        scene.close()
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """A scene with the usual settings."""
+    return make_scene()
