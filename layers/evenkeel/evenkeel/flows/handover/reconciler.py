@@ -124,7 +124,7 @@ class Reconciler:
                     break
                 writer.keep_asking()
                 follower.keep_budgets(self._held_namespaces(), now)
-                blind = follower.is_blind and now < min(first_look, until)
+                blind = follower.is_blind and now < first_look
                 if blind:
                     self._apply_forced(writer)
                 else:
