@@ -244,6 +244,7 @@ UNREADABLE = [
     '{"failures":"1","until":"2026-11-21T06:00:00Z"}',
     '{"failures":1,"until":"tomorrow"}',
     '{"failures":1,"until":"2026-11-21T06:00:00"}',
+    '{"failures":1,"until":"9999-12-31T23:59:59Z"}',
     '{"failures":1,"until":"\udc80"}',
     "[" * 100_000,
 ]
