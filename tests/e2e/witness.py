@@ -125,22 +125,27 @@ class Witness:
     def pods(self, **labels: str) -> Sequence[PodDocument]:
         """The pods that are there and that nobody has told to go, by their labels."""
         self.catch_up()
+        with self._lock:
+            pods = list(self._seen.pods.values())
         return [
             pod
-            for pod in self._seen.pods.values()
+            for pod in pods
             if "deletionTimestamp" not in pod["metadata"] and _matches(pod, labels)
         ]
 
     def departures(self, **labels: str) -> Sequence[Departure]:
         """The pods with these labels that were told to go, in the order in which they were."""
         self.catch_up()
-        return [d for d in self._seen.departures.values() if _matches(d.pod, labels)]
+        with self._lock:
+            departures = list(self._seen.departures.values())
+        return [departure for departure in departures if _matches(departure.pod, labels)]
 
     def ever_released(self, **labels: str) -> Sequence[PodDocument]:
         """The pods with these labels that bore Evenkeel's label at any time, as last seen."""
         self.catch_up()
-        seen = self._seen
-        return [seen.ever[uid] for uid in seen.was_released if _matches(seen.ever[uid], labels)]
+        with self._lock:
+            pods = [self._seen.ever[uid] for uid in self._seen.was_released]
+        return [pod for pod in pods if _matches(pod, labels)]
 
     def catch_up(self) -> None:
         """Wait until what was seen is what a list shows."""
