@@ -28,7 +28,7 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", help="The kubeconfig context; else the current one.")(function)
+    return click.option("--context", help="The kubeconfig context to use.")(function)
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:

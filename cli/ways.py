@@ -10,6 +10,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
+from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.ports import Cluster
 
 
@@ -32,6 +33,11 @@ class Situation:
             namespace = self.pod.namespace
             return Reference(kind=reference.kind, namespace=namespace, name=reference.name)
         return Reference(kind="Pod", namespace=self.pod.namespace, name=self.pod.name)
+
+    @property
+    def budgets(self) -> Sequence[PodDisruptionBudget]:
+        """The disruption budgets that select the pod."""
+        return self.surroundings.budgets_of(self.pod)
 
     def way(self, *, hint: bool) -> Route:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""

@@ -21,7 +21,7 @@ HEADLINES: Final = {
 }
 
 
-@click.command()
+@click.command(short_help="Show a storm of spot interruptions, without a cluster.")
 @options.output("table", "wide", "json", "yaml")
 @click.option(
     "--speed",

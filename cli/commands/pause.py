@@ -12,7 +12,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 
 
-@click.command()
+@click.command(short_help="Keep Evenkeel from touching a cluster.")
 @click.option("--reason", default="", help="Why; whoever finds the pause can read it.")
 @options.apply
 @options.cluster

@@ -17,7 +17,7 @@ from cli.targets import Target
 from evenkeel.adapters.clock import SystemClock
 
 
-@click.command()
+@click.command(short_help="Tell what happens when EC2's events arrive, or do it.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options.snapshot
 @options.cluster
@@ -62,7 +62,6 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     simulated, so the instances really go. With --context the plan for that cluster is
     printed, and with --apply carried out until all is quiet.
 
-    \b
     Events whose time is not now are sent as if they were new, unless --keep-time.
     Exit code 1 if a workload that could have been handed over had no ready pod,
     2 if a record was bad (the good ones are done first).

@@ -8,7 +8,7 @@ from cli import options, pausing
 from cli.targets import Target
 
 
-@click.command()
+@click.command(short_help="End a pause.")
 @options.apply
 @options.cluster
 def resume(*, apply: bool, context: str | None, kubeconfig: Path | None) -> None:

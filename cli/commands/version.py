@@ -8,7 +8,7 @@ import click
 from cli import options, tables
 
 
-@click.command()
+@click.command(short_help="Print the version.")
 @options.output("table", "json", "yaml")
 def version(output: str) -> None:
     """Print the version of Evenkeel and of what it runs on."""

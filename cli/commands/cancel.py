@@ -1,0 +1,44 @@
+"""``evenkeel cancel NODE``: a notice was wrong."""
+
+from pathlib import Path
+
+import click
+
+from cli import console, lines, options
+from cli.errors import BadInputError
+from cli.guards import Guard, GuardedCluster
+from cli.journal import Journal
+from cli.targets import Target
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.errors import NotFoundError
+from evenkeel.flows.cancel import cancel as cancel_notice
+
+
+@click.command(short_help="Take back a notice that was wrong.")
+@click.argument("node")
+@options.apply
+@options.cluster
+def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:
+    """Take back a notice that was wrong: NODE lives on.
+
+    Its mark and Evenkeel's own cordon are lifted, and pods that are released but still there
+    go back to their ReplicaSets, without a restart. What was evicted stays where it is now.
+    """
+    target = Target(context, kubeconfig)
+    clock = SystemClock()
+    out = console.standard_output()
+    started = clock.now()
+    journal = Journal(
+        clock,
+        listener=lambda entry: lines.of_decision(entry.decision, entry.at - started).show(out),
+    )
+    with target.connect() as cluster:
+        guarded = GuardedCluster(cluster, Guard(writes=apply))
+        try:
+            decisions = cancel_notice(guarded, node, journal, act=apply)
+        except NotFoundError:
+            raise BadInputError(f"{target} has no node {node}: check the name") from None
+    if not decisions:
+        click.echo(f"node {node} carries no notice, and nothing is released from it")
+    elif not apply:
+        click.echo(f"nothing was written to {target}: add --apply to do it")

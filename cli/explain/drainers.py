@@ -1,0 +1,99 @@
+"""Others that drain nodes too, as far as they can be seen, and how Evenkeel gets on with them.
+
+docs/compatibility.md has the same at more length.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evenkeel.flows.handover.reading import list_all
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Selection
+from evenkeel.ports import Cluster
+
+NODE_GROUP: Final = "eks.amazonaws.com/nodegroup"
+NODE_POOL: Final = "karpenter.sh/nodepool"
+AUTO_MODE: Final = "eks.amazonaws.com/compute-type"
+
+
+@dataclass(frozen=True, slots=True)
+class Drainer:
+    """Another drainer: who it is, how it was seen, and how the two get on."""
+
+    name: str
+    seen: str
+    terms: str
+
+
+KARPENTER: Final = (
+    "if it reads interruptions from a queue, it drains the node on the same warning, beside"
+    " Evenkeel; its drain waits for released pods (they carry karpenter.sh/do-not-disrupt), and"
+    " evicts the others within their budgets. Leave its interruption queue empty, so that one of"
+    " the two handles interruptions"
+)
+AUTO: Final = (
+    "EKS Auto Mode handles interruptions of its nodes itself, as Karpenter does, and that cannot"
+    " be switched off; its drain waits for released pods (they carry karpenter.sh/do-not-disrupt)"
+)
+TERMINATION_HANDLER: Final = (
+    "it acts on the same notices and evicts all pods of the node at once, within their budgets:"
+    " whoever is evicted before its replacement runs is missed. Switch its"
+    " enableSpotInterruptionDraining and enableRebalanceDraining off, or uninstall it"
+)
+MANAGED_GROUP: Final = (
+    "EKS drains the node on a rebalance recommendation once a new node is ready, and on an"
+    " interruption warning, and that cannot be switched off; it evicts within budgets, and what"
+    " it evicts before its replacement runs is missed. A budget keeps such pods until Evenkeel's"
+    " replacement counts"
+)
+AUTOSCALER: Final = (
+    "it evicts only from nodes that it means to remove for want of use, which an emptied doomed"
+    " node is; the two do not collide"
+)
+
+PODS: Final = (
+    ("Karpenter", "app.kubernetes.io/name=karpenter", KARPENTER),
+    (
+        "AWS node termination handler",
+        "app.kubernetes.io/name=aws-node-termination-handler",
+        TERMINATION_HANDLER,
+    ),
+    (
+        "cluster autoscaler",
+        "app.kubernetes.io/name in (aws-cluster-autoscaler,cluster-autoscaler)",
+        AUTOSCALER,
+    ),
+    ("cluster autoscaler", "k8s-app=cluster-autoscaler", AUTOSCALER),
+    ("cluster autoscaler", "app=cluster-autoscaler", AUTOSCALER),
+)
+"""Labels of their pods, as their charts and manifests set them."""
+
+
+def find(cluster: Cluster, nodes: Sequence[Node]) -> list[Drainer]:
+    """The drainers that look after these nodes, or run in the cluster. Raises ClusterError."""
+    found = _of_nodes(nodes)
+    requests = [List(Selection(Pod, labels=labels), fresh=False, limit=1) for _, labels, _ in PODS]
+    for (name, _, terms), pods in zip(PODS, list_all(cluster, requests), strict=True):
+        if pods and all(drainer.name != name for drainer in found):
+            pod = pods[0]
+            found.append(Drainer(name, f"pod {pod.namespace}/{pod.name}", terms))
+    return found
+
+
+def _of_nodes(nodes: Sequence[Node]) -> list[Drainer]:
+    found: dict[str, Drainer] = {}
+    for node in nodes:
+        labels = node.metadata.labels
+        if labels.get(AUTO_MODE) == "auto":
+            seen = f"label {AUTO_MODE}=auto"
+            found.setdefault("EKS Auto Mode", Drainer("EKS Auto Mode", seen, AUTO))
+        elif NODE_POOL in labels:
+            seen = f"label {NODE_POOL}={labels[NODE_POOL]}"
+            found.setdefault("Karpenter", Drainer("Karpenter", seen, KARPENTER))
+        if NODE_GROUP in labels:
+            seen = f"label {NODE_GROUP}={labels[NODE_GROUP]}"
+            drainer = Drainer("EKS managed node group", seen, MANAGED_GROUP)
+            found.setdefault(drainer.name, drainer)
+    return list(found.values())

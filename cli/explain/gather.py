@@ -1,0 +1,103 @@
+"""Reading what an explanation needs of a cluster."""
+
+from collections.abc import Iterable, Sequence
+
+from cli import words
+from cli.explain import drainers
+from cli.explain.answer import Answer
+from cli.ways import Situation, situations
+from evenkeel.decisions.notice import marks
+from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.checking import JOB_UID
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, Selection
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Cluster
+
+
+def answer(cluster: Cluster, subject: KubernetesObject) -> Answer:
+    """Everything that explains the subject. Raises ClusterError."""
+    found = situations(cluster, [pods_of(subject)])
+    if not isinstance(subject, Node | Pod):
+        mine = subject.reference
+        found = [each for each in found if _belongs(each, mine.kind, mine.name)]
+    else:
+        found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
+    nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
+    return Answer(subject, _facts(subject, found, nodes), found, drainers.find(cluster, nodes))
+
+
+def pods_of(subject: KubernetesObject) -> Selection[Pod]:
+    """Which pods are the subject's."""
+    match subject:
+        case Node():
+            return selections.pods_on(subject.name)
+        case Deployment() | ReplicaSet() | StatefulSet():
+            return selections.selected(subject.namespace, subject.spec.selector)
+        case Job():
+            return selections.labelled(subject.namespace, JOB_UID, subject.uid)
+    return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
+
+
+def _belongs(situation: Situation, kind: str, name: str) -> bool:
+    """Whether a pod that is selected is really owned, and counts."""
+    owners = (situation.owner.controller, situation.owner.deployment)
+    owned = any(o is not None and (o.resource.kind, o.name) == (kind, name) for o in owners)
+    return owned and situation.pod.active
+
+
+def _nodes_of(cluster: Cluster, found: Iterable[Situation]) -> list[Node]:
+    wanted = sorted({each.pod.spec.node_name for each in found} - {""})
+    nodes = (ask_for_one(cluster, Get(Node, name)) for name in wanted)
+    return [node for node in nodes if node is not None]
+
+
+def _facts(
+    subject: KubernetesObject, found: Sequence[Situation], nodes: Sequence[Node]
+) -> list[str]:
+    if isinstance(subject, Node):
+        return _node_facts(subject)
+    facts = []
+    if isinstance(subject, Pod) and found:
+        facts.append(f"It belongs to {words.workload_name(found[0].workload)}.")
+    elif isinstance(subject, Deployment | ReplicaSet | StatefulSet):
+        facts.append(f"It wants {words.counted(subject.spec.replicas, 'pod')}.")
+    if len(nodes) == 1:
+        capacity = "spot" if nodes[0].is_spot else "on-demand"
+        facts.append(f"It is on node {nodes[0].name} ({capacity}).")
+    elif nodes:
+        spot = sum(node.is_spot for node in nodes)
+        facts.append(f"It is on {len(nodes)} nodes, {spot} of them spot.")
+    budgets = sorted({budget.name for each in found for budget in each.budgets})
+    if budgets:
+        facts.append(f"Disruption budgets select it: {', '.join(budgets)}.")
+    facts += [f"Node {node.name}: {fact}" for node in nodes for fact in _doom(node)]
+    return facts
+
+
+def _node_facts(node: Node) -> list[str]:
+    facts = []
+    if node.is_spot:
+        facts.append("It is a spot node.")
+    elif any(key in node.metadata.labels for key in names.CAPACITY_LABELS):
+        facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")
+    else:
+        labels = ", ".join(names.CAPACITY_LABELS)
+        facts.append(f"None of the labels {labels} says what it is: it counts as on-demand.")
+    if not node.instance_id:
+        facts.append("It has no EC2 instance in spec.providerID: no event can be about it.")
+    if node.spec.unschedulable and marks.read(node) is None:
+        facts.append("It is cordoned already; Evenkeel will not lift that cordon.")
+    return facts + _doom(node)
+
+
+def _doom(node: Node) -> list[str]:
+    notice = marks.read(node)
+    if notice is None:
+        return []
+    when = notice.deadline.strftime("%H:%M:%S UTC")
+    return [f"marked already, for {notice.kind}, until {when}."]
