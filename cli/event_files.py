@@ -31,6 +31,11 @@ class Place:
         """``events/all.json, record 3 (line 41)``."""
         return f"{self.file}, record {self.record} (line {self.line})"
 
+    @property
+    def short(self) -> str:
+        """``events/all.json:41``, as compilers write it."""
+        return f"{self.file}:{self.line}"
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

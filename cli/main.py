@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from cli.errors import CommandError
-from evenkeel.errors import EvenkeelError
+from evenkeel.errors import EvenkeelError, SettingsError
 
 COMMANDS: Final = {
     "demo": "cli.commands.demo",
@@ -52,10 +52,20 @@ class Commands(click.Group):
         settings |= {"prog_name": "evenkeel", "standalone_mode": False}
         sys.exit(self._run(args, settings))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader that goes away (head, less) has had what it wanted."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python would complain once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return result
+
     def _run(self, args: Sequence[str] | None, settings: dict[str, Any]) -> int:
         try:
             code = super().main(args, **settings)
-            sys.stdout.flush()
         except click.Abort:
             return INTERRUPTED
         except click.UsageError as error:
@@ -64,19 +74,17 @@ class Commands(click.Group):
             return _fail(error.format_message(), code=2)
         except CommandError as error:
             return _fail(str(error), code=error.code)
+        except SettingsError as error:
+            return _fail(str(error), code=2)
         except EvenkeelError as error:
-            return _fail(str(error), code=1)
-        except BrokenPipeError:
-            # The reader (head, less) has what it wanted. Python would complain once more
-            # when it flushes at exit, so what is left goes nowhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            return _fail(f"{error}: see whether the cluster answers, and whether you may", code=1)
         return code if isinstance(code, int) else 0
 
 
 def _usage(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx is not None else "evenkeel"
-    return f"{error.format_message().rstrip('.')}: see {command} --help"
+    message = error.format_message().replace(". (", " (").rstrip(".")
+    return f"{message}: see {command} --help"
 
 
 def _fail(message: str, *, code: int) -> int:

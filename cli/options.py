@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from cli.errors import BadInputError
+
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -42,10 +44,17 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     """``-n`` and ``-A``: of which namespaces."""
-    function = click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces.")(
-        function
-    )
-    return click.option("-n", "--namespace", help="Look in this namespace only.")(function)
+    function = click.option(
+        "-A", "--all-namespaces", is_flag=True, help="All namespaces: the default."
+    )(function)
+    return click.option("-n", "--namespace", help="Only this namespace.")(function)
+
+
+def chosen_namespace(namespace: str | None, *, all_namespaces: bool) -> str:
+    """The namespace that was named; empty for all. Raises BadInputError for both at once."""
+    if all_namespaces and namespace is not None:
+        raise BadInputError("-A and -n contradict each other: keep one of them")
+    return namespace or ""
 
 
 def apply(function: Callable[..., Any]) -> Callable[..., Any]:

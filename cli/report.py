@@ -36,13 +36,15 @@ class Report:
     """What was seen of the workloads, what became of the pods, and which outages count.
 
     ``movable`` names the workloads that can be handed over; ``unwarned`` the nodes that went
-    without enough time for it.
+    without enough time for it. ``namespace`` leaves the others out of the tables, but no
+    failure out of the verdict.
     """
 
     workloads: Collection[Health]
     fates: Sequence[Fate]
     movable: Collection[Reference]
     unwarned: Collection[str] = ()
+    namespace: str = ""
 
     @property
     def failures(self) -> Sequence[Health]:
@@ -67,13 +69,19 @@ class Report:
     def concerned(self) -> Sequence[Health]:
         """The workloads that a notice touched, by name."""
         moved = {fate.workload for fate in self.fates}
-        touched = (h for h in self.workloads if h.workload in moved or h.lowest < h.before)
+        touched = (
+            health
+            for health in self.workloads
+            if (health.workload in moved or health.lowest < health.before)
+            and self._is_shown(health.workload)
+        )
         return sorted(touched, key=lambda health: words.workload_name(health.workload))
 
     def show(self, console: Console, *, wide: bool = False) -> None:
         """Print the two tables and the verdict."""
         self.workload_table().show(console, wide=wide)
-        others = len(self.workloads) - len(self.concerned)
+        shown = [health for health in self.workloads if self._is_shown(health.workload)]
+        others = len(shown) - len(self.concerned)
         if others:
             console.print(f"{words.counted(others, 'other workload')} had no pod to move.")
         console.print()
@@ -105,7 +113,8 @@ class Report:
 
     def way_table(self) -> Table:
         """A row for every way that pods went, and every reason for it."""
-        ways = Counter((fate.move, fate.why) for fate in self.fates)
+        shown = (fate for fate in self.fates if self._is_shown(fate.workload))
+        ways = Counter((fate.move, fate.why) for fate in shown)
         order = list(Move)
         rows = sorted(ways.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
         return Table(
@@ -127,6 +136,9 @@ class Report:
             "ways": self.way_table().data(),
             "failed": [words.workload_name(health.workload) for health in self.failures],
         }
+
+    def _is_shown(self, workload: Reference) -> bool:
+        return self.namespace in ("", workload.namespace)
 
     def _row(self, health: Health, moves: Counter[Move]) -> Sequence[Cell]:
         wanted = "-" if health.wanted is None else str(health.wanted)

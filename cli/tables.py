@@ -18,6 +18,10 @@ GAP = 2
 """Spaces between two columns."""
 
 
+UNBOUNDED = 1_000
+"""How wide a wide table may get in a pipe, which has no edge."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column: its key in JSON and its title.
@@ -82,20 +86,9 @@ class Table:
             console.print(grid)
             return
         with console.capture() as capture:
-            if wide:
-                console.print(grid, width=_natural_width(console, grid), soft_wrap=True)
-            else:
-                console.print(grid)
+            console.print(grid, width=UNBOUNDED if wide else None, crop=False)
         for line in capture.get().splitlines():
             console.out(line.rstrip(), highlight=False)
-
-
-def _natural_width(console: Console, grid: RichTable) -> int:
-    """How wide the table is if nothing gives way: a pipe has no edge."""
-    return max(
-        console.measure(grid).maximum,
-        grid.__rich_measure__(console, console.options.update(width=100_000)).maximum,
-    )
 
 
 def dump(data: Mapping[str, Any] | Sequence[Any], output: str) -> None:

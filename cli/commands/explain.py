@@ -41,9 +41,8 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
     and rs. Without -n all namespaces are searched. Nothing is written, whatever the cluster.
     """
-    if all_namespaces and namespace is not None:
-        raise BadInputError("-A and -n contradict each other: keep one of them")
-    question = lookup.parse(subject, namespace or "")
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    question = lookup.parse(subject, searched)
     with _cluster(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question))
     if output == "table":

@@ -41,6 +41,7 @@ from evenkeel.adapters.clock import SystemClock
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the decision log to this file, as JSON lines.",
 )
+@options.namespaces
 @options.output("table", "wide", "json", "yaml")
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -53,6 +54,8 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     strict_instances: bool,
     keep_time: bool,
     decisions: Path | None,
+    namespace: str | None,
+    all_namespaces: bool,
     output: str,
 ) -> int:
     """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
@@ -68,11 +71,12 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     """
     target = Target(context, kubeconfig)
     _check(files, snapshot, target, apply=apply)
+    shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     wish = Wish(binding.parse(pairs), strict_instances)
     good, flaws = events.understand(event_files.read_all(files))
     run = Run(console.standard_output(), output, SystemClock())
     with _opened(decisions) as log:
-        task = Task(good, wish, keep_time, log)
+        task = Task(good, wish, keep_time, shown, log)
         if not target.is_named:
             code = run.simulate(task, snapshot)
         else:

@@ -46,7 +46,7 @@ class Run:
         now = self.clock.now()
         simulation = simulated.run(task, builder, now, self.out, quiet=not self.is_for_people)
         try:
-            report = simulation.report()
+            report = replace(simulation.report(), namespace=task.namespace)
             if simulation.application.errors:
                 raise UnmetError(f"a function failed: {simulation.application.errors[0]}")
             return self._show(report, simulation.journal, Mode.ACT)
@@ -59,7 +59,8 @@ class Run:
             replay = Replay(self._updated(task), cluster, self.clock, Mode.OBSERVE)
             self._warn_of_strangers(replay, target)
             replay.plan(self._printer())
-        table = plan.table(replay.situations, replay.doomed)
+        shown = [s for s in replay.situations if task.namespace in ("", s.pod.namespace)]
+        table = plan.table(shown, replay.doomed)
         if self.is_for_people:
             self.out.print()
             table.show(self.out, wide=self.form == "wide")
@@ -77,7 +78,7 @@ class Run:
                 raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
             replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
             self._warn_of_strangers(replay, target)
-            report = replay.act(self._printer())
+            report = replace(replay.act(self._printer()), namespace=task.namespace)
         return self._show(report, replay.journal, Mode.ACT)
 
     def _updated(self, task: Task) -> Task:

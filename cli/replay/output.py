@@ -28,7 +28,7 @@ class Printer:
 
     def event(self, arriving: Arriving, node: str) -> None:
         """An event arrives."""
-        self._say("event", f"{arriving.place}: {describe(arriving, node)}")
+        self._say("event", f"{arriving.place.short}: {describe(arriving, node)}")
 
     def decided(self, entry: Entry) -> None:
         """Evenkeel has decided something."""

@@ -17,12 +17,13 @@ from evenkeel.settings import Mode
 class Task:
     """The events in the order in which they were read, and what the person said about them.
 
-    ``log`` is where the decision log goes.
+    ``namespace`` limits what is reported; ``log`` is where the decision log goes.
     """
 
     arriving: Sequence[Arriving]
     wish: Wish
     keep_time: bool = False
+    namespace: str = ""
     log: BinaryIO | None = None
 
     @property

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.observer import SELECTIONS, Health, Observer
+from cli.observer import EVERYTHING, Health, Observer
 from evenkeel.model import names
 from evenkeel.model.meta import (
     Condition,
@@ -74,7 +74,7 @@ def listed(*objects: KubernetesObject) -> list[Relisted[KubernetesObject]]:
         Relisted(
             selection, Listing([item for item in objects if type(item) is selection.kind], "1")
         )
-        for selection in SELECTIONS
+        for selection in EVERYTHING
     ]
 
 

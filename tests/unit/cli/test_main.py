@@ -1,0 +1,112 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cli import main as entry
+from cli.errors import BadInputError, UnmetError
+from evenkeel.errors import ForbiddenError, SettingsError
+
+EVENKEEL = Path(sys.executable).parent / "evenkeel"
+
+
+def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EVENKEEL, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment},
+    )
+
+
+def test_help_is_shown_when_nothing_is_asked_for() -> None:
+    done = run()
+
+    assert done.returncode == 0
+    assert "Usage: evenkeel" in done.stdout
+    for name in entry.COMMANDS:
+        assert f"\n  {name}" in done.stdout
+
+
+@pytest.mark.parametrize("name", entry.COMMANDS)
+def test_every_command_explains_itself_within_80_columns(name: str) -> None:
+    done = CliRunner().invoke(entry.main, [name, "--help"], terminal_width=80)
+
+    assert done.exit_code == 0
+    assert done.output.startswith(f"Usage: evenkeel {name}")
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["nope"], "error: No such command 'nope': see evenkeel --help"),
+        (["demo", "--nope"], "error: No such option '--nope' (Did you mean"),
+        (["replay"], "error: Missing argument 'FILE...': see evenkeel replay --help"),
+        (["version", "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not"),
+        (["demo", "--speed", "0"], "error: Invalid value for '--speed': 0.0 is not in the range"),
+        (["cancel", "n1"], "error: kubeconfig ~/.kube/config: there is no such file"),
+        (["pause"], "error: kubeconfig ~/.kube/config: there is no such file"),
+        (["resume", "--kubeconfig", "nowhere"], "error: kubeconfig nowhere: there is no such"),
+        (["explain", "node/n1"], "error: kubeconfig ~/.kube/config: there is no such file"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str) -> None:
+    done = run(*arguments)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(error)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "message"),
+    [
+        (BadInputError("x.json: is bad:\nmend it"), 2, "error: x.json: is bad: mend it\n"),
+        (UnmetError("it did not work"), 1, "error: it did not work\n"),
+        (SettingsError("NAME is not set"), 2, "error: NAME is not set\n"),
+        (ForbiddenError("pods is forbidden"), 1, "error: pods is forbidden: see whether"),
+        (click.Abort(), 130, ""),
+        (click.ClickException("odd"), 2, "error: odd\n"),
+    ],
+)
+def test_an_error_is_one_line_and_its_exit_code(raised: Exception, code: int, message: str) -> None:
+    @click.command()
+    def failing() -> None:
+        raise raised
+
+    group = entry.Commands(name="evenkeel")
+    group.get_command = lambda *_: failing  # type: ignore[method-assign] # a command that fails
+
+    done = CliRunner().invoke(group, ["failing"])
+
+    assert done.exit_code == code
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") <= 1
+
+
+def test_the_version_is_told_to_people_and_programs() -> None:
+    told = CliRunner().invoke(entry.main, ["version"])
+    data = CliRunner().invoke(entry.main, ["version", "-o", "json"])
+
+    assert told.output.startswith("evenkeel ")
+    assert '"evenkeel": ' in data.output
+
+
+def test_nothing_is_complained_of_when_the_reader_goes_away() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            [EVENKEEL, "version"], stdout=nobody, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+
+    assert (done.returncode, done.stderr) == (0, b"")
