@@ -34,12 +34,11 @@ class Follower:
         self._budget_reads: list[Request] = []
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
-        self.nodes_changed = False
 
     def caught_up(self) -> None:
         """All news so far was planned for."""
         self.news = set()
-        self.nodes_changed = False
+        self._view.caught_up()
 
     def follow(self) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
@@ -110,9 +109,8 @@ class Follower:
                     self.news.add(news)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
-                self.nodes_changed = True
             case Change(object=Node() as node):
-                self.nodes_changed |= self._view.see_node(node)
+                self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
                 self._view.controllers.pop(replica_set.uid, None)
                 self.news.add(replica_set.uid)
@@ -127,7 +125,6 @@ class Follower:
         self.news |= self._first_seen(self._unseen.pop(selection, frozenset()))
         if selection.kind is Node:
             self._view.relist_nodes([item for item in items if isinstance(item, Node)])
-            self.nodes_changed = True
         elif selection.kind is Pod:
             pods = [item for item in items if isinstance(item, Pod)]
             revision = int(arrival.listing.resource_version or 0)

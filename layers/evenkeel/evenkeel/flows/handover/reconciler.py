@@ -162,9 +162,10 @@ class Reconciler:
         now = self._clock.now()
         follower.gather_new_nodes()
         due = {uid for uid, at in self._dues.items() if at <= now}
-        stale = set(self._plans) if follower.nodes_changed else set()
-        self._replan(follower.news | due | stale, now)
-        if follower.news or follower.nodes_changed or due or self._is_due(self._nodes_due, now):
+        stale = self._controllers() if self._view.dooms_changed else set()
+        news = follower.news | due | stale
+        self._replan(news, now)
+        if news or self._view.nodes_changed or self._is_due(self._nodes_due, now):
             self._plan_nodes(now)
         follower.caught_up()
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import msgspec
 
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
@@ -123,12 +124,20 @@ class Pods:
                 news.add(self.miss(pod.uid, revision))
         return {uid for uid in news if uid is not None}
 
+    def controller_of(self, uid: str) -> set[str]:
+        """The uid of the controller of a pod that was seen; empty for another object."""
+        return {self._controllers[uid]} if uid in self._controllers else set()
+
     def send_off(self, uid: str) -> None:
-        """The API server accepted that a pod goes: from now on it does not count."""
+        """A pod was told to go: from now on it does not count, whether or not that was heard."""
         self._sent_off.add(uid)
 
+    def call_back(self, uid: str) -> None:
+        """The API server refused to let a pod go: it counts again."""
+        self._sent_off.discard(uid)
+
     def is_sent_off(self, uid: str) -> bool:
-        """Whether the API server accepted that the pod goes."""
+        """Whether the pod was told to go, and that was not refused."""
         return uid in self._sent_off
 
     def of_controller(self, controller_uid: str) -> Sequence[Pod]:
@@ -181,19 +190,19 @@ class View:
         self.nodes: dict[str, Node] = {}
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
+        self.nodes_changed = False
+        self.dooms_changed = False
         self.pods = Pods()
         self.controllers: dict[str, Controller] = {}
         self.deployments: dict[str, Deployment] = {}
         self.surroundings: dict[str, Surroundings] = {}
 
-    def see_node(self, node: Node) -> bool:
-        """Take note of a node as it is now; whether that was news."""
+    def see_node(self, node: Node) -> None:
+        """Take note of a node as it is now."""
         known = self.nodes.get(node.name)
-        if known is not None and known.uid == node.uid and known.revision >= node.revision:
-            return False
-        self.nodes[node.name] = node
-        self._read_notices()
-        return True
+        if known is None or known.uid != node.uid or known.revision < node.revision:
+            self.nodes[node.name] = node
+            self._read_notices()
 
     def relist_nodes(self, nodes: Sequence[Node]) -> None:
         """These nodes and no others are marked."""
@@ -213,8 +222,16 @@ class View:
         read = {node.name: marks.read(node) for node in self.nodes.values()}
         found = {name: notice for name, notice in read.items() if notice is not None}
         cordoned = {n: notice for n, notice in found.items() if notice.cordoned_at is not None}
+        dooms = self._assumed | cordoned
+        self.nodes_changed = True
+        self.dooms_changed |= _deadlines(dooms) != _deadlines(self.dooms)
         self.notices = self._assumed | found
-        self.dooms = self._assumed | cordoned
+        self.dooms = dooms
+
+    def caught_up(self) -> None:
+        """Whatever changed about nodes was planned for."""
+        self.nodes_changed = False
+        self.dooms_changed = False
 
     def take_over(
         self, controller_uid: str, controller: Controller | None, pods: Sequence[Pod]
@@ -242,6 +259,15 @@ class View:
         controller = self.controllers.get(uid)
         return Owner(kind=kind, controller=controller, deployment=self.deployment_of(controller))
 
+    def see_deployment(self, deployment: Deployment) -> set[str]:
+        """Take note of a Deployment. The uids of its ReplicaSets, of which this is news."""
+        self.deployments[deployment.uid] = deployment
+        return {
+            uid
+            for uid, controller in self.controllers.items()
+            if controller.controller is not None and controller.controller.uid == deployment.uid
+        }
+
     def deployment_of(self, controller: Controller | None) -> Deployment | None:
         """The Deployment above a ReplicaSet, if it was read."""
         if not isinstance(controller, ReplicaSet) or controller.controller is None:
@@ -254,6 +280,11 @@ class View:
 
 
 _NOTHING = Surroundings()
+
+
+def _deadlines(notices: Mapping[str, NodeNotice]) -> Mapping[str, Deadline]:
+    """What pods have to know of their nodes' notices."""
+    return {name: node_deadline(notice) for name, notice in notices.items()}
 
 
 def take_census(

@@ -21,6 +21,7 @@ from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, Request
@@ -29,7 +30,7 @@ from evenkeel.ports import Clock, Reply, Session
 
 FIRST_RETRY = timedelta(milliseconds=200)
 LAST_RETRY = timedelta(seconds=2)
-"""A refused eviction is tried again after the first, twice as long each time up to the last."""
+"""What was refused is tried again after the first, twice as long each time up to the last."""
 
 AFTER_AN_ERROR = timedelta(seconds=5)
 """So long a write rests that the API server will hardly accept soon, such as a forbidden one."""
@@ -64,10 +65,10 @@ class Writer:
         self._recorder = teller.recorder
         self._gate = pause.PauseGate()
         self._writes: dict[int, Decision] = {}  # by the id of the write, which the decision keeps
-        self._rereads: dict[int, tuple[Request, str]] = {}
+        self._rereads: dict[int, tuple[Request, Reference]] = {}
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
-        self._refusals: dict[str, timedelta] = {}
+        self._delays: dict[str, timedelta] = {}
         self._refused_until: dict[str, datetime] = {}
         self._rests_until: dict[str, datetime] = {}
 
@@ -134,13 +135,15 @@ class Writer:
         if not self.may_write(subject, forced=decision.forced):
             return False
         self._under_way.add(subject)
+        if isinstance(decision.write, Evict | Delete):
+            self._view.pods.send_off(subject)
         self._writes[id(decision.write)] = decision
         self._session.submit(decision.write)
         self._teller.tell([decision])
         return True
 
     def heard(self, reply: Reply) -> set[str]:
-        """Draw the conclusions from a reply. The uids of the objects it tells news of."""
+        """Draw the conclusions from a reply. The uids of the controllers that it is news of."""
         if reply.request is pause.QUESTION:
             self._gate.heard(reply, self._clock.now())
             return set()
@@ -158,21 +161,21 @@ class Writer:
     def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
+        self._delays.pop(uid, None)
         self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.send_off(uid)
-            return {uid}
+            return self._view.pods.controller_of(uid)
+        news = self._take_note(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
-            self._view.pods.see(reply.result)
             self._insist(reply.result)
-            return {uid}
-        return {uid} | self._take_note(reply.result)
+        return news
 
     def _refused(self, decision: Decision, error: ClusterError) -> set[str]:
         """What follows an error.
 
         - gone: as good as done;
-        - changed meanwhile, or nobody knows whether it happened: read it again;
+        - changed or made anew meanwhile, or nobody knows whether it happened: read it again;
         - a budget refuses: again soon, or the harder way at the last moment;
         - too much to do: when the API server said;
         - else: told, and again after a while.
@@ -180,12 +183,11 @@ class Writer:
         uid, now = decision.subject.uid, self._clock.now()
         match error:
             case NotFoundError():
-                return self._gone(decision)
-            case ConflictError() if isinstance(decision.write, Evict | Delete):
-                return self._gone(decision)
+                return self._gone(decision.subject)
             case ConflictError() | InvalidError():
                 self._recorder.counted("WritesConflicted")
-                self._read_again(decision)
+                self._rests_until[uid] = now + self._next_delay(uid)
+                self._read_again(decision.subject)
             case DisruptionRefusedError() | MultipleBudgetsError():
                 self._budget_refused(decision, error)
             case ThrottledError(retry_after=seconds):
@@ -193,8 +195,8 @@ class Writer:
                 self._rests_until[uid] = now + timedelta(seconds=seconds)
             case UnavailableError():
                 self._recorder.counted("WritesUnanswered")
-                self._rests_until[uid] = now + FIRST_RETRY
-                self._read_again(decision)
+                self._rests_until[uid] = now + self._next_delay(uid)
+                self._read_again(decision.subject)
             case _:
                 self._recorder.counted("WritesFailed")
                 self._recorder.noted(
@@ -203,7 +205,7 @@ class Writer:
                     error=type(error).__name__,
                 )
                 self._rests_until[uid] = now + AFTER_AN_ERROR
-        return {uid}
+        return set()
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
@@ -212,11 +214,14 @@ class Writer:
         if decision.forced and pod is not None:
             self._insist(pod)
             return
-        if uid not in self._refusals:
+        if uid not in self._delays:
             self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
-        delay = min(self._refusals.get(uid, FIRST_RETRY / 2) * 2, LAST_RETRY)
-        self._refusals[uid] = delay
-        self._refused_until[uid] = now + delay
+        self._refused_until[uid] = now + self._next_delay(uid)
+
+    def _next_delay(self, uid: str) -> timedelta:
+        delay = min(self._delays.get(uid, FIRST_RETRY / 2) * 2, LAST_RETRY)
+        self._delays[uid] = delay
+        return delay
 
     def _insist(self, pod: Pod) -> None:
         """A budget refuses, but the pod's last moment is here."""
@@ -227,28 +232,28 @@ class Writer:
         else:
             self.submit(msgspec.structs.replace(decision, forced=True))
 
-    def _gone(self, decision: Decision) -> set[str]:
-        if decision.subject.kind == "Node":
-            self._view.miss_node(decision.subject.name)
-            return {decision.subject.uid}
-        controller = self._view.pods.forget(decision.subject.uid)
+    def _gone(self, subject: Reference) -> set[str]:
+        if subject.kind == "Node":
+            self._view.miss_node(subject.name)
+            return set()
+        controller = self._view.pods.forget(subject.uid)
         return {controller} if controller is not None else set()
 
-    def _read_again(self, decision: Decision) -> None:
-        subject = decision.subject
-        kind = _REREAD.get(subject.kind)
-        if kind is None:
-            return
+    def _read_again(self, subject: Reference) -> None:
+        kind = _REREAD[subject.kind]
         request = Get(kind, subject.name, subject.namespace)
-        self._rereads[id(request)] = request, subject.uid
+        self._rereads[id(request)] = request, subject
         self._under_way.add(subject.uid)
         self._session.submit(request)
 
-    def _reread(self, uid: str, reply: Reply) -> set[str]:
-        self._under_way.discard(uid)
-        if isinstance(reply.error, NotFoundError):
-            self._view.pods.forget(uid)
-        return {uid} | self._take_note(reply.result)
+    def _reread(self, subject: Reference, reply: Reply) -> set[str]:
+        self._under_way.discard(subject.uid)
+        found = reply.result
+        news = self._take_note(found)
+        is_another = isinstance(found, Pod) and found.uid != subject.uid
+        if is_another or isinstance(reply.error, NotFoundError):
+            news |= self._gone(subject)
+        return news
 
     def _take_note(self, item: object) -> set[str]:
         match item:
@@ -260,9 +265,10 @@ class Writer:
             case Node():
                 self._view.miss_node(item.name)
             case Deployment():
-                self._view.deployments[item.uid] = item
+                return self._view.see_deployment(item)
             case ReplicaSet():
                 self._view.controllers[item.uid] = item
+                return {item.uid}
         return set()
 
 
