@@ -11,7 +11,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
 from simulator.api.eviction import evict
-from simulator.api.objects import Obj, stamp
+from simulator.api.objects import Obj, is_true, stamp
 from simulator.api.resources import kind_of
 from simulator.api.server import ApiServer
 from simulator.api.store import Store
@@ -153,8 +153,13 @@ class SimulatedCluster:
                 self.server.create(manifest)
 
     def load(self, *objects: Mapping[str, Any]) -> None:
-        """Store objects as they were read from another cluster, with uid, status and node."""
+        """Store objects as they were read from another cluster, with uid, status and node.
+
+        Pods that run go on as they are; a node that is not Ready has no kubelet here either.
+        """
         for obj in objects:
+            if obj["kind"] == "Node" and not is_true(dict(obj), "Ready"):
+                self._kubelets.assume_dead(obj["metadata"]["name"])
             self.server.load(dict(obj))
 
     def delete(self, kind: str, name: str, namespace: str = "", grace: int | None = None) -> None:

@@ -24,7 +24,6 @@ from simulator.api.objects import (
     condition_of,
     is_finished,
     is_leaving,
-    is_ready,
     is_true,
     key_of,
     node_of,
@@ -65,6 +64,10 @@ class Kubelets:
             self._cancel(uid_of(pod))
         self._world.clock.call_in(self._world.options.node_monitor_grace, lambda: self._miss(node))
 
+    def assume_dead(self, node: str) -> None:
+        """Take it that a node that is about to appear has no kubelet."""
+        self._dead.add(node)
+
     def revive(self, node: str) -> None:
         """The machine is on again: its pods start anew, those that were deleted end."""
         self._dead.discard(node)
@@ -85,7 +88,7 @@ class Kubelets:
             _unless_gone(lambda: self._world.server.change("Node", ("", name), silent, "status"))
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
-        if old is None and new is not None and condition_of(new, "Ready") is None:
+        if old is None and new is not None and not is_true(new, "Ready"):
             name = new["metadata"]["name"]
             self._world.clock.call_in(timedelta(), lambda: self._report(name))
         if new is None and old is not None:
@@ -111,6 +114,8 @@ class Kubelets:
         if is_leaving(new):
             if before is None or _grace(before) != _grace(new):
                 self._stop(new)
+        elif before is None and phase_of(new) == "Running":
+            self._later(new, timedelta(), self._take_over)
         elif before is None and not is_finished(new):
             self._start(new)
         elif before is not None and not is_finished(new) and _gates(before) != _gates(new):
@@ -119,14 +124,14 @@ class Kubelets:
     def _start(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
         delay = self._duration(pod, "start-after", self._world.options.start_seconds)
-        if phase_of(pod) == "Running":
-            delay = timedelta()
         self._later(pod, delay, functools.partial(self._run, stamp(self._world.now())))
 
+    def _take_over(self, pod: Obj) -> None:
+        """A pod that ran before this cluster began stays as it is."""
+        self._volumes.attach(pod, lambda: None)
+        self._run_on(pod)
+
     def _run(self, start_time: str, pod: Obj) -> None:
-        if phase_of(pod) == "Running" and is_ready(pod):
-            self._run_on(pod)
-            return
         key, uid = key_of(pod), uid_of(pod)
         if not self._volumes.attach(pod, lambda: self._again(key, uid, start_time)):
             return

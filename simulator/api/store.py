@@ -143,7 +143,8 @@ class Store:
         return self._forgotten
 
     def compact(self) -> None:
-        """Forget what happened so far: a watch cannot go on from an earlier revision."""
+        """Forget what happened so far: no watch can go on from where it was."""
+        self.revision += 1
         self._history.clear()
         self._forgotten = self.revision
 

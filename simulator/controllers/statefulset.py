@@ -63,12 +63,25 @@ class StatefulSetController(Controller):
 
     def _with_revisions(self, found: Obj) -> Obj:
         """The set with the revision that it updates to, and the one that it comes from."""
-        template = found["spec"]["template"]
-        update = f"{found['metadata']['name']}-{template_hash(template)}"
-        self._templates[uid_of(found), update] = template
+        template, uid = found["spec"]["template"], uid_of(found)
         status = dict(found.get("status") or {})
+        update = next(
+            (
+                revision
+                for (of, revision), known in self._templates.items()
+                if of == uid and known == template
+            ),
+            "",
+        )
+        if not update:
+            update = f"{found['metadata']['name']}-{template_hash(template)}"
+            is_new = not any(of == uid for of, _ in self._templates)
+            if is_new and status.get("observedGeneration") == found["metadata"].get("generation"):
+                # Read from another cluster, which has its own names for revisions.
+                update = status.get("updateRevision", update)
+            self._templates[uid, update] = template
         status["updateRevision"] = update
-        if (uid_of(found), status.get("currentRevision", "")) not in self._templates:
+        if (uid, status.get("currentRevision", "")) not in self._templates:
             status["currentRevision"] = update
         return {**found, "status": status}
 
