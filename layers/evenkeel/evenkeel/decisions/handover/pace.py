@@ -61,13 +61,14 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
 def would_reach_zero(queues: Sequence[Waiting]) -> bool:
     """Whether a workload that nothing would be left of still waits for its first release."""
     return any(
-        candidates and candidates[0].deadline.forced and not _has_a_place(census)
+        _is_nothing_left_of(census) and any(each.deadline.forced for each in candidates)
         for census, candidates in queues
     )
 
 
-def _has_a_place(census: Census) -> bool:
-    return bool(census.released or census.off_doomed)
+def _is_nothing_left_of(census: Census) -> bool:
+    """Whether no pod is ready off doomed nodes, nor is one made for a released pod."""
+    return not census.released and census.ready_off_doomed == 0
 
 
 def turns(queues: Sequence[Waiting], room_left: int) -> Sequence[Turn]:
@@ -87,16 +88,16 @@ def _ranked(census: Census, candidates: Sequence[Candidate]) -> Iterator[tuple[_
     replica_set = census.replica_set
     if replica_set is None:
         return
-    placed = len(census.off_doomed)
-    ahead = len(census.released) + placed
+    ahead = len(census.released) + len(census.off_doomed)
+    nothing_left = _is_nothing_left_of(census)
     ready = census.ready_off_doomed
     ordered = sorted(candidates, key=_within_workload)
     for position, candidate in enumerate(ordered):
-        would_reach_zero = ahead + position == 0
+        is_first_of_zero = nothing_left and position == 0
         pod = candidate.pod
         rank = (
             not candidate.deadline.forced,
-            not would_reach_zero,
+            not is_first_of_zero,
             -pod.spec.priority,
             (1 + ahead + position).bit_length() - 1,
             ready,
