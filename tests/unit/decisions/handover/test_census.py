@@ -1,0 +1,334 @@
+"""The pods of a ReplicaSet are counted the same way by whoever counts them."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.handover.census import ON_ITS_WAY, Census
+from evenkeel.model.meta import Condition
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.workload import ReplicaSet
+from tests import builders
+from tests.builders import NOW, seconds
+
+REPLICA_SET = builders.replica_set(replicas=3)
+DOOMS = {"n1": builders.notice(), "n2": builders.hint()}
+
+
+def owned(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
+    return builders.pod(name, of=of, **({"node": "good"} | options))
+
+
+def released(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
+    wanted = options.pop("wanted", of.spec.replicas)
+    deadline = options.pop("deadline", None)
+    release = builders.release(of, wanted=wanted, deadline=deadline)
+    return builders.pod(name, of=of, released=release, **options)
+
+
+@pytest.mark.parametrize(
+    ("replica_set", "replicas"),
+    [
+        (builders.replica_set(replicas=5), 5),
+        (builders.replica_set(replicas=0), 0),
+        (builders.replica_set(replicas=5, leaving=True), 0),
+        (None, 0),
+    ],
+    ids=["asked for five", "scaled to zero", "being deleted", "gone"],
+)
+def test_no_replicas_are_asked_for_when_the_replica_set_is_gone_or_going(
+    replica_set: ReplicaSet | None, replicas: int
+) -> None:
+    assert builders.census(replica_set).replicas == replicas
+
+
+def test_a_pod_counts_as_available_once_it_was_ready_for_min_ready_seconds() -> None:
+    slow = builders.replica_set(min_ready_seconds=10)
+    pods = [
+        owned("old", of=slow),
+        owned("just", of=slow, ready_since=NOW - seconds(10)),
+        owned("young", of=slow, ready_since=NOW - seconds(9)),
+        owned("broken", of=slow, ready=False),
+    ]
+    away = [released("away", of=slow, ready_since=NOW - seconds(9)), released("there", of=slow)]
+    census = builders.census(slow, owned=pods, released=away)
+    assert (census.available_owned, census.available_released) == (2, 1)
+    assert census.next_available_at == NOW + seconds(1)
+
+
+def test_a_readiness_gate_counts_through_the_ready_condition() -> None:
+    gated = owned("gated", ready=False, phase="Running")
+    gates = (Condition(type="target-health.elbv2.k8s.aws/web", status="True"),)
+    status = msgspec.structs.replace(gated.status, conditions=(*gated.status.conditions, *gates))
+    assert not builders.census(REPLICA_SET).is_available(
+        msgspec.structs.replace(gated, status=status)
+    )
+
+
+def test_a_pod_of_a_replica_set_that_is_gone_is_available_when_it_is_ready() -> None:
+    census = builders.census(None, released=[released("a"), released("b", ready=False)])
+    assert census.available_released == 1
+    assert census.next_available_at is None
+
+
+def test_nothing_becomes_available_by_time_alone_without_min_ready_seconds() -> None:
+    young = owned("young", ready_since=NOW - seconds(1))
+    assert builders.census(REPLICA_SET, owned=[young]).next_available_at is None
+
+
+@pytest.mark.parametrize(
+    ("ready_since", "expected"),
+    [
+        ([], None),
+        ([None], None),
+        ([NOW - seconds(10)], None),
+        ([NOW - seconds(8), NOW - seconds(3), None], NOW + seconds(2)),
+        ([NOW - seconds(60), NOW - seconds(3)], NOW + seconds(7)),
+    ],
+)
+def test_the_next_pod_to_become_available_by_time_is_known(
+    ready_since: Sequence[datetime | None], expected: datetime | None
+) -> None:
+    slow = builders.replica_set(min_ready_seconds=10)
+    pods = [
+        owned(f"p{i}", of=slow, ready=since is not None, ready_since=since or NOW)
+        for i, since in enumerate(ready_since)
+    ]
+    assert builders.census(slow, owned=pods).next_available_at == expected
+
+
+def test_pods_off_doomed_nodes_are_what_would_be_left() -> None:
+    pods = [
+        owned("left"),
+        owned("starting", ready=False),
+        owned("pending", node="", ready=False),
+        owned("dying", node="n1"),
+        owned("hinted", node="n2"),
+    ]
+    census = builders.census(REPLICA_SET, owned=pods, dooms=DOOMS)
+    assert [pod.name for pod in census.off_doomed] == ["left", "starting"]
+    assert census.ready_off_doomed == 1
+    assert [census.is_doomed(pod) for pod in pods] == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("replica_set", "owns", "away", "expected"),
+    [
+        (builders.replica_set(replicas=3), 3, 0, 0),
+        (builders.replica_set(replicas=3), 1, 0, 0),
+        (builders.replica_set(replicas=3), 1, 2, 2),
+        (builders.replica_set(replicas=3), 2, 2, 1),
+        (builders.replica_set(replicas=3), 3, 2, 0),
+        (builders.replica_set(replicas=3), 4, 2, 0),
+        (builders.replica_set(replicas=1), 0, 2, 1),
+        (builders.replica_set(replicas=0), 0, 2, 0),
+        (builders.replica_set(replicas=3, failure="quota"), 1, 2, 0),
+        (builders.replica_set(replicas=3, leaving=True), 1, 2, 0),
+        (None, 0, 2, 0),
+    ],
+    ids=[
+        "nothing released",
+        "fewer than asked for, but none released",
+        "none made anew",
+        "one of two made anew",
+        "all made anew",
+        "more than asked for",
+        "scaled in meanwhile",
+        "scaled to zero",
+        "it cannot make any",
+        "being deleted",
+        "gone",
+    ],
+)
+def test_releases_count_until_the_controller_has_made_the_pods_anew(
+    replica_set: ReplicaSet | None, owns: int, away: int, expected: int
+) -> None:
+    census = builders.census(
+        replica_set,
+        owned=[owned(f"o{i}") for i in range(owns)],
+        released=[released(f"r{i}") for i in range(away)],
+    )
+    assert census.not_made_anew == expected
+
+
+YOUNG, OLD = NOW - ON_ITS_WAY + seconds(1), NOW - ON_ITS_WAY
+
+
+@pytest.mark.parametrize(
+    ("census", "expected"),
+    [
+        (builders.census(REPLICA_SET, owned=[owned("a"), owned("b"), owned("c")]), 3),
+        (builders.census(REPLICA_SET, owned=[owned("a")]), 1),
+        (builders.census(REPLICA_SET, owned=[owned("a")], released=[released("b")]), 2),
+        (
+            builders.census(
+                REPLICA_SET,
+                owned=[
+                    owned("a"),
+                    owned("young", ready=False, creation_timestamp=YOUNG),
+                    owned("old", ready=False, creation_timestamp=OLD),
+                    owned("odd", ready=False, creation_timestamp=None),
+                ],
+            ),
+            2,
+        ),
+        (builders.census(REPLICA_SET, owned=[owned(f"p{i}") for i in range(5)]), 3),
+        (builders.census(REPLICA_SET, released=[released("broken", ready=False)]), 0),
+        (builders.census(builders.replica_set(replicas=0), owned=[owned("a")]), 0),
+    ],
+    ids=[
+        "all there",
+        "one of three",
+        "released ones count",
+        "what is young is on its way",
+        "never more than asked for",
+        "nothing works",
+        "scaled to zero",
+    ],
+)
+def test_what_works_or_is_about_to_is_worth_keeping(census: Census, expected: int) -> None:
+    assert census.worth_keeping == expected
+
+
+@pytest.mark.parametrize(("promised", "expected"), [(0, 1), (2, 2), (9, 3)])
+def test_what_was_promised_before_is_worth_keeping_too(promised: int, expected: int) -> None:
+    census = builders.census(REPLICA_SET, owned=[owned("a")])
+    again = msgspec.structs.replace(census, promised=promised)
+    assert again.worth_keeping == expected
+
+
+@pytest.mark.parametrize(
+    ("replicas", "promises", "promised", "expected"),
+    [
+        (3, [], 0, 3),
+        (3, [], 2, 3),
+        (3, [3], 0, 3),
+        (3, [1], 0, 1),
+        (3, [1, 2], 0, 2),
+        (3, [1], 2, 2),
+        (1, [3], 0, 1),
+        (9, [3], 0, 3),
+        (3, [0], 0, 0),
+    ],
+    ids=[
+        "nothing released",
+        "nothing released, whatever was promised",
+        "all were there",
+        "one was there",
+        "the highest of several releases",
+        "an earlier promise",
+        "scaled in meanwhile",
+        "scaled out meanwhile",
+        "none was there",
+    ],
+)
+def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(
+    replicas: int, promises: Sequence[int], promised: int, expected: int
+) -> None:
+    replica_set = builders.replica_set(replicas=replicas)
+    away = [released(f"r{i}", wanted=wanted) for i, wanted in enumerate(promises)]
+    census = builders.census(replica_set, released=away)
+    assert msgspec.structs.replace(census, promised=promised).wanted == expected
+
+
+def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:
+    census = builders.census(
+        REPLICA_SET,
+        released=[released("a"), released("b", node="n2"), released("c", node="n3")],
+        dooms=DOOMS,
+    )
+    own = builders.release(REPLICA_SET).deadline
+    assert [census.deadline_of(item) for item in census.released] == [
+        Deadline(DOOMS["n1"].deadline, forced=True),
+        Deadline(own, forced=False),
+        Deadline(own, forced=False),
+    ]
+
+
+IN_ORDER_OF_LEAVING = [
+    released("broken", ready=False),
+    released("soon", deadline=NOW + seconds(60)),
+    released("old", start_time=NOW - timedelta(days=1)),
+    released("equal-a"),
+    released("equal-b"),
+    released("never-started", start_time=None),
+]
+
+
+@given(read=st.permutations(IN_ORDER_OF_LEAVING))
+def test_the_order_of_leaving_is_not_available_then_deadline_then_age_then_uid(
+    read: list[Pod],
+) -> None:
+    census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
+    assert [item.pod for item in census.order_of_leaving] == IN_ORDER_OF_LEAVING
+
+
+@st.composite
+def censuses(draw: st.DrawFn) -> Census:
+    """Any census: owned and released pods in any state, on any nodes, at any time."""
+    replica_set = builders.replica_set(
+        replicas=draw(st.integers(0, 6)), min_ready_seconds=draw(st.sampled_from([0, 30]))
+    )
+
+    def some(prefix: str, make: Any) -> list[Pod]:
+        return [
+            make(
+                f"{prefix}{i}",
+                of=replica_set,
+                node=draw(st.sampled_from(["n1", "n2", "n3", ""])),
+                ready=draw(st.booleans()),
+                ready_since=NOW - seconds(draw(st.sampled_from([0, 10, 30, 3600]))),
+                start_time=draw(st.none() | st.just(NOW)),
+            )
+            for i in range(draw(st.integers(0, 6)))
+        ]
+
+    def away(name: str, **options: Any) -> Pod:
+        promise = draw(st.integers(0, 8))
+        deadline = NOW + seconds(draw(st.integers(-5, 5)))
+        return released(name, wanted=promise, deadline=deadline, **options)
+
+    return builders.census(
+        replica_set, owned=some("o", owned), released=some("r", away), dooms=DOOMS
+    )
+
+
+@given(census=censuses())
+def test_whoever_is_surplus_can_go_without_taking_a_workload_below_what_it_wants(
+    census: Census,
+) -> None:
+    available = census.available_owned + census.available_released
+    going = census.order_of_leaving[: census.surplus]
+    lost = sum(census.is_available(item.pod) for item in going)
+    assert available - lost >= min(available, census.wanted)
+    assert census.wanted <= census.replicas
+    assert census.worth_keeping <= census.replicas
+
+
+@given(census=censuses(), order=st.randoms(use_true_random=False))
+def test_any_two_invocations_agree_on_who_goes_whatever_order_they_read_the_pods_in(
+    census: Census, order: Random
+) -> None:
+    other = msgspec.structs.replace(
+        census,
+        owned=order.sample(list(census.owned), len(census.owned)),
+        released=order.sample(list(census.released), len(census.released)),
+    )
+    assert other.order_of_leaving == census.order_of_leaving
+    for count in ("wanted", "surplus", "worth_keeping", "not_made_anew", "next_available_at"):
+        assert getattr(other, count) == getattr(census, count)
+
+
+def test_a_restore_that_a_warning_overtakes_is_counted_like_any_release() -> None:
+    release = builders.release(REPLICA_SET, reason=ReleaseReason.RESTORE)
+    pod = builders.pod(of=REPLICA_SET, released=release)
+    census = builders.census(REPLICA_SET, released=[pod], dooms=DOOMS)
+    assert census.deadline_of(census.released[0]).forced
