@@ -3,8 +3,9 @@
 A table is a value; the same one is printed on a terminal with colours and in a pipe without.
 """
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,10 +86,15 @@ class Table:
         if console.is_terminal:
             console.print(grid)
             return
-        with console.capture() as capture:
-            console.print(grid, width=UNBOUNDED if wide else None, crop=False)
-        for line in capture.get().splitlines():
-            console.out(line.rstrip(), highlight=False)
+        for line in _plain(grid, UNBOUNDED if wide else console.width):
+            console.out(line, highlight=False)
+
+
+def _plain(grid: RichTable, width: int) -> Iterator[str]:
+    """The lines of a table without styles, and without blanks at their ends."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, highlight=False).print(grid)
+    return map(str.rstrip, stream.getvalue().splitlines())
 
 
 def dump(data: Mapping[str, Any] | Sequence[Any], output: str) -> None:
