@@ -53,11 +53,11 @@ def controller_of(obj: Obj) -> Obj | None:
     return None
 
 
-def at(obj: Mapping[str, Any], *path: str, default: Any = None) -> Any:
+def at(obj: Obj, *path: str, default: Any = None) -> Any:
     """What is at this path of keys, or the default."""
     here: Any = obj
     for part in path:
-        if not isinstance(here, Mapping) or part not in here:
+        if not isinstance(here, dict) or part not in here:
             return default
         here = here[part]
     return here
@@ -78,7 +78,8 @@ def updated(obj: Obj, path: Sequence[str], value: Any) -> Obj:
 
 def condition_of(obj: Obj, kind: str) -> Obj | None:
     """The entry of status.conditions with this type."""
-    for condition in at(obj, "status", "conditions", default=()) or ():
+    status = obj.get("status")
+    for condition in (status and status.get("conditions")) or ():
         if condition["type"] == kind:
             return condition  # type: ignore[no-any-return] # JSON
     return None
@@ -152,7 +153,8 @@ def is_available(pod: Obj, min_ready_seconds: int, now: datetime) -> bool:
 
 def phase_of(pod: Obj) -> str:
     """A pod's phase."""
-    return str(at(pod, "status", "phase", default="Pending"))
+    status = pod.get("status")
+    return str(status.get("phase", "Pending")) if status else "Pending"
 
 
 def is_finished(pod: Obj) -> bool:

@@ -123,10 +123,11 @@ def selects(selector: Obj | None, labels: Labels) -> bool:
     """Whether a LabelSelector object selects these labels; without one nothing is selected."""
     if selector is None:
         return False
-    for key, value in (selector.get("matchLabels") or {}).items():
-        if labels.get(key) != value:
-            return False
-    return all(
+    wanted = selector.get("matchLabels")
+    if wanted and not wanted.items() <= labels.items():
+        return False
+    expressions = selector.get("matchExpressions")
+    return not expressions or all(
         holds(clause["key"], clause["operator"], clause.get("values") or (), labels)
-        for clause in selector.get("matchExpressions") or ()
+        for clause in expressions
     )

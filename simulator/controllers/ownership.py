@@ -38,22 +38,18 @@ def controller_reference(owner: Obj) -> Obj:
     }
 
 
-def is_controlled_by(obj: Obj, owner: Obj) -> bool:
-    """Whether the owner is the object's controller."""
-    controller = controller_of(obj)
-    return controller is not None and controller["uid"] == uid_of(owner)
-
-
 def claim(server: ApiServer, owner: Obj, candidates: Iterable[Obj]) -> Steps[list[Obj]]:
     """Which of the candidates the owner owns, after it adopted and released, one by one."""
     selector = owner["spec"].get("selector")
     mine: list[Obj] = []
     may_adopt = False
+    uid = uid_of(owner)
     for obj in list(candidates):
+        controller = controller_of(obj)
+        if controller is not None and controller["uid"] != uid:
+            continue
         matches = selects(selector, labels_of(obj))
-        if controller_of(obj) is not None:
-            if not is_controlled_by(obj, owner):
-                continue
+        if controller is not None:
             if matches:
                 mine.append(obj)
             elif not is_leaving(owner):

@@ -101,16 +101,15 @@ class ReplicaSetController(Controller):
     ) -> Work:
         now = self.world.now()
         spec, old = replica_set["spec"], replica_set.get("status") or {}
+        ready = [pod for pod in pods if is_ready(pod)]
+        wanted = at(spec, "template", "metadata", "labels", default={}).items()
+        min_ready = spec.get("minReadySeconds", 0)
         status = {
             **old,
             "replicas": len(pods),
-            "fullyLabeledReplicas": sum(
-                1 for pod in pods if _is_fully_labelled(pod, spec["template"])
-            ),
-            "readyReplicas": sum(1 for pod in pods if is_ready(pod)),
-            "availableReplicas": sum(
-                1 for pod in pods if is_available(pod, spec.get("minReadySeconds", 0), now)
-            ),
+            "fullyLabeledReplicas": sum(1 for pod in pods if wanted <= labels_of(pod).items()),
+            "readyReplicas": len(ready),
+            "availableReplicas": sum(1 for p in ready if is_available(p, min_ready, now)),
             "observedGeneration": replica_set["metadata"]["generation"],
         }
         known = condition_of(replica_set, "ReplicaFailure")
@@ -131,6 +130,8 @@ class ReplicaSetController(Controller):
 
     def _check_again_for_availability(self, replica_set: Obj, pods: list[Obj]) -> None:
         wait = timedelta(seconds=replica_set["spec"].get("minReadySeconds", 0))
+        if not wait:
+            return
         now = self.world.now()
         due = [
             since + wait - now
@@ -153,9 +154,3 @@ class ReplicaSetController(Controller):
             for replica_set in self.store.all("ReplicaSet", namespace):
                 if selects(replica_set["spec"]["selector"], labels_of(new)):
                     self.enqueue(key_of(replica_set))
-
-
-def _is_fully_labelled(pod: Obj, template: Obj) -> bool:
-    labels = labels_of(pod)
-    wanted = at(template, "metadata", "labels", default={})
-    return all(labels.get(key) == value for key, value in wanted.items())
