@@ -10,10 +10,17 @@ from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
+from evenkeel.model.times import is_sound
 from evenkeel.ports import Clock, Cluster
 
-DURATION = timedelta(seconds=20)
-"""As long as one invocation can last: a crash costs no more than that."""
+DURATION = timedelta(seconds=18)
+"""As long as an invocation works, at most; it is stopped after 20 s.
+
+A message comes back 20 s after the crash of whoever took it: then the Lease is free again.
+"""
+
+ON_TIME = timedelta(milliseconds=100)
+"""So much later than wanted a wake-up may come and still be on time."""
 
 _LOST_THE_RACE = (AlreadyExistsError, ConflictError, InvalidError, NotFoundError)
 
@@ -47,14 +54,36 @@ class ReconcilerLease:
             return False
         return True
 
-    def release(self) -> None:
-        """Give it up, so that the next one need not wait; whatever goes wrong, it expires."""
+    def release(self, wake_up_at: datetime | None) -> bool:
+        """Give it up, so that the next one need not wait; whatever goes wrong, it expires.
+
+        ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
+        known to be in the queue already that comes by then.
+        """
+        lease = self._read()
+        if lease is None:
+            return False
+        known = _wake_up_at(lease)
+        is_known = (
+            known is not None
+            and wake_up_at is not None
+            and self._clock.now() <= known <= wake_up_at + ON_TIME
+        )
+        if lease.spec.holder_identity == self._holder:
+            given_up = msgspec.structs.replace(lease.spec, holder_identity="")
+            self._cluster.perform([_write(lease, given_up, known if is_known else wake_up_at)])
+        return is_known
+
+    def announce(self, wake_up_at: datetime) -> None:
+        """Tell whoever holds it that a wake-up comes back then. That it fails does no harm."""
+        lease = self._read()
+        if lease is not None:
+            self._cluster.perform([_write(lease, lease.spec, wake_up_at)])
+
+    def _read(self) -> Lease | None:
         request = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
         (reply,) = self._cluster.perform([request])
-        lease = reply.result
-        if isinstance(lease, Lease) and lease.spec.holder_identity == self._holder:
-            given_up = msgspec.structs.replace(lease.spec, holder_identity="")
-            self._cluster.perform([_write(lease, given_up)])
+        return reply.result if isinstance(reply.result, Lease) else None
 
     def _is_held_by_another(self, lease: Lease, now: datetime) -> bool:
         spec = lease.spec
@@ -79,10 +108,11 @@ class ReconcilerLease:
 
     def _take(self, lease: Lease, now: datetime) -> Patch:
         changed = lease.spec.holder_identity != self._holder
-        return _write(lease, self._spec(now, lease.spec.lease_transitions + changed))
+        spec = self._spec(now, lease.spec.lease_transitions + changed)
+        return _write(lease, spec, _wake_up_at(lease))
 
     def _spec(self, now: datetime, transitions: int) -> LeaseSpec:
-        text = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        text = _text(now)
         return LeaseSpec(
             holder_identity=self._holder,
             lease_duration_seconds=int(DURATION.total_seconds()),
@@ -92,16 +122,35 @@ class ReconcilerLease:
         )
 
 
-def _write(lease: Lease, spec: LeaseSpec) -> Patch:
+def _write(lease: Lease, spec: LeaseSpec, wake_up_at: datetime | None) -> Patch:
+    annotations = dict(lease.metadata.annotations)
+    annotations.pop(names.WAKE_UP_AT, None)
+    if wake_up_at is not None:
+        annotations[names.WAKE_UP_AT] = _text(wake_up_at)
     return Patch(
         kind=Lease,
         name=lease.name,
         namespace=lease.namespace,
         body=(
             Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            Operation("add", "/metadata/annotations", annotations),
             Operation("add", "/spec", msgspec.to_builtins(spec)),
         ),
     )
+
+
+def _wake_up_at(lease: Lease) -> datetime | None:
+    """When a wake-up is known to come; None if that is not known, or makes no sense."""
+    text = lease.metadata.annotations.get(names.WAKE_UP_AT, "")
+    try:
+        time = _parse(text)
+    except msgspec.ValidationError:
+        return None
+    return time if is_sound(time) else None
+
+
+def _text(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _parse(text: str) -> datetime:

@@ -25,8 +25,9 @@ def build(
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
-    answers with an empty object, and sends a wake-up if it leaves work. Its own queue gets
-    no other message from it: Lambda stops functions that feed themselves.
+    answers with an empty object, and sends a wake-up if it leaves work and none is known to
+    come in time. Its own queue gets no other message from it: Lambda stops functions that
+    feed themselves.
     """
     flow = HandoverFlow(settings, cluster, instances, clock, recorder)
 
@@ -34,9 +35,9 @@ def build(
         try:
             if is_batch(event):
                 return _woken(flow, read_batch(event), wake_ups, recorder)
-            outcome = flow.run()
+            outcome = flow.run(scheduled=True)
             _conclude(outcome, recorder)
-            if outcome.again_in is not None:
+            if outcome.again_in is not None and not outcome.awaited:
                 wake_ups.send(WakeUp(reason=outcome.reason), outcome.again_in)
             return {}
         finally:

@@ -35,6 +35,9 @@ PAUSED: Final = "evenkeel-paused"
 HANDOVER_LEASE: Final = "evenkeel-handover"
 """Lease in the system namespace; its holder is the reconciler at work."""
 
+WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
+"""Annotation on that Lease: when the next wake-up is due that is known to be in the queue."""
+
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""
 

@@ -1,7 +1,7 @@
 """Counting the pods of one ReplicaSet: who is there, who is available, who is surplus."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 import msgspec
@@ -15,8 +15,6 @@ from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
-
-_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class ReleasedPod(msgspec.Struct, frozen=True):
@@ -139,15 +137,16 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def order_of_leaving(self) -> Sequence[ReleasedPod]:
         """The released pods in the order in which they go.
 
-        Not available ones first, then by deadline, start time and uid. It depends on the
-        objects alone, so that any two invocations agree.
+        Not available ones first, then by deadline, time of release and uid. It depends on the
+        objects alone, so that any two invocations agree; and whoever is released later comes
+        later, so that they also agree when one of them has not seen the latest release.
         """
 
         def rank(item: ReleasedPod) -> tuple[bool, datetime, datetime, str]:
             return (
                 self.is_available(item.pod),
                 self.deadline_of(item).at,
-                item.pod.status.start_time or _NEVER,
+                item.release.since,
                 item.pod.uid,
             )
 

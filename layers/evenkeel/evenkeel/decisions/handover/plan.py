@@ -12,8 +12,10 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Write
 from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import ReplicaSet
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
 """With less time than this before the last moment, a release would only be in the way."""
@@ -41,8 +43,9 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
 
     ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover.
     """
-    if census.replicas == 0:
-        return _orphans(census)
+    replica_set = census.replica_set
+    if replica_set is None or census.replicas == 0:
+        return _unwanted(census, movers, rules)
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
     dues: list[datetime | None] = [census.next_available_at]
@@ -57,9 +60,10 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         decision, due = _unreplaced(census, item, rules)
         steps.append(decision)
         dues.append(due)
-        given_up |= decision.verb is Verb.ROLL_BACK and not census.deadline_of(item).forced
+        voluntary = item.release.is_voluntary and not census.deadline_of(item).forced
+        given_up |= decision.verb is Verb.ROLL_BACK and voluntary
     if given_up:
-        steps.extend(_cool_down(census))
+        steps.extend(_cool_down(census, replica_set))
     candidates: list[Candidate] = []
     for pod in movers:
         outcome, due = _mover(census, pod, rules)
@@ -72,20 +76,36 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     return Plan(steps=steps, fresh_steps=fresh_steps, candidates=candidates, due=due)
 
 
-def _orphans(census: Census) -> Plan:
-    """Nobody wants these pods any more: the workload was deleted, or scaled to zero."""
+def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
+    """Nobody wants these pods any more: the workload was deleted, or scaled to zero.
+
+    - a released pod belongs to nobody: it is deleted at once;
+    - an owned one is its controller's, or the garbage collector's, to delete; what they have
+      not deleted by its last moment is evicted.
+    """
     gone = census.replica_set is None or census.replica_set.leaving
     reason = "WorkloadDeleted" if gone else "ScaledToZero"
-    message = (
-        "its ReplicaSet is gone and nobody owns it: deleted at once"
-        if gone
-        else "its ReplicaSet was scaled to zero: deleted at once"
-    )
+    why = "its ReplicaSet is gone" if gone else "its ReplicaSet was scaled to zero"
+    steps: list[Decision] = []
+    dues: list[datetime] = []
+    for pod in movers:
+        deadline = node_deadline(census.dooms[pod.spec.node_name])
+        last = deadline.last_moment(pod, rules.margin)
+        if not deadline.forced:
+            steps.append(_decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself"))
+        elif census.now >= last:
+            steps.append(_at_last_moment(census, pod))
+        else:
+            steps.append(_wait(census, pod, reason, last))
+            dues.append(last)
+    message = f"{why} and nobody owns it: deleted at once"
     return Plan(
+        steps=steps,
         fresh_steps=[
             _decide(census, item.pod, Verb.DELETE, reason, message, write=writes.delete(item.pod))
             for item in census.released
-        ]
+        ],
+        due=next_due(census.now, *dues),
     )
 
 
@@ -152,6 +172,8 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     - its ReplicaSet cannot make pods: one release was enough to learn that;
     - the move is voluntary and its workload rests after a failure, is in trouble with its
       budget, or too little time is left.
+
+    Also when this changes though nothing else does.
     """
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
@@ -163,12 +185,15 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
             return _wait(census, pod, "TooLateForHandover", last), last
         if failure is not None:
             return _wait(census, pod, "CannotBeReplaced", last), last
-        return Candidate(pod, deadline), last
+        return Candidate(pod, deadline), last - SHORTEST_HANDOVER
+    cooldown = _cooldown_of(census)
+    rested = cooldown.until if cooldown is not None else None
+    due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
     hold = _voluntary_hold(census, rules, deadline.at)
     if hold is not None:
         reason, message = hold
-        return _decide(census, pod, Verb.LEAVE, reason, message), deadline.at
-    return Candidate(pod, deadline), deadline.at
+        return _decide(census, pod, Verb.LEAVE, reason, message), due
+    return Candidate(pod, deadline), due
 
 
 def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str, str] | None:
@@ -176,8 +201,7 @@ def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str,
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
         return "CannotBeReplaced", replica_set.cannot_create.message
-    top = census.owner.deployment or replica_set
-    cooldown = writes.cooldown_of(top) if top is not None else None
+    cooldown = _cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         return (
             "CoolingDown",
@@ -192,6 +216,12 @@ def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str,
         )
         return "BudgetHolds", f"{budget.reference} leaves no room ({counts})"
     return None
+
+
+def _cooldown_of(census: Census) -> Cooldown | None:
+    """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
+    top = census.owner.deployment or census.replica_set
+    return writes.cooldown_of(top) if top is not None else None
 
 
 def _at_last_moment(census: Census, pod: Pod) -> Decision:
@@ -219,10 +249,9 @@ def _roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> 
     )
 
 
-def _cool_down(census: Census) -> Sequence[Decision]:
-    top = census.owner.deployment or census.replica_set
-    if top is None:
-        return ()
+def _cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
+    """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
+    top = census.owner.deployment or replica_set
     cooldown = writes.cooldown_of(top)
     if cooldown is not None and census.now < cooldown.until:
         return ()

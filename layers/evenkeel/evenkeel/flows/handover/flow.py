@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+import msgspec
+
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.handover import reading
@@ -39,17 +41,20 @@ class HandoverFlow:
         self._teller = Teller(recorder)
         self._spot_count = SpotCount(cluster)
 
-    def run(self, assumed: Mapping[str, NodeNotice] | None = None) -> Outcome:
+    def run(
+        self, assumed: Mapping[str, NodeNotice] | None = None, *, scheduled: bool = False
+    ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
-        They count in observe mode alone, where nodes are never marked. Whatever the API
-        server refuses or leaves unanswered ends the invocation, and another follows.
+        They count in observe mode alone, where nodes are never marked. ``scheduled``: no
+        wake-up led to it, so none comes back. Whatever the API server refuses or leaves
+        unanswered ends the invocation, and another follows.
         """
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed), started)
-            return self._act(View(), started)
+            return self._act(View(), started, scheduled=scheduled)
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
             self._recorder.noted(
@@ -65,23 +70,29 @@ class HandoverFlow:
             reconciler.observe()
         return Outcome("Observed")
 
-    def _act(self, view: View, started: datetime) -> Outcome:
+    def _act(self, view: View, started: datetime, *, scheduled: bool) -> Outcome:
         reading.read_marks(self._cluster, view)
         if not view.nodes and not view.pods.active:
             self._teller.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
-            return Outcome("Paused", UNHURRIED)
+            return Outcome("Paused", UNHURRIED, awaited=True)
         lease = ReconcilerLease(self._cluster, self._clock, self._settings.holder)
         try:
             if not lease.acquire():
-                return Outcome("LeaseHeld", UNHURRIED)
+                if not scheduled:
+                    lease.announce(self._clock.now() + UNHURRIED)
+                return Outcome("LeaseHeld", UNHURRIED, awaited=True)
         except ForbiddenError as error:
             self._recorder.noted(f"works without its Lease, which only saves work: {error}")
+        wake_up_at = None
         try:
-            return self._gather(view, started).act(started + self._settings.work)
+            outcome = self._gather(view, started).act(started + self._settings.work)
+            if outcome.again_in is not None:
+                wake_up_at = self._clock.now() + outcome.again_in
         finally:
-            lease.release()
+            awaited = lease.release(wake_up_at)
+        return msgspec.structs.replace(outcome, awaited=awaited)
 
     def _gather(self, view: View, now: datetime) -> Reconciler:
         reading.read_pods_on(self._cluster, view, view.dooms)

@@ -38,15 +38,25 @@ FIRST_LOOK = timedelta(seconds=1)
 UNHURRIED = timedelta(seconds=5)
 """How long to rest where no node dies: while paused, and while only hints are followed."""
 
+AHEAD = timedelta(seconds=1)
+"""How long before a time somebody has to be back: a queue counts in whole seconds."""
+
+SOON = timedelta(seconds=2)
+"""What is due within this time is waited for."""
+
 SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute."""
+    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
+
+    ``awaited``: a wake-up comes without the schedule's sending one.
+    """
 
     reason: str
     again_in: timedelta | None = None
+    awaited: bool = False
 
 
 class Progress:
@@ -92,7 +102,7 @@ class Reconciler:
         self._progress = Progress()
         self._plans: dict[str, WorkloadPlan] = {}
         self._dues: dict[str, datetime] = {}
-        self._approved: list[tuple[datetime, Decision]] = []
+        self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
         self._node_steps: Sequence[Decision] = ()
         self._nodes_due: datetime | None = None
 
@@ -129,7 +139,7 @@ class Reconciler:
                     self._apply_forced(writer)
                 else:
                     self._apply(writer, checker, follower, now)
-                if not blind and self._only_waits(writer, checker):
+                if not blind and self._only_waits(writer, checker) and not self._is_soon(now):
                     return self._outcome(now)
                 for arrival in session.next(self._patience(writer, checker, now, until)):
                     self._take(arrival, writer, checker, follower)
@@ -203,19 +213,15 @@ class Reconciler:
         """
         steps = [step for plan in self._plans.values() for step in plan.plan.steps]
         self._teller.tell(step for step in steps if step.write is None)
-        self._approved = [
-            (at, step)
-            for at, step in self._approved
-            if now - at < APPROVED_FOR and not self._view.pods.is_sent_off(step.subject.uid)
-        ]
-        approved = [step for _, step in self._approved]
-        doing = sorted((step for step in steps if step.write), key=lambda step: not step.forced)
-        sent = {
-            step.subject.uid
-            for step in [*doing, *approved, *self._node_steps]
-            if step.write is not None and writer.submit(step)
+        self._approved = {
+            uid: (at, steps)
+            for uid, (at, steps) in self._approved.items()
+            if now - at < APPROVED_FOR
         }
-        self._approved = [(at, step) for at, step in self._approved if step.subject.uid not in sent]
+        approved = [step for _, steps in self._approved.values() for step in steps]
+        doing = sorted((step for step in steps if step.write), key=lambda step: not step.forced)
+        for step in [*doing, *approved, *self._node_steps]:
+            writer.submit(step)
         self._teller.tell(step for step in self._node_steps if step.write is None)
         for uid, plan in self._plans.items():
             wants = any(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
@@ -249,14 +255,19 @@ class Reconciler:
         ]
 
     def _checked(self, check: Check) -> None:
-        """A fresh read is complete: what it says may be taken away is approved."""
+        """A fresh read is complete: what it says may be taken away is approved.
+
+        It replaces what an earlier read approved and found no room yet: the two together
+        would take away too much.
+        """
         now = self._clock.now()
         uid = check.controller_uid
+        self._approved.pop(uid, None)
         self._view.take_over(uid, check.controller, list(check.pods.values()))
         pods = self._view.pods.only_counting(check.pods.values(), uid)
         if pods:
             plan = self._planner.plan(uid, now, fresh=(check.controller, pods))
-            self._approved += [(now, step) for step in plan.plan.fresh_steps]
+            self._approved[uid] = now, plan.plan.fresh_steps
         self._replan([uid], now)
 
     def _held_namespaces(self) -> set[str]:
@@ -269,18 +280,27 @@ class Reconciler:
 
     def _only_waits(self, writer: Writer, checker: Checker) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
-        if writer.busy or checker.busy or self._approved:
+        if writer.busy or checker.busy:
             return False
         if any(step.write is not None for step in self._node_steps):
             return False
         return not any(plan.restless for plan in self._plans.values())
 
+    def _is_soon(self, now: datetime) -> bool:
+        """Whether what is waited for is due so soon that nobody would be back in time."""
+        due = self._next_due
+        return due is not None and due - now < SOON
+
     def _outcome(self, now: datetime) -> Outcome:
-        due = earliest(self._nodes_due, *self._dues.values())
+        due = self._next_due
         if due is None or due - now > SCHEDULE:
             self._teller.forget()
             return Outcome("Quiet")
-        return Outcome("Waiting", max(due - now, self._settings.pause))
+        return Outcome("Waiting", due - now - AHEAD)
+
+    @property
+    def _next_due(self) -> datetime | None:
+        return earliest(self._nodes_due, *self._dues.values())
 
     def _patience(
         self, writer: Writer, checker: Checker, now: datetime, until: datetime

@@ -164,7 +164,6 @@ class Writer:
         self._delays.pop(uid, None)
         self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
         if isinstance(decision.write, Evict | Delete):
-            self._view.pods.send_off(uid)
             return self._view.pods.controller_of(uid)
         news = self._take_note(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
@@ -179,8 +178,12 @@ class Writer:
         - a budget refuses: again soon, or the harder way at the last moment;
         - too much to do: when the API server said;
         - else: told, and again after a while.
+
+        A pod that was not let go counts again, but where nobody knows whether it was.
         """
         uid, now = decision.subject.uid, self._clock.now()
+        if not isinstance(error, NotFoundError | UnavailableError):
+            self._view.pods.call_back(uid)
         match error:
             case NotFoundError():
                 return self._gone(decision.subject)
@@ -205,7 +208,7 @@ class Writer:
                     error=type(error).__name__,
                 )
                 self._rests_until[uid] = now + AFTER_AN_ERROR
-        return set()
+        return self._view.pods.controller_of(uid)
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
@@ -248,6 +251,7 @@ class Writer:
 
     def _reread(self, subject: Reference, reply: Reply) -> set[str]:
         self._under_way.discard(subject.uid)
+        self._view.pods.call_back(subject.uid)
         found = reply.result
         news = self._take_note(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
