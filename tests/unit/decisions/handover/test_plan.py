@@ -1,0 +1,576 @@
+"""A ReplicaSet's pods are released, evicted, rolled back, or wait, each for a reason."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.handover.plan import (
+    ROLL_BACK_LEAD,
+    SHORTEST_HANDOVER,
+    SHORTEST_VOLUNTARY,
+    Rules,
+    plan,
+)
+from evenkeel.decisions.plan import Plan
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import COOLDOWN_FIRST, Cooldown, ReleaseReason
+from evenkeel.model.request import Delete, Evict
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import Deployment, ReplicaSet
+from tests import builders
+from tests.builders import NOW, patched, seconds
+
+WARNING, HINT = builders.notice(), builders.hint()
+DYING, HINTED = {"n1": WARNING}, {"n1": HINT}
+LAST_MOMENT = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+SECOND = seconds(1)
+
+INTERRUPTION, REBALANCE = ReleaseReason.INTERRUPTION, ReleaseReason.REBALANCE
+
+
+class Scene:
+    """One ReplicaSet under a Deployment; pods are on n1 unless told otherwise."""
+
+    def __init__(  # what matters in a test is said by name
+        self,
+        dooms: Mapping[str, NodeNotice] = DYING,
+        *,
+        replicas: int = 1,
+        failure: str = "",
+        annotations: Mapping[str, str] | None = None,
+        min_ready_seconds: int = 0,
+    ) -> None:
+        self.dooms = dooms
+        self.deployment: Deployment | None = builders.deployment(annotations=annotations)
+        self.replica_set: ReplicaSet | None = builders.replica_set(
+            of=self.deployment,
+            replicas=replicas,
+            failure=failure,
+            min_ready_seconds=min_ready_seconds,
+        )
+        self._origin = self.replica_set
+        self._owned: list[Pod] = []
+        self._released: list[Pod] = []
+        self._movers: list[Pod] = []
+
+    def moving(self, *names: str, **options: Any) -> "Scene":
+        """Add owned pods on doomed nodes that go by handover."""
+        pods = [builders.pod(name, of=self._origin, **options) for name in names]
+        self._owned += pods
+        self._movers += pods
+        return self
+
+    def elsewhere(self, *names: str, **options: Any) -> "Scene":
+        """Add owned pods off doomed nodes: replacements and others."""
+        of = self._origin
+        self._owned += [builders.pod(n, of=of, **({"node": "good"} | options)) for n in names]
+        return self
+
+    def away(
+        self,
+        *names: str,
+        reason: ReleaseReason = INTERRUPTION,
+        deadline: datetime | None = None,
+        wanted: int | None = None,
+        **options: Any,
+    ) -> "Scene":
+        """Add released pods."""
+        release = builders.release(self._origin, reason=reason, deadline=deadline, wanted=wanted)
+        of = self._origin
+        self._released += [builders.pod(n, of=of, released=release, **options) for n in names]
+        return self
+
+    def census(self, now: datetime = NOW) -> Census:
+        return builders.census(
+            self.replica_set,
+            deployment=self.deployment,
+            owned=self._owned,
+            released=self._released,
+            dooms=self.dooms,
+            now=now,
+        )
+
+    def plan(
+        self,
+        now: datetime = NOW,
+        *,
+        margin: timedelta = timedelta(),
+        budgets: Sequence[PodDisruptionBudget] = (),
+    ) -> Plan:
+        rules = Rules(margin=margin, budgets=budgets)
+        return plan(self.census(now), self._movers, rules)
+
+
+def told(decisions: Sequence[Decision]) -> list[tuple[str, Verb, str]]:
+    return [(each.subject.name, each.verb, each.reason) for each in decisions]
+
+
+def candidates(found: Plan) -> list[str]:
+    return [each.pod.name for each in found.candidates]
+
+
+PENDING: dict[str, Any] = {"node": "", "ready": False}
+STARTING: dict[str, Any] = {"node": "good", "ready": False}
+
+
+# From release to eviction.
+
+
+@pytest.mark.parametrize("dooms", [DYING, HINTED], ids=["warning", "hint"])
+def test_a_pod_on_a_doomed_node_waits_for_its_turn_to_be_released(
+    dooms: Mapping[str, NodeNotice],
+) -> None:
+    found = Scene(dooms, replicas=2).moving("a").elsewhere("b").plan()
+    assert candidates(found) == ["a"]
+    assert found.candidates[0].deadline.at == dooms["n1"].deadline
+    assert found.candidates[0].deadline.forced is (dooms is DYING)
+    assert (found.steps, found.fresh_steps) == ([], [])
+
+
+@pytest.mark.parametrize("replacement", [PENDING, STARTING, {"leaving": True}], ids=str)
+@pytest.mark.parametrize("dooms", [DYING, HINTED], ids=["warning", "hint"])
+def test_a_released_pod_waits_while_its_replacement_is_not_available(
+    dooms: Mapping[str, NodeNotice], replacement: dict[str, Any]
+) -> None:
+    reason = INTERRUPTION if dooms is DYING else REBALANCE
+    found = Scene(dooms).away("a", reason=reason).elsewhere("new", **replacement).plan()
+    end = LAST_MOMENT if dooms is DYING else HINT.deadline
+    assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert (found.steps[0].until, found.due) == (end, end)
+    assert found.fresh_steps == []
+
+
+@pytest.mark.parametrize("dooms", [DYING, HINTED], ids=["warning", "hint"])
+def test_a_released_pod_is_evicted_on_a_fresh_read_once_its_replacement_is_available(
+    dooms: Mapping[str, NodeNotice],
+) -> None:
+    reason = INTERRUPTION if dooms is DYING else REBALANCE
+    found = Scene(dooms).away("a", reason=reason).elsewhere("new").plan()
+    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert found.steps == []
+    (step,) = found.fresh_steps
+    assert step.write == Evict(name="a", namespace="default", uid="a-uid")
+    assert (step.forced, step.warning, step.node) == (False, False, "n1")
+    assert step.workload is not None
+    assert step.workload.kind == "Deployment"
+    assert step.message == "2 available, 1 wanted: it can go"
+    assert found.due == (LAST_MOMENT if dooms is DYING else HINT.deadline)
+
+
+def test_a_replacement_counts_only_after_min_ready_seconds_and_that_moment_is_due() -> None:
+    scene = Scene(min_ready_seconds=10).away("a").elsewhere("new", ready_since=NOW - seconds(4))
+    early, late = scene.plan(), scene.plan(NOW + seconds(6))
+    assert told(early.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert early.due == NOW + seconds(6)
+    assert told(late.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+
+
+def test_only_as_many_go_as_were_replaced() -> None:
+    scene = Scene(replicas=3).away("a", "b", "c").elsewhere("x").elsewhere("y", "z", **PENDING)
+    found = scene.plan()
+    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.steps) == [
+        ("b", Verb.WAIT, "ReplacementPending"),
+        ("c", Verb.WAIT, "ReplacementPending"),
+    ]
+
+
+def test_a_replacement_on_another_doomed_node_is_handed_over_in_its_turn() -> None:
+    dooms = {"n1": WARNING, "n2": builders.notice(deadline=WARNING.deadline + seconds(60))}
+    found = Scene(dooms).away("a").moving("new", node="n2").plan()
+    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert candidates(found) == ["new"]
+
+
+def test_nobody_is_evicted_for_another_who_was_evicted_by_a_second_drainer() -> None:
+    found = Scene(replicas=2).away("a", wanted=2).elsewhere("x").elsewhere("y", **PENDING).plan()
+    assert found.fresh_steps == []
+
+
+@pytest.mark.parametrize(
+    ("replicas", "going"), [(3, ["a"]), (2, ["a", "b"]), (1, ["a", "b", "c"]), (9, ["a"])]
+)
+def test_a_scale_in_meanwhile_lets_more_go_and_a_scale_out_holds_nobody(
+    replicas: int, going: list[str]
+) -> None:
+    scene = Scene(replicas=replicas).away("a", "b", "c", wanted=3).elsewhere("x")
+    assert [name for name, _, _ in told(scene.plan().fresh_steps)] == going
+
+
+# The last moment.
+
+
+def test_a_released_pod_goes_at_its_last_moment_replacement_or_not() -> None:
+    found = Scene().away("a").elsewhere("new", **PENDING).plan(LAST_MOMENT)
+    assert told(found.steps) == [("a", Verb.EVICT, "LastMoment")]
+    (step,) = found.steps
+    assert (step.forced, step.warning) == (True, True)
+    assert step.write == Evict(name="a", namespace="default", uid="a-uid")
+    assert found.due is None
+
+
+def test_a_replaced_pod_that_a_budget_keeps_is_forced_off_at_its_last_moment_too() -> None:
+    scene = Scene().away("a").elsewhere("new")
+    before, after = scene.plan(LAST_MOMENT - SECOND), scene.plan(LAST_MOMENT)
+    assert told(before.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert before.due == LAST_MOMENT
+    assert told(after.steps) == [("a", Verb.EVICT, "LastMoment")]
+    assert after.steps[0].forced
+    assert after.fresh_steps == []
+
+
+def test_a_pod_that_was_never_released_goes_at_its_last_moment() -> None:
+    scene = Scene(replicas=2).moving("a", "b")
+    assert told(scene.plan(LAST_MOMENT).steps) == [
+        ("a", Verb.EVICT, "LastMoment"),
+        ("b", Verb.EVICT, "LastMoment"),
+    ]
+    assert candidates(scene.plan(LAST_MOMENT)) == []
+
+
+def test_a_late_notice_for_a_node_that_still_exists_acts_at_once() -> None:
+    found = Scene().moving("a").away("b").plan(WARNING.deadline + seconds(600))
+    assert sorted(told(found.steps)) == [
+        ("a", Verb.EVICT, "LastMoment"),
+        ("b", Verb.EVICT, "LastMoment"),
+    ]
+
+
+@pytest.mark.parametrize("left", [SHORTEST_HANDOVER - SECOND, SECOND])
+def test_nobody_is_released_so_late_that_it_would_not_help(left: timedelta) -> None:
+    found = Scene().moving("a").plan(LAST_MOMENT - left)
+    assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
+    assert (found.steps[0].until, found.due) == (LAST_MOMENT, LAST_MOMENT)
+    assert candidates(found) == []
+
+
+def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> None:
+    found = Scene().moving("a").plan(LAST_MOMENT - SHORTEST_HANDOVER)
+    assert candidates(found) == ["a"]
+    earlier = Scene().moving("a").plan()
+    assert earlier.due == LAST_MOMENT - SHORTEST_HANDOVER
+
+
+def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
+    margin = seconds(20)
+    scene = Scene().moving("a").away("b")
+    assert scene.plan(LAST_MOMENT - margin - SECOND, margin=margin).steps[0].verb is Verb.WAIT
+    assert {verb for _, verb, _ in told(scene.plan(LAST_MOMENT - margin, margin=margin).steps)} == {
+        Verb.EVICT
+    }
+
+
+# No replacement can be made: a quota, or an admission that refuses pods.
+
+QUOTA = "exceeded quota: pods"
+
+
+def test_a_released_pod_is_put_back_shortly_before_it_has_to_go_when_none_can_be_made() -> None:
+    scene = Scene(failure=QUOTA).away("a")
+    back = LAST_MOMENT - ROLL_BACK_LEAD
+
+    waiting, rolled_back = scene.plan(back - SECOND), scene.plan(back)
+
+    assert told(waiting.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert (waiting.steps[0].until, waiting.due) == (back, back)
+    assert told(rolled_back.steps) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
+    assert rolled_back.due == LAST_MOMENT
+    (step,) = rolled_back.steps
+    assert QUOTA in step.message
+    assert step.warning
+    away = scene.census().released[0].pod
+    assert not patched(away, step.write).released
+
+
+def test_what_was_put_back_is_not_released_again_before_its_last_moment() -> None:
+    for failure in ("", QUOTA):
+        for left in (ROLL_BACK_LEAD, SECOND):
+            found = Scene(failure=failure).moving("a").plan(LAST_MOMENT - left)
+            assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
+
+
+def test_it_is_evicted_all_the_same_when_its_last_moment_has_come() -> None:
+    found = Scene(failure=QUOTA).away("a").plan(LAST_MOMENT)
+    assert told(found.steps) == [("a", Verb.EVICT, "LastMoment")]
+
+
+def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_made() -> None:
+    found = Scene(failure=QUOTA, replicas=2).away("a").moving("b").plan()
+    assert told(found.steps) == [
+        ("a", Verb.WAIT, "ReplacementPending"),
+        ("b", Verb.WAIT, "CannotBeReplaced"),
+    ]
+    assert found.steps[1].until == LAST_MOMENT
+    assert candidates(found) == []
+
+
+def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_made() -> None:
+    found = Scene(HINTED, failure=QUOTA).away("a", reason=REBALANCE).plan()
+    assert told(found.steps) == [
+        ("a", Verb.ROLL_BACK, "CannotBeReplaced"),
+        ("web", Verb.COOL_DOWN, "HandoverRolledBack"),
+    ]
+    assert QUOTA in found.steps[0].message
+
+
+def test_nobody_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
+    found = Scene(HINTED, failure=QUOTA).moving("a").plan()
+    assert told(found.steps) == [("a", Verb.LEAVE, "CannotBeReplaced")]
+    assert found.steps[0].message == QUOTA
+
+
+# Voluntary moves.
+
+
+@pytest.mark.parametrize("late", [timedelta(), seconds(600)])
+@pytest.mark.parametrize("replacement", [PENDING, STARTING, {"node": "good"}], ids=str)
+def test_a_voluntary_handover_that_is_not_complete_by_its_deadline_is_rolled_back(
+    replacement: dict[str, Any], late: timedelta
+) -> None:
+    scene = Scene(HINTED).away("a", reason=REBALANCE).elsewhere("new", **replacement)
+    found = scene.plan(HINT.deadline + late)
+    assert told(found.steps) == [
+        ("a", Verb.ROLL_BACK, "DeadlinePassed"),
+        ("web", Verb.COOL_DOWN, "HandoverRolledBack"),
+    ]
+    assert found.steps[0].warning
+    assert found.fresh_steps == []
+    assert found.due is None
+
+
+@pytest.mark.parametrize("reason", [REBALANCE, ReleaseReason.RESTORE])
+def test_a_workload_rests_after_a_voluntary_handover_was_rolled_back(
+    reason: ReleaseReason,
+) -> None:
+    scene = Scene(HINTED).away("a", "b", reason=reason, deadline=NOW)
+    found = scene.plan()
+    cool_downs = [step for step in found.steps if step.verb is Verb.COOL_DOWN]
+    (cool_down,) = cool_downs
+    assert scene.deployment is not None
+    rested = patched(scene.deployment, cool_down.write)
+    assert writes.cooldown_of(rested) == Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
+    assert cool_down.workload == scene.deployment.reference
+
+
+def test_a_replica_set_without_a_deployment_rests_itself() -> None:
+    scene = Scene(HINTED).away("a", reason=REBALANCE, deadline=NOW).moving("b")
+    scene.deployment = None
+    cool_down = next(step for step in scene.plan().steps if step.verb is Verb.COOL_DOWN)
+    assert scene.replica_set is not None
+    assert cool_down.subject == scene.replica_set.reference
+    rested = patched(scene.replica_set, cool_down.write)
+    again = Scene(HINTED).moving("b")
+    again.deployment, again.replica_set = None, rested
+    assert told(again.plan().steps) == [("b", Verb.LEAVE, "CoolingDown")]
+
+
+def test_a_second_rollback_within_the_rest_does_not_prolong_it() -> None:
+    resting = builders.cooldown(1, NOW + SECOND)
+    scene = Scene(HINTED, annotations=resting).away("a", reason=REBALANCE, deadline=NOW)
+    assert told(scene.plan().steps) == [("a", Verb.ROLL_BACK, "DeadlinePassed")]
+
+
+def test_a_rollback_after_the_rest_makes_the_next_one_longer() -> None:
+    rested = builders.cooldown(1, NOW)
+    scene = Scene(HINTED, annotations=rested).away("a", reason=REBALANCE, deadline=NOW)
+    assert told(scene.plan().steps)[1] == ("web", Verb.COOL_DOWN, "HandoverRolledBack")
+
+
+@pytest.mark.parametrize("reason", ReleaseReason)
+def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
+    reason: ReleaseReason,
+) -> None:
+    scene = Scene({}).away("a", reason=reason, deadline=NOW + SECOND)
+    waiting, back = scene.plan(), scene.plan(NOW + SECOND)
+    assert told(waiting.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert waiting.due == NOW + SECOND
+    assert told(back.steps)[0] == ("a", Verb.ROLL_BACK, "DeadlinePassed")
+
+
+def test_a_workload_does_not_rest_when_what_was_rolled_back_was_no_voluntary_move() -> None:
+    scene = Scene({}).away("a", reason=INTERRUPTION, deadline=NOW)
+    assert told(scene.plan().steps) == [("a", Verb.ROLL_BACK, "DeadlinePassed")]
+    quota = Scene(failure=QUOTA).away("a", reason=REBALANCE)
+    forced = quota.plan(LAST_MOMENT - ROLL_BACK_LEAD)
+    assert told(forced.steps) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
+
+
+def test_a_replacement_of_a_pod_whose_node_is_gone_lets_that_pod_go() -> None:
+    found = Scene({}).away("a").elsewhere("new").plan()
+    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+
+
+@pytest.mark.parametrize("now", [NOW, LAST_MOMENT - SECOND])
+def test_a_warning_keeps_a_voluntary_release_until_the_last_moment(now: datetime) -> None:
+    scene = Scene(DYING).away("a", reason=REBALANCE)
+    assert told(scene.plan(now).steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert scene.plan(now).due == LAST_MOMENT
+    assert told(scene.plan(LAST_MOMENT).steps) == [("a", Verb.EVICT, "LastMoment")]
+
+
+def test_nobody_is_released_for_a_hint_while_the_workload_rests() -> None:
+    until = NOW + seconds(300)
+    scene = Scene(HINTED, annotations=builders.cooldown(2, until)).moving("a")
+    resting, rested = scene.plan(until - SECOND), scene.plan(until)
+    assert told(resting.steps) == [("a", Verb.LEAVE, "CoolingDown")]
+    assert "2 handovers were rolled back" in resting.steps[0].message
+    assert resting.due == until
+    assert candidates(rested) == ["a"]
+
+
+def test_a_workload_that_rests_is_handed_over_all_the_same_when_its_node_dies() -> None:
+    resting = builders.cooldown(2, NOW + seconds(300))
+    assert candidates(Scene(DYING, annotations=resting).moving("a").plan()) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("left", "released"),
+    [(SHORTEST_VOLUNTARY, True), (SHORTEST_VOLUNTARY - SECOND, False), (-SECOND, False)],
+)
+def test_no_voluntary_handover_is_begun_shortly_before_its_deadline(
+    left: timedelta, *, released: bool
+) -> None:
+    found = Scene(HINTED).moving("a").plan(HINT.deadline - left)
+    assert candidates(found) == (["a"] if released else [])
+    assert told(found.steps) == ([] if released else [("a", Verb.LEAVE, "TooLateForHandover")])
+
+
+def test_when_it_gets_too_late_for_a_voluntary_handover_is_due() -> None:
+    assert Scene(HINTED).moving("a").plan().due == HINT.deadline - SHORTEST_VOLUNTARY
+    late = Scene(HINTED).moving("a").plan(HINT.deadline - SECOND)
+    assert late.due == HINT.deadline
+    assert Scene(HINTED).moving("a").plan(HINT.deadline).due is None
+
+
+SOUND = builders.budget(min_available=1, healthy=3, demanded=1)
+TROUBLED = builders.budget(min_available=3, healthy=2, demanded=3)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "held"),
+    [
+        ([SOUND], False),
+        ([builders.budget(min_available=1, healthy=1, demanded=1)], False),
+        ([TROUBLED], True),
+        ([builders.budget(max_unavailable=0)], True),
+        ([builders.budget(min_available="100%")], True),
+        ([SOUND, SOUND], True),
+    ],
+    ids=["sound", "just enough", "in trouble", "maxUnavailable 0", "minAvailable 100 %", "two"],
+)
+def test_a_budget_can_hold_back_a_release_for_a_hint_and_never_one_from_a_dying_node(
+    budgets: list[PodDisruptionBudget], *, held: bool
+) -> None:
+    hinted = Scene(HINTED).moving("a").plan(budgets=budgets)
+    dying = Scene(DYING).moving("a").plan(budgets=budgets)
+    assert told(hinted.steps) == ([("a", Verb.LEAVE, "BudgetHolds")] if held else [])
+    assert candidates(hinted) == ([] if held else ["a"])
+    assert candidates(dying) == ["a"]
+
+
+def test_the_message_names_the_budget_that_holds() -> None:
+    (step,) = Scene(HINTED).moving("a").plan(budgets=[TROUBLED]).steps
+    assert "poddisruptionbudget default/web" in step.message
+    assert "2 healthy, 3 demanded" in step.message
+
+
+def test_each_node_has_its_own_notice_when_a_workload_is_on_several() -> None:
+    dooms = {"n1": WARNING, "n2": HINT}
+    resting = builders.cooldown(1, NOW + seconds(300))
+    scene = Scene(dooms, replicas=2, annotations=resting).moving("a").moving("b", node="n2")
+    found = scene.plan()
+    assert candidates(found) == ["a"]
+    assert told(found.steps) == [("b", Verb.LEAVE, "CoolingDown")]
+
+
+# The workload goes meanwhile.
+
+
+def gone(scene: Scene) -> Scene:
+    scene.replica_set = None
+    return scene
+
+
+def leaving(scene: Scene) -> Scene:
+    scene.replica_set = builders.replica_set(leaving=True)
+    return scene
+
+
+def at_zero(scene: Scene) -> Scene:
+    scene.replica_set = builders.replica_set(replicas=0)
+    return scene
+
+
+UNWANTED = pytest.mark.parametrize(
+    ("end", "reason"),
+    [(gone, "WorkloadDeleted"), (leaving, "WorkloadDeleted"), (at_zero, "ScaledToZero")],
+    ids=["gone", "being deleted", "scaled to zero"],
+)
+
+
+@UNWANTED
+@pytest.mark.parametrize("dooms", [DYING, HINTED, {}], ids=["dying", "hinted", "no notice"])
+def test_a_released_pod_is_deleted_at_once_when_nobody_wants_it_any_more(
+    end: Any, reason: str, dooms: Mapping[str, NodeNotice]
+) -> None:
+    found = end(Scene(dooms).away("a", "b")).plan()
+    assert told(found.fresh_steps) == [("a", Verb.DELETE, reason), ("b", Verb.DELETE, reason)]
+    assert found.fresh_steps[0].write == Delete(
+        kind=Pod, name="a", namespace="default", uid="a-uid"
+    )
+    assert (found.steps, found.due) == ([], None)
+
+
+@UNWANTED
+def test_an_owned_pod_that_nobody_wants_is_its_controllers_to_delete_until_its_last_moment(
+    end: Any, reason: str
+) -> None:
+    scene = end(Scene().moving("a"))
+    waiting, evicted = scene.plan(), scene.plan(LAST_MOMENT)
+    assert told(waiting.steps) == [("a", Verb.WAIT, reason)]
+    assert (waiting.steps[0].until, waiting.due) == (LAST_MOMENT, LAST_MOMENT)
+    assert told(evicted.steps) == [("a", Verb.EVICT, "LastMoment")]
+    assert evicted.steps[0].forced
+    assert candidates(waiting) == candidates(evicted) == []
+
+
+@UNWANTED
+def test_an_owned_pod_that_nobody_wants_is_left_under_a_hint(end: Any, reason: str) -> None:
+    found = end(Scene(HINTED).moving("a")).plan(HINT.deadline)
+    assert told(found.steps) == [("a", Verb.LEAVE, reason)]
+    assert found.due is None
+
+
+# A rollout meanwhile.
+
+
+def test_what_was_released_from_the_old_revision_goes_as_the_new_one_takes_over() -> None:
+    for replicas, going in ((3, 0), (2, 1), (1, 2)):
+        scene = Scene(replicas=replicas).away("a", "b", "c", wanted=3)
+        assert len(scene.plan().fresh_steps) == going
+    assert len(at_zero(Scene().away("a", "b", "c")).plan().fresh_steps) == 3
+
+
+def test_nothing_is_decided_when_nothing_is_released_and_nobody_has_to_move() -> None:
+    assert Scene(replicas=2).elsewhere("a", "b").plan() == Plan(
+        steps=[], fresh_steps=[], candidates=[]
+    )
+
+
+def test_every_decision_names_its_pod_its_workload_its_node_and_a_reason() -> None:
+    scene = Scene(replicas=4).away("a", "b").moving("c").elsewhere("x", "y", "z")
+    for now in (NOW, LAST_MOMENT - SECOND, LAST_MOMENT):
+        found = scene.plan(now)
+        for step in [*found.steps, *found.fresh_steps]:
+            assert step.subject.kind == "Pod"
+            assert step.node == "n1"
+            assert step.workload is not None
+            assert step.reason
+            assert step.message
