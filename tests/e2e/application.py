@@ -75,8 +75,12 @@ class Evenkeel:
             self._notices.put(json.dumps(event))
 
     def schedule(self) -> None:
-        """Invoke the handover function as its schedule does, once."""
-        self._scheduled(schedule_event(self._clock.now()), None)
+        """Invoke the handover function as its schedule does, once, and do not wait for it."""
+        with self._lock:
+            self._busy += 1
+        thread = Thread(target=self._run_scheduled, name="schedule", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def wait_until_at_rest(self, seconds: float = 60.0) -> None:
         """Wait until nothing runs, and nothing will for a while: time alone can bring news.
@@ -141,6 +145,17 @@ class Evenkeel:
             if message.message_id not in failed:
                 queue.delete(message.receipt_handle)
         self._invocations += 1
+
+    def _run_scheduled(self) -> None:
+        try:
+            self._scheduled(schedule_event(self._clock.now()), None)
+        except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
+            if not self._stopping.is_set():
+                self.errors.append(error)
+        finally:
+            self._invocations += 1
+            with self._lock:
+                self._busy -= 1
 
     @contextmanager
     def _counting(self) -> Iterator[None]:

@@ -196,6 +196,16 @@ class Site:
 
         return self.wait_for(f"{at_least} released pods of {name}", enough)
 
+    def is_settled(self, name: str, replicas: int, *shorts: str) -> bool:
+        """Whether a workload has so many ready pods, all on these nodes, and no others."""
+        pods = self.witness.pods(**selector(name))
+        places = {pod["spec"].get("nodeName") for pod in pods}
+        return (
+            len(pods) == self.witness.ready(name) == replicas
+            and places <= {self.node_name(short) for short in shorts}
+            and not self.released(name)
+        )
+
     def let_pass(self, seconds: float) -> None:
         """Let real time pass, where a test has to show that nothing happens."""
         until = self.clock.now() + timedelta(seconds=seconds)

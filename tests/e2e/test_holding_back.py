@@ -72,6 +72,7 @@ def test_only_events_are_written_when_it_observes(site: Site) -> None:
     evenkeel.notify(site.warning("a"))
     evenkeel.wait_until_quiet()
     evenkeel.schedule()
+    evenkeel.wait_until_quiet()
 
     assert not evenkeel.cluster.changes
     assert {

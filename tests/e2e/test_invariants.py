@@ -105,6 +105,7 @@ def test_a_redelivery_writes_nothing_when_all_is_done(storm: Storm) -> None:
     evenkeel.notify(*storm.warnings)
     evenkeel.wait_until_at_rest()
     evenkeel.schedule()
+    evenkeel.wait_until_at_rest()
 
     assert not evenkeel.cluster.changes[written:]
     assert _versions(site) == before

@@ -14,17 +14,6 @@ from tests.fixtures.control_plane import ControlPlane
 pytestmark = pytest.mark.controlplane
 
 
-def is_settled(site: Site, name: str, replicas: int, *shorts: str) -> bool:
-    """Whether a workload has so many ready pods, all on these nodes, and none else."""
-    pods = site.witness.pods(**selector(name))
-    places = {site.node_name(short) for short in shorts}
-    return (
-        len(pods) == site.witness.ready(name) == replicas
-        and {pod["spec"]["nodeName"] for pod in pods} <= places
-        and not site.released(name)
-    )
-
-
 def test_no_replica_is_missed_when_two_batches_of_notices_overlap_on_one_workload(
     site: Site,
 ) -> None:
@@ -39,7 +28,7 @@ def test_no_replica_is_missed_when_two_batches_of_notices_overlap_on_one_workloa
     site.wait_for_releases("web", 8 - on_b)
     evenkeel.notify(site.warning("b"))
 
-    site.wait_for("all to run on c", lambda: is_settled(site, "web", 8, "c"))
+    site.wait_for("all to run on c", lambda: site.is_settled("web", 8, "c"))
     assert site.witness.lowest("web") == 8
 
 
@@ -57,7 +46,7 @@ def test_no_replica_is_missed_when_a_replacement_lands_on_a_node_that_is_doomed_
     site.cordon("c", cordoned=False)
     evenkeel.notify(site.warning("b"))
 
-    site.wait_for("all to run on c", lambda: is_settled(site, "web", 2, "c"))
+    site.wait_for("all to run on c", lambda: site.is_settled("web", 2, "c"))
     assert site.witness.lowest("web") == 2
 
 
@@ -76,7 +65,7 @@ def test_the_workload_follows_its_scale_when_it_is_scaled_up_and_down_meanwhile(
     assert site.witness.lowest("web") == 4
     site.scale("web", 3)
 
-    site.wait_for("three to run on b", lambda: is_settled(site, "web", 3, "b"))
+    site.wait_for("three to run on b", lambda: site.is_settled("web", 3, "b"))
     assert site.witness.lowest("web") == 3
 
 
@@ -96,7 +85,7 @@ def test_a_rolling_update_completes_without_loss_when_it_starts_meanwhile(site: 
         return all(pod["metadata"]["labels"].get("version") == "2" for pod in pods)
 
     site.wait_for(
-        "the new version on b", lambda: is_settled(site, "web", 3, "b") and is_new(), seconds=60
+        "the new version on b", lambda: site.is_settled("web", 3, "b") and is_new(), seconds=60
     )
     assert site.witness.lowest("web") == 3
 
@@ -129,7 +118,7 @@ def test_no_pod_stays_released_when_its_node_is_deleted_early(
     site.terminate("a")
     control_plane.delete_node(site.node_name("a"))
 
-    site.wait_for("all to run on b", lambda: is_settled(site, "web", 4, "b"))
+    site.wait_for("all to run on b", lambda: site.is_settled("web", 4, "b"))
     evenkeel.wait_until_at_rest()
     assert site.witness.lowest("web") == 4
 
@@ -145,7 +134,7 @@ def test_no_more_is_lost_than_the_budget_allows_when_somebody_else_evicts_as_wel
 
     with evicting(site, "a", "b") as taken:
         evenkeel.notify(site.warning("a"), site.warning("b"))
-        site.wait_for("all to run on c", lambda: is_settled(site, "web", 8, "c"), seconds=60)
+        site.wait_for("all to run on c", lambda: site.is_settled("web", 8, "c"), seconds=60)
     evenkeel.wait_until_at_rest()
     assert taken
     assert site.witness.ever_released(**selector("web"))

@@ -1,0 +1,56 @@
+"""Evenkeel in a process of its own, for tests that kill it: no queue, and no way to stop it.
+
+    python -m tests.e2e.reconciler_process KUBECONFIG < EVENTS
+
+Hands every line of standard input, an event, to the interruption function, and then invokes the
+handover function again and again, as its schedule does, until somebody ends the process.
+"""
+
+import sys
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import from_kubeconfig
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.flows.asking import ask
+from evenkeel.handlers import handover, interruption
+from evenkeel.model.node import Node
+from evenkeel.model.request import List, Selection
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from simulator.event_source import batch_event, schedule_event
+from simulator.instances import SimulatedInstances
+from tests.e2e.queues import WallClockQueue
+
+CLUSTER_NAME = "e2e"
+
+
+def main(kubeconfig: str) -> None:
+    """Never returns."""
+    clock, recorder = SystemClock(), InMemoryRecorder()
+    cluster, instances = from_kubeconfig(kubeconfig=kubeconfig), SimulatedInstances()
+    instances.adopt(ask(cluster, List(Selection(Node))).items, CLUSTER_NAME)
+    notices, wake_ups = WallClockQueue(clock, "notices"), WallClockQueue(clock, "wake-ups")
+    ports = (cluster, instances)
+    marks = interruption.build(
+        InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
+        *ports,
+        notices,
+        wake_ups,
+        clock,
+        recorder,
+    )
+    moves = handover.build(
+        HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
+        *ports,
+        wake_ups,
+        clock,
+        recorder,
+    )
+    for event in sys.stdin:
+        notices.put(event)
+    marks(batch_event(notices.receive()), None)
+    while True:
+        moves(schedule_event(clock.now()), None)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
