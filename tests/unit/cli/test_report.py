@@ -1,0 +1,89 @@
+import pytest
+from rich.console import Console
+
+from cli.moves import Fate, Move
+from cli.observer import Health, Outage
+from cli.report import Report
+from evenkeel.model.meta import Reference
+from tests.builders import NOW
+
+WEB = Reference(kind="Deployment", namespace="shop", name="web")
+DOWN = Outage(NOW)
+NO_PLACE = Outage(NOW, "no place for a replacement: 0/3 nodes")
+ON_BOTH = frozenset({"warned", "unwarned"})
+POD = Reference(kind="Pod", namespace="shop", name="web-1", uid="u")
+
+
+def health(
+    *,
+    before: int = 2,
+    lowest: int = 0,
+    outage: Outage | None = DOWN,
+    nodes: frozenset[str] = ON_BOTH,
+) -> Health:
+    return Health(
+        WEB, wanted=2, ready=2, before=before, lowest=lowest, outage=outage, first_nodes=nodes
+    )
+
+
+def report(seen: Health, *, movable: bool = True, namespace: str = "") -> Report:
+    return Report(
+        workloads=[seen],
+        fates=[Fate(POD, WEB, Move.HANDED_OVER, "its replacement ran before it went")],
+        movable=[WEB] if movable else [],
+        unwarned=["unwarned"],
+        namespace=namespace,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "movable", "fails"),
+    [
+        pytest.param(health(), True, True, id="it could have been handed over"),
+        pytest.param(health(), False, False, id="it could not"),
+        pytest.param(health(lowest=1, outage=None), True, False, id="one pod was ready always"),
+        pytest.param(health(before=0), True, False, id="it had no ready pod to begin with"),
+        pytest.param(health(outage=NO_PLACE), True, False, id="its replacement found no place"),
+        pytest.param(
+            health(nodes=frozenset({"unwarned"})), True, False, id="its node gave no warning"
+        ),
+        pytest.param(health(nodes=frozenset({"warned"})), True, True, id="its node gave one"),
+    ],
+)
+def test_an_outage_fails_the_run_only_where_a_handover_was_possible(
+    seen: Health, *, movable: bool, fails: bool
+) -> None:
+    assert bool(report(seen, movable=movable).failures) is fails
+
+
+def test_the_verdict_names_what_failed() -> None:
+    assert report(health()).verdict == (
+        "Not as wanted: without a ready pod, though a handover was possible: shop/deploy/web."
+    )
+    assert report(health(lowest=2, outage=None)).verdict.startswith("Of 1 workload that could be")
+
+
+def test_a_failure_counts_when_its_namespace_is_not_shown() -> None:
+    elsewhere = report(health(), namespace="other")
+
+    assert elsewhere.concerned == []
+    assert elsewhere.failures
+
+
+def test_the_report_is_plain_text_in_80_columns_when_it_is_piped() -> None:
+    console = Console(width=80)
+    with console.capture() as capture:
+        report(health(lowest=1, outage=None)).show(console)
+
+    text = capture.get()
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[1].split() == ["shop/deploy/web", "2", "2", "1", "1", "handed", "over"]
+
+
+def test_programs_get_numbers() -> None:
+    data = report(health()).data()
+
+    (row,) = data["workloads"]
+    assert (row["wanted"], row["lowest"], row["moves"]) == (2, 0, {"handed over": 1})
+    assert data["failed"] == ["shop/deploy/web"]
