@@ -30,7 +30,8 @@ def owned(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
 def released(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
     wanted = options.pop("wanted", of.spec.replicas)
     deadline = options.pop("deadline", None)
-    release = builders.release(of, wanted=wanted, deadline=deadline)
+    since = {"since": options.pop("since")} if "since" in options else {}
+    release = builders.release(of, wanted=wanted, deadline=deadline, **since)
     return builders.pod(name, of=of, released=release, **options)
 
 
@@ -256,15 +257,15 @@ def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:
 IN_ORDER_OF_LEAVING = [
     released("broken", ready=False),
     released("soon", deadline=NOW + seconds(60)),
-    released("old", start_time=NOW - timedelta(days=1)),
+    released("z-released-first", since=NOW - timedelta(minutes=1)),
     released("equal-a"),
     released("equal-b"),
-    released("never-started", start_time=None),
+    released("a-released-last", since=NOW + timedelta(seconds=1)),
 ]
 
 
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
-def test_the_order_of_leaving_is_not_available_then_deadline_then_age_then_uid(
+def test_the_order_of_leaving_is_not_available_then_deadline_then_release_then_uid(
     read: list[Pod],
 ) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
