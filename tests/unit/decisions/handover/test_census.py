@@ -287,7 +287,6 @@ def censuses(draw: st.DrawFn) -> Census:
                 node=draw(st.sampled_from(["n1", "n2", "n3", ""])),
                 ready=draw(st.booleans()),
                 ready_since=NOW - seconds(draw(st.sampled_from([0, 10, 30, 3600]))),
-                start_time=draw(st.none() | st.just(NOW)),
             )
             for i in range(draw(st.integers(0, 6)))
         ]
@@ -326,6 +325,26 @@ def test_any_two_invocations_agree_on_who_goes_whatever_order_they_read_the_pods
     assert other.order_of_leaving == census.order_of_leaving
     for count in ("wanted", "surplus", "worth_keeping", "not_made_anew", "next_available_at"):
         assert getattr(other, count) == getattr(census, count)
+
+
+@given(census=censuses(), later=st.integers(1, 60))
+def test_whoever_is_released_meanwhile_does_not_overtake_those_released_before(
+    census: Census, later: int
+) -> None:
+    latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")
+    seen = msgspec.structs.replace(
+        census,
+        released=[*census.released, *builders.census(REPLICA_SET, released=[latest]).released],
+    )
+    before = [item for item in seen.order_of_leaving if item.pod != latest]
+    assert before == list(census.order_of_leaving)
+    same_rank = [
+        item
+        for item in census.released
+        if census.is_available(item.pod) and census.deadline_of(item).at <= NOW + seconds(5)
+    ]
+    order = [item.pod for item in seen.order_of_leaving]
+    assert all(order.index(item.pod) < order.index(latest) for item in same_rank)
 
 
 def test_a_restore_that_a_warning_overtakes_is_counted_like_any_release() -> None:
