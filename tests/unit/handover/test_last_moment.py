@@ -141,9 +141,9 @@ def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: S
 
     assert scene.story(old) == [
         "1.0 wait JobMayFinish",
-        "89.0 evict LastMoment",
-        "89.0 set-condition JobCountsFailures",
-        "89.0 delete BudgetRefusedAtLastMoment",
+        "88.9 evict LastMoment",
+        "88.9 set-condition JobCountsFailures",
+        "88.9 delete BudgetRefusedAtLastMoment",
     ]
     (found,) = scene.cluster.objects("Job")
     assert found["status"].get("failed", 0) == 0

@@ -23,7 +23,7 @@ def test_a_single_replica_behind_a_budget_moves_without_a_dip(scene: Scene) -> N
         "3.0 evict ReplacementAvailable",
     ]
     assert scene.lowest("one") == 1
-    assert scene.gone_at(old) == 3.3
+    assert scene.gone_at(old) == 3.2
     assert scene.pod("one") == scene.pod("one", "o1")
     assert [type(sent.write) for sent in scene.writes if sent.name == old] == [Patch, Evict, Evict]
 

@@ -20,7 +20,10 @@ A message comes back 20 s after the crash of whoever took it: then the Lease is 
 """
 
 ON_TIME = timedelta(milliseconds=100)
-"""So much later than wanted a wake-up may come and still be on time."""
+"""So much later than wanted a wake-up may be due and still be on time."""
+
+ROUNDING = timedelta(seconds=1)
+"""A wake-up comes so much later than it is due: queues count in whole seconds."""
 
 _LOST_THE_RACE = (AlreadyExistsError, ConflictError, InvalidError, NotFoundError)
 
@@ -67,7 +70,7 @@ class ReconcilerLease:
         is_known = (
             known is not None
             and wake_up_at is not None
-            and self._clock.now() <= known <= wake_up_at + ON_TIME
+            and self._clock.now() - ROUNDING <= known <= wake_up_at + ON_TIME
         )
         if lease.spec.holder_identity == self._holder:
             given_up = msgspec.structs.replace(lease.spec, holder_identity="")

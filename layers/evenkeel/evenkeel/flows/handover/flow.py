@@ -60,7 +60,7 @@ class HandoverFlow:
             self._recorder.noted(
                 f"the API server failed this invocation: {error}", error=type(error).__name__
             )
-            return Outcome("ClusterUnavailable", AFTER_A_FAILURE)
+            return Outcome("ClusterUnavailable", AFTER_A_FAILURE, awaited=True)
 
     def _observe(self, view: View, started: datetime) -> Outcome:
         reading.read_marks(self._cluster, view)

@@ -51,7 +51,8 @@ SCHEDULE = timedelta(seconds=60)
 class Outcome(msgspec.Struct, frozen=True):
     """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
 
-    ``awaited``: a wake-up comes without the schedule's sending one.
+    ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
+    is soon enough.
     """
 
     reason: str

@@ -253,7 +253,7 @@ class Writer:
         self._under_way.discard(subject.uid)
         self._view.pods.call_back(subject.uid)
         found = reply.result
-        news = self._take_note(found)
+        news = self._view.pods.controller_of(subject.uid) | self._take_note(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             news |= self._gone(subject)

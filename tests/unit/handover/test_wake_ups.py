@@ -1,0 +1,214 @@
+"""What wakes the reconciler, and what is left in the queue when it rests."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
+from evenkeel.model import names
+from evenkeel.model.notice import WakeUp
+from evenkeel.model.request import Create, Evict, List
+from simulator.event_source import batch_event
+from tests.fixtures.scene import Scene, tenth
+from tests.unit.handover.conftest import MakeScene
+from tests.unit.handover.manifests import bare_pod, deployment
+
+SHORT = {"rebalance_expiry": timedelta(minutes=5)}
+
+
+def with_a_stuck_pod(scene: Scene) -> str:
+    """A Deployment's pod on s1 that finds no other place."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    return scene.pod("stuck")
+
+
+def lose_wake_ups(scene: Scene) -> None:
+    """Whatever is in the queue vanishes."""
+    for message in scene.wake_ups.messages:
+        scene.wake_ups._messages.pop(message.message_id)
+
+
+def test_one_wake_up_stays_one_however_often_the_schedule_comes(make_scene: MakeScene) -> None:
+    scene = make_scene(**SHORT)
+    with_a_stuck_pod(scene)
+    in_queue: set[int] = set()
+    for second in range(5, 300):
+        scene.later(second, lambda: in_queue.add(len(scene.wake_ups.messages)))
+
+    scene.recommend("s1")
+    scene.run(until=400)
+
+    assert in_queue == {1}
+    assert scene.is_quiet
+
+
+def test_a_wake_up_that_never_came_is_made_up_for_by_the_schedule(scene: Scene) -> None:
+    pod = with_a_stuck_pod(scene)
+
+    scene.interrupt("s1")
+    scene.run(until=0.5)
+    lose_wake_ups(scene)
+    scene.run(until=80)
+
+    assert scene.story(pod)[0] == "30.0 release NodeDoomed"
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_a_wake_up_lost_on_the_way_is_made_up_for_by_the_schedule(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=65)
+    lose_wake_ups(scene)
+    scene.run(until=110)
+
+    assert scene.gone_at("alone") == 90.0
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone", grace=0))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    (sent,) = (s for s in scene.written("alone") if isinstance(s.write, Evict))
+    assert sent.at == pytest.approx(120 - 1 - 1 / 150, abs=0.01)
+
+
+def test_several_wake_ups_at_once_are_worth_one(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    scene.interrupt("s1")
+    scene.run(until=0.5)
+    lose_wake_ups(scene)
+    for _ in range(8):
+        scene.wake_ups.send(WakeUp(reason="Doomed"))
+
+    scene.run(until=16.5)
+
+    assert len(scene.wake_ups.messages) == 1
+    assert scene.moving.batches == [8]
+
+
+def test_a_malformed_wake_up_is_dropped_and_counted(scene: Scene) -> None:
+    scene.begin()
+    scene.wake_ups.put("{")
+    scene.wake_ups.put('{"reason": 1}')
+    scene.wake_ups.put('{"v": 1, "reason": "Doomed"}')
+
+    scene.run(until=5)
+
+    assert scene.wake_ups.messages == []
+    assert scene.recorder.total("WakeUpsMalformed") == 2
+    assert scene.recorder.notes[0][0].startswith("message wake-ups-1 is no wake-up")
+    assert scene.outcomes() == ["Quiet"]
+
+
+def test_malformed_wake_ups_alone_ask_the_cluster_nothing(scene: Scene) -> None:
+    scene.begin()
+    scene.wake_ups.put("no JSON")
+
+    scene.run(until=5)
+
+    assert scene.requests == []
+    assert scene.wake_ups.messages == []
+
+
+def test_something_else_than_a_queue_is_told_so(scene: Scene) -> None:
+    scene.begin()
+    message = scene.wake_ups.put("{}")
+    event = batch_event([message])
+    event["Records"][0]["eventSource"] = "aws:kinesis"
+
+    with pytest.raises(MalformedEventError, match="aws:kinesis"):
+        scene._handover()(event, None)
+
+
+def test_nothing_doomed_costs_two_reads_a_minute(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.begin()
+
+    scene.run(until=100)
+
+    assert [at for at, _ in scene.requests] == pytest.approx([30, 30, 90, 90], abs=0.01)
+    assert all(isinstance(request, List) for _, request in scene.requests)
+
+
+def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(scene: Scene) -> None:
+    pod = with_a_stuck_pod(scene)
+    scene.interrupt("s1")
+    scene.run(until=1.5)
+    scene.wake_ups.fail(QueueError("no"))
+    scene.run(until=17)
+    scene.wake_ups.fail(None)
+    scene.run(until=22)
+
+    assert any("comes back when its visibility timeout ends" in n for n, _ in scene.recorder.notes)
+    assert len(scene.moving.running) == 1
+    assert scene.moving.batches == [1, 1]
+    assert scene.story(pod) == ["1.0 release NodeDoomed", "1.0 wait ReplacementPending"]
+
+
+def test_the_schedule_fails_loudly_when_it_cannot_send_a_wake_up(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    scene.interrupt("s1")
+    scene.run(until=0.5)
+    lose_wake_ups(scene)
+    scene.wake_ups.fail(QueueError("no"))
+
+    scene.run(until=50)
+
+    assert [type(error) for error in scene.schedule.errors] == [QueueError]
+
+
+def test_an_invocation_ends_after_its_time_and_the_next_goes_on(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    idle: list[float] = []
+
+    def look() -> None:
+        if not scene.moving.running:
+            idle.append(tenth(scene.seconds))
+
+    for step in range(15, 290):
+        scene.later(step / 10, look)
+
+    scene.interrupt("s1")
+    scene.run(until=29)
+
+    assert idle == [16.1, 16.2, 16.3, 16.4, 16.5, 16.6, 16.7, 16.8, 16.9, 17.0]
+    assert scene.outcomes() == ["OutOfTime"]
+
+
+def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) -> None:
+    pod = with_a_stuck_pod(scene)
+    down = {"is": True}
+    scene.fail(UnavailableError("refused"), lambda _: down["is"] and scene.seconds >= 0.5)
+
+    scene.interrupt("s1")
+    scene.run(until=30.5)
+    down["is"] = False
+    scene.run(until=40)
+
+    assert scene.outcomes() == ["ClusterUnavailable"] * 31
+    assert scene.story(pod)[0] == "31.1 release NodeDoomed"
+    assert scene.recorder.total("InvocationsFailed") == 31
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_the_namespace_and_the_lease_are_made_where_they_are_missing(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+
+    scene.interrupt("s1")
+    scene.run(until=5)
+
+    made = [s.name for s in scene.writes if isinstance(s.write, Create) and s.error is None]
+    assert made == [names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE]
