@@ -48,6 +48,7 @@ class Kubelets:
         """Begin to observe nodes and pods."""
         self._world = world
         self._dead: set[str] = set()
+        self._born_dead: set[str] = set()
         self._timers: dict[str, list[Timer]] = {}
         self._volumes = Volumes(world, self._dead.__contains__)
         world.store.observe("Node", self._node_changed)
@@ -67,6 +68,7 @@ class Kubelets:
     def assume_dead(self, node: str) -> None:
         """Take it that a node that is about to appear has no kubelet."""
         self._dead.add(node)
+        self._born_dead.add(node)
 
     def revive(self, node: str) -> None:
         """The machine is on again: its pods start anew, those that were deleted end."""
@@ -88,11 +90,16 @@ class Kubelets:
             _unless_gone(lambda: self._world.server.change("Node", ("", name), silent, "status"))
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
-        if old is None and new is not None and not is_true(new, "Ready"):
-            name = new["metadata"]["name"]
+        if old is not None or new is None:
+            return
+        name = new["metadata"]["name"]
+        if name in self._born_dead:
+            self._born_dead.discard(name)
+            return
+        # A machine of this name that died before is another.
+        self._dead.discard(name)
+        if not is_true(new, "Ready"):
             self._world.clock.call_in(timedelta(), lambda: self._report(name))
-        if new is None and old is not None:
-            self._dead.discard(old["metadata"]["name"])
 
     def _report(self, name: str) -> None:
         def ready(node: Obj) -> Obj:
