@@ -1,6 +1,12 @@
 """Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
 
-from rich.console import Console
+import io
+
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
+
+UNBOUNDED = 1_000
+"""As wide as anything may get in a pipe, which has no edge."""
 
 
 def standard_output() -> Console:
@@ -19,3 +25,27 @@ def standard_error() -> Console:
 def can_show_live(console: Console) -> bool:
     """Whether a picture that is painted again and again can be shown."""
     return console.is_terminal and not console.is_dumb_terminal
+
+
+def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:
+    """Print something; in a pipe without styles, and without blanks at the ends of lines.
+
+    ``width`` counts in a pipe only, where it is the console's without one. It gives way where
+    the content would have to be cut off: a name without its end is of no use.
+    """
+    if console.is_terminal:
+        console.print(content)
+        return
+    wanted = Measurement.get(console, console.options.update(width=UNBOUNDED), content)
+    stream = io.StringIO()
+    plain = Console(
+        file=stream,
+        width=max(width or console.width, wanted.minimum),
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    plain.print(content)
+    for line in stream.getvalue().splitlines():
+        console.out(line.rstrip(), highlight=False)

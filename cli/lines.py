@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli import words
+from cli.console import print_trimmed
 from evenkeel.model.decision import Decision, Verb
 
 STYLES: Final = {
@@ -46,9 +47,12 @@ class Line:
         word = (f"{self.word:<{WORD_WIDTH}}", self.style)
         return Text.assemble(f"{time}  ", word, f" {self.text}")
 
-    def show(self, console: Console) -> None:
-        """Print it: wrapped below itself on a terminal, unbroken elsewhere."""
-        if not console.is_terminal:
+    def show(self, console: Console, *, wraps: bool = False) -> None:
+        """Print it: wrapped below itself on a terminal, and elsewhere where it ``wraps``.
+
+        In a pipe a line is better left whole, for whatever reads it.
+        """
+        if not (console.is_terminal or wraps):
             console.print(self.flat(), soft_wrap=True)
             return
         grid = Table.grid(padding=(0, 1, 0, 0))
@@ -56,7 +60,7 @@ class Line:
         grid.add_column(width=WORD_WIDTH)
         grid.add_column(overflow="fold")
         grid.add_row(words.offset(self.since), Text(self.word, self.style), Text(self.text))
-        console.print(grid)
+        print_trimmed(console, grid)
 
 
 def of_decision(decision: Decision, since: timedelta) -> Line:

@@ -3,9 +3,8 @@
 A table is a value; the same one is printed on a terminal with colours and in a pipe without.
 """
 
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +14,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from cli.console import UNBOUNDED, print_trimmed
+
 GAP = 2
 """Spaces between two columns."""
-
-
-UNBOUNDED = 1_000
-"""How wide a wide table may get in a pipe, which has no edge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,18 +80,7 @@ class Table:
             )
         for row in self.rows:
             grid.add_row(*(Text(row[i].text, row[i].style) for i in shown))
-        if console.is_terminal:
-            console.print(grid)
-            return
-        for line in _plain(grid, UNBOUNDED if wide else console.width):
-            console.out(line, highlight=False)
-
-
-def _plain(grid: RichTable, width: int) -> Iterator[str]:
-    """The lines of a table without styles, and without blanks at their ends."""
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, highlight=False).print(grid)
-    return map(str.rstrip, stream.getvalue().splitlines())
+        print_trimmed(console, grid, width=UNBOUNDED if wide else None)
 
 
 def dump(data: Mapping[str, Any] | Sequence[Any], output: str) -> None:

@@ -91,7 +91,7 @@ def _tell(scene: Scene, out: Console) -> None:
     simulation = scene.simulation
 
     def say(word: str, text: str) -> None:
-        Line(simulation.clock.now() - simulation.started, word, text).show(out)
+        Line(simulation.clock.now() - simulation.started, word, text).show(out, wraps=True)
 
     simulation.on_event = lambda arriving, node: say("event", events.describe(arriving, node))
     simulation.on_loss = lambda node, pods: say("end", words.end_of(node, pods))

@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cli import words
+from cli.console import print_trimmed
 from cli.explain import steps
 from cli.explain.drainers import Drainer
 from cli.explain.steps import Course
@@ -163,10 +164,7 @@ def _item(console: Console, mark: str, text: str) -> None:
     grid.add_column(width=4, justify="right")
     grid.add_column(overflow="fold")
     grid.add_row(mark, Text(text))
-    with console.capture() as capture:
-        console.print(grid)
-    for line in capture.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
+    print_trimmed(console, grid)
 
 
 def _data(courses: Courses) -> list[dict[str, Any]]:

@@ -46,6 +46,10 @@ def test_a_table_has_colours_when_it_is_on_a_terminal() -> None:
     assert "\x1b[32m" in printed(terminal=True)
 
 
+def test_no_name_is_cut_off_when_a_pipe_is_too_narrow() -> None:
+    assert "a" * 30 in printed(width=20)
+
+
 def test_nothing_gives_way_when_it_is_wide() -> None:
     lines = printed(wide=True).splitlines()
 

@@ -1,0 +1,195 @@
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from cli import checkout
+from cli.demo import play, storm
+from cli.demo.view import View
+from cli.errors import BadInputError, UnmetError
+from cli.main import main
+
+EVENKEEL = Path(sys.executable).parent / "evenkeel"
+PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    done = CliRunner().invoke(main, ["demo", "-o", "json"])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def rows(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["workload"]: row for row in report["workloads"]}
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        pytest.param("shop/deploy/login", id="a single replica behind a budget that deadlocks"),
+        pytest.param("shop/deploy/coupons", id="a single replica"),
+        pytest.param("shop/deploy/checkout", id="three replicas behind a budget of two"),
+        pytest.param("kube-system/deploy/coredns", id="two replicas behind maxUnavailable 1"),
+    ],
+)
+def test_no_replica_is_missed_where_all_pods_were_warned(
+    report: dict[str, Any], workload: str
+) -> None:
+    row = rows(report)[workload]
+
+    assert row["lowest"] == row["wanted"] == row["ready"]
+    assert row["moves"] == {"handed over": 1}
+
+
+@pytest.mark.parametrize(
+    ("workload", "way"),
+    [
+        ("batch/job/nightly-report", "at the last moment"),
+        ("batch/job/import", "finished first"),
+        ("data/deploy/ledger", "at once"),
+        ("data/sts/queue", "one at a time"),
+        ("kube-system/ds/node-agent", "left"),
+        ("ml/deploy/embeddings", "at the last moment"),
+        ("ops/pod/debug-shell", "at the last moment"),
+        ("shop/deploy/chat", "in turns"),
+        ("shop/deploy/mailer", "at once"),
+        ("shop/deploy/web", "handed over"),
+        ("tenant/deploy/portal", "at the last moment"),
+    ],
+)
+def test_the_demo_has_a_workload_for_every_way_that_pods_can_go(
+    report: dict[str, Any], workload: str, way: str
+) -> None:
+    assert way in rows(report)[workload]["moves"]
+
+
+def test_the_report_says_why_a_replacement_could_not_run(report: dict[str, Any]) -> None:
+    reasons = {row["why"] for row in report["ways"] if row["move"] == "at the last moment"}
+
+    assert any(reason.startswith("no place for a replacement: 0/") for reason in reasons)
+    assert any(reason.startswith("no leave for a replacement: exceeded") for reason in reasons)
+
+
+def test_the_demo_ends_well(report: dict[str, Any]) -> None:
+    assert report["failed"] == []
+    lost = [row for row in report["ways"] if row["move"] in ("lost with its node", "still waiting")]
+    assert lost == []
+
+
+@pytest.fixture(scope="module")
+def piped() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EVENKEEL, "demo"], capture_output=True, text=True, timeout=60, check=False, env=PLAIN
+    )
+
+
+def test_the_demo_is_plain_text_in_80_columns_when_it_is_piped(
+    piped: subprocess.CompletedProcess[str],
+) -> None:
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert "\x1b" not in piped.stdout
+    assert max(map(len, piped.stdout.splitlines())) <= 80
+    assert "60 nodes, 40 of them spot" in piped.stdout
+
+
+def test_events_and_ends_are_told_in_their_order_when_it_is_piped(
+    piped: subprocess.CompletedProcess[str],
+) -> None:
+    told = [line.split() for line in piped.stdout.splitlines() if line.startswith(" ")]
+    times = [float(words[0].strip("+s")) for words in told if words[0].startswith("+")]
+
+    assert times == sorted(times)
+    assert sum(words[1] == "end" for words in told if len(words) > 1) == 19
+
+
+def test_a_live_picture_is_shown_on_a_terminal_and_the_report_stays() -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [EVENKEEL, "demo", "--speed", "200"],
+        stdout=theirs,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        env=PLAIN | {"COLUMNS": "80", "LINES": "24"},
+    ) as process:
+        os.close(theirs)
+        shown = _read_all(ours)
+        assert process.wait(timeout=60) == 0
+
+    text = shown.decode()
+    assert "seconds until a node dies" in text
+    assert "\x1b[" in text
+    assert "Of 9 workloads that could be handed over" in text.replace("\r", "")
+
+
+def _read_all(descriptor: int) -> bytes:
+    """What is written to a terminal until its last writer closes it."""
+    found = b""
+    while select.select([descriptor], [], [], 60)[0]:
+        try:
+            chunk = os.read(descriptor, 65536)
+        except OSError:  # Linux: nobody holds the other end any more
+            break
+        if not chunk:
+            break
+        found += chunk
+    os.close(descriptor)
+    return found
+
+
+def test_the_picture_fits_into_24_lines_of_80_columns() -> None:
+    scene = play.prepare()
+    console = Console(width=80, height=24, color_system=None)
+    view = View(scene.simulation, scene.nodes, console)
+    for _, phase in zip(range(80), play.steps(scene), strict=False):
+        assert phase is play.Phase.STORM
+    with console.capture() as capture:
+        console.print(view.picture("now"))
+    scene.simulation.close()
+
+    lines = capture.get().splitlines()
+    assert len(lines) <= 24
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert any("gone" in line and "hint" in line for line in lines)
+
+
+def test_the_storm_comes_the_same_way_every_time() -> None:
+    scenes = [play.prepare() for _ in range(2)]
+    blows = [[(blow.after, blow.arriving.event) for blow in scene.storm.blows] for scene in scenes]
+    for scene in scenes:
+        scene.simulation.close()
+
+    assert blows[0] == blows[1]
+    assert len(blows[0]) == storm.WARNINGS + len(checkout.sample_events())
+
+
+def test_a_function_that_does_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report does not ask Evenkeel: without any handover workloads go to zero."""
+    monkeypatch.setattr("cli.world.Application.send", lambda _self, _event: None)
+
+    done = CliRunner().invoke(main, ["demo", "-o", "json"])
+
+    assert done.exit_code == 1
+    assert {"shop/deploy/login", "shop/deploy/coupons"} <= set(json.loads(done.stdout)["failed"])
+
+
+def test_it_is_said_where_the_samples_should_be_when_there_are_none(tmp_path: Path) -> None:
+    with pytest.raises(UnmetError, match=r"there are no sample events in .*: run evenkeel from"):
+        play.prepare(root=tmp_path)
+
+
+def test_a_spoilt_sample_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / "a.json").write_text("{")
+
+    with pytest.raises(BadInputError, match=r"a\.json, record 1 \(line 1\): is truncated"):
+        play.prepare(root=tmp_path)
