@@ -63,8 +63,7 @@ class Site:
         """Stop every Evenkeel, and take away what it and the test left outside the namespace."""
         for evenkeel in self._deployed:
             evenkeel.stop()
-            # pytest shows it with a failure.
-            sys.stdout.write(evenkeel.story)
+        self.tell()
         for manifest in self._cluster_scoped:
             kind, name = manifest["kind"], manifest["metadata"]["name"]
             self.control_plane.delete(manifest["apiVersion"], kind, name)
@@ -72,6 +71,11 @@ class Site:
             *("delete", "--ignore-not-found", "--wait=false", "-n", names.SYSTEM_NAMESPACE),
             *(f"lease/{names.HANDOVER_LEASE}", f"configmap/{names.PAUSED}"),
         )
+
+    def tell(self) -> None:
+        """Write down what every Evenkeel did; pytest shows it with a failure."""
+        for evenkeel in self._deployed:
+            sys.stdout.write(evenkeel.story)
 
     def deploy(self, *, forbids_leases: bool = False, mode: Mode = Mode.ACT) -> Evenkeel:
         """Begin to run an Evenkeel, which stops with the site."""

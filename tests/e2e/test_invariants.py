@@ -34,8 +34,14 @@ class Storm:
         return {p["metadata"]["uid"] for p in self.first_pods if p["spec"]["nodeName"] in names}
 
 
+@pytest.fixture
+def storm(the_storm: Storm) -> Storm:
+    the_storm.site.tell()
+    return the_storm
+
+
 @pytest.fixture(scope="module")
-def storm(control_plane: ControlPlane) -> Iterator[Storm]:
+def the_storm(control_plane: ControlPlane) -> Iterator[Storm]:
     """Interruption warnings for the nodes a and b were carried through; c and d had none."""
     with control_plane.namespace() as name, Site.open(control_plane, name) as site:
         site.add_nodes("a", "b")

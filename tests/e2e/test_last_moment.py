@@ -48,8 +48,14 @@ class End:
         return departure
 
 
+@pytest.fixture
+def end(the_end: End) -> End:
+    the_end.site.tell()
+    return the_end
+
+
 @pytest.fixture(scope="module")
-def end(control_plane: ControlPlane) -> Iterator[End]:
+def the_end(control_plane: ControlPlane) -> Iterator[End]:
     """The node a, the only one with room, had 15 s left, and they have passed."""
     with control_plane.namespace() as name, Site.open(control_plane, name) as site:
         site.add_nodes("a")

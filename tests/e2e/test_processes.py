@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -48,8 +49,10 @@ def test_the_schedule_alone_finishes_the_work_when_the_process_is_killed_in_mid_
         process.wait(10)
     assert site.released("web")
 
-    # The Lease of the dead process lasts for up to 20 s.
-    site.deploy().schedule()
+    # The Lease of the dead process has expired when the schedule comes round.
+    evenkeel = site.deploy()
+    site.clock.skip(timedelta(minutes=1))
+    evenkeel.schedule()
     site.wait_for("all to run on b", lambda: site.is_settled("web", 6, "b"))
     assert site.witness.lowest("web") == 6
 
