@@ -1,7 +1,6 @@
 """Kubeconfigs as kubectl reads them, and what is said of those that cannot be read."""
 
 import json
-import stat
 import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
@@ -61,21 +60,20 @@ def written(folder: Path, content: object, name: str = "config") -> str:
     return str(path)
 
 
-def plugin(folder: Path, status: Mapping[str, Any], **exec_: Any) -> dict[str, Any]:
+def plugin(folder: Path, status: Mapping[str, Any]) -> dict[str, Any]:
     """A user with an exec plugin; ``COUNT`` in its status counts the times it was started."""
     script, counter = folder / "plugin.py", folder / "count"
     counter.write_text("0")
     answered = json.dumps({"apiVersion": EXEC_API, "kind": "ExecCredential", "status": status})
     script.write_text(
-        f"#!{sys.executable}\n"
         "import json, os, pathlib\n"
         f"counter = pathlib.Path({str(counter)!r})\n"
         "counter.write_text(str(int(counter.read_text()) + 1))\n"
         "assert json.loads(os.environ['KUBERNETES_EXEC_INFO'])['kind'] == 'ExecCredential'\n"
         f"print({answered!r}.replace('COUNT', counter.read_text()))\n"
     )
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return {"exec": {"apiVersion": EXEC_API, "command": str(script), **exec_}}
+    command = {"command": sys.executable, "args": [str(script)]}
+    return {"exec": {"apiVersion": EXEC_API, **command}}
 
 
 def tokens_seen(server: ScriptedServer) -> list[str | None]:
