@@ -1,0 +1,161 @@
+"""The pause: while its ConfigMap is there nothing is touched."""
+
+import itertools
+from typing import Any
+
+from evenkeel.errors import UnavailableError
+from evenkeel.flows import pause
+from evenkeel.model import names
+from evenkeel.model.request import Request
+from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import bare_pod, deployment
+
+PAUSED: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
+}
+
+
+def pause_at(scene: Scene, seconds: float) -> None:
+    """Somebody pauses Evenkeel then."""
+    scene.later(seconds, lambda: scene.apply(PAUSED))
+
+
+def resume_at(scene: Scene, seconds: float) -> None:
+    """Somebody resumes it then."""
+    scene.later(
+        seconds,
+        lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
+    )
+
+
+def is_the_question(request: Request) -> bool:
+    """Whether a request asks for the pause."""
+    return request == pause.QUESTION
+
+
+def test_a_handover_stops_in_the_middle_and_goes_on_when_it_is_over(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("one")
+    pause_at(scene, 2)
+    resume_at(scene, 40)
+
+    scene.interrupt("s1")
+    scene.run(until=39)
+    while_paused = scene.written(after=2)
+    scene.run(until=60)
+
+    assert while_paused == []
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "42.7 evict ReplacementAvailable",
+    ]
+    assert scene.lowest("one") == 1
+    assert scene.outcomes()[0] == "Paused"
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_no_write_is_made_more_than_a_second_after_it(scene: Scene) -> None:
+    """Many pods, released one after the other: the pause comes in the middle."""
+    scene.add_node("s1", room="40")
+    scene.apply(*(deployment(f"app-{number}") for number in range(80)))
+    scene.settle()
+    scene.add_node("o1", spot=False, room="40")
+    scene.begin()
+    pause_at(scene, 1.05)
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    stopped = [sent.at for sent in scene.written(after=1)]
+    assert stopped
+    assert max(stopped) < 2.05
+
+
+def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+    pause_at(scene, 0.5)
+
+    scene.interrupt("s1")
+    scene.run(until=115)
+
+    assert [sent.name for sent in scene.written()] == ["s1"]
+    assert scene.story("alone") == []
+    assert set(scene.outcomes()) == {"Paused"}
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+    pause_at(scene, 0.5)
+    resume_at(scene, 100)
+
+    scene.interrupt("s1")
+    scene.run(until=115)
+
+    assert scene.gone_at("alone") == 101.1
+
+
+def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.apply(PAUSED)
+    scene.begin()
+    resume_at(scene, 20)
+
+    scene.interrupt("s1")
+    scene.run(until=19)
+    assert scene.written() == []
+    scene.run(until=60)
+
+    assert scene.lowest("one") == 1
+    assert scene.pod("one", "o1")
+
+
+def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) -> None:
+    """Nobody knows whether Evenkeel is paused: a second later no write is made any more."""
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("one")
+    scene.fail(
+        UnavailableError("no answer"),
+        lambda request: 2 <= scene.seconds < 12 and is_the_question(request),
+    )
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
+    assert 12 <= scene.gone_at(pod) < 13
+    assert scene.lowest("one") == 1
+
+
+def test_it_is_asked_for_more_than_once_a_second_while_work_goes_on(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=15)
+
+    asked = [at for at, request in scene.requests if is_the_question(request) and at > 1.02]
+    assert max(later - at for at, later in itertools.pairwise(asked)) < 1
+    assert len(asked) < 30
