@@ -1,5 +1,6 @@
 """The flow of the handover function: look whether there is work, take the Lease, reconcile."""
 
+import itertools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -22,7 +23,10 @@ AFTER_A_FAILURE = timedelta(seconds=1)
 
 
 class HandoverFlow:
-    """Outlives invocations. What it keeps between them only saves work."""
+    """Outlives invocations. What it keeps between them only saves work.
+
+    Two invocations of one process at a time are two holders of the Lease.
+    """
 
     def __init__(
         self,
@@ -39,6 +43,7 @@ class HandoverFlow:
         self._clock = clock
         self._recorder = recorder
         self._teller = Teller(recorder)
+        self._runs = itertools.count(1)
         self._spot_count = SpotCount(cluster)
 
     def run(
@@ -77,7 +82,8 @@ class HandoverFlow:
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", UNHURRIED, awaited=True)
-        lease = ReconcilerLease(self._cluster, self._clock, self._settings.holder)
+        holder = f"{self._settings.holder}/{next(self._runs)}"
+        lease = ReconcilerLease(self._cluster, self._clock, holder)
         try:
             if not lease.acquire():
                 if not scheduled:
