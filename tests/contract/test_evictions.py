@@ -116,6 +116,17 @@ def test_a_budget_is_spent_at_the_eviction_and_refilled_by_the_replacement(
     ground.evict(second)
 
 
+def test_a_leaving_pod_is_not_healthy_though_it_is_still_ready(ground: Ground) -> None:
+    ground.apply(budget("web", "web", minAvailable=1))
+    ground.apply(pod("web", labels={"app": "web"}, annotations=SLOW_STOP))
+    (only,) = ground.ready_pods(1)
+    counted(ground, current_healthy=1)
+    ground.delete(only)
+    counted(ground, current_healthy=0)
+    left = ground.get(Pod, "web")
+    assert (left.leaving, left.ready) == (True, True)
+
+
 def test_a_budget_still_being_counted_refuses(ground: Ground) -> None:
     """A budget that its controller has not seen since its last change allows nothing."""
     ground.apply(budget("web", "web", minAvailable=0))

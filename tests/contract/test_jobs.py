@@ -1,5 +1,7 @@
 """What Jobs make of pods that end, and of pods that are evicted."""
 
+from datetime import timedelta
+
 import pytest
 
 from evenkeel.decisions.writes import disruption_patch
@@ -44,14 +46,18 @@ def test_a_job_completes_when_enough_pods_have_succeeded(ground: Ground) -> None
     assert [p.status.phase for p in ground.pods()] == ["Succeeded"] * 3
 
 
-def test_an_evicted_pod_counts_as_failed_and_is_replaced_at_once(ground: Ground) -> None:
-    """At once but for the back-off of ten seconds after a failure."""
+def test_an_evicted_pod_counts_as_failed_and_is_replaced_after_a_back_off(
+    ground: Ground,
+) -> None:
+    """Ten seconds after the failure, to the second."""
     ground.apply(job("batch", SLOW_STOP))
     old = running(ground)
+    before = ground.clock.now()
     ground.evict(old)
     ground.eventually(lambda: ground.get(Job, "batch").status.failed == 1)
     new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)[0]
     assert new.controller == old.controller
+    assert ground.clock.now() - before > timedelta(seconds=8)
 
 
 def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Ground) -> None:

@@ -205,6 +205,20 @@ def test_owned_pods_go_and_released_ones_stay_when_the_workload_is_deleted(
     ground.never(lambda: [p.uid for p in ground.pods()] != [old.uid], seconds=1)
 
 
+def test_a_replica_set_that_is_being_deleted_makes_nothing(ground: Ground) -> None:
+    ground.apply(deployment("web"))
+    (pod,) = ground.ready_pods(1)
+    hold = {"metadata": {"finalizers": ["example.org/hold"]}}
+    ground.patch(ReplicaSet, ground.replica_set().name, hold)
+    ground.delete(ground.get(Deployment, "web"))
+    ground.eventually(lambda: ground.replica_set().leaving)
+    ground.delete(pod)
+    ground.gone(pod)
+    ground.never(ground.pods, seconds=1)
+    ground.patch(ReplicaSet, ground.replica_set().name, {"metadata": {"finalizers": None}})
+    ground.eventually(lambda: not ground.list(ReplicaSet))
+
+
 def test_a_ready_surplus_pod_goes_when_replicas_are_reduced_while_one_is_released(
     ground: Ground,
 ) -> None:
