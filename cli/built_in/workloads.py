@@ -16,7 +16,7 @@ LABEL: Final = "app.kubernetes.io/name"
 
 
 def all_manifests() -> list[dict[str, Any]]:
-    """Namespaces, workloads, budgets, claims, quota and Services."""
+    """Namespaces, workloads, and what surrounds them."""
     return [
         *(_namespace(name) for name in NAMESPACES),
         *_shop(),
@@ -31,6 +31,7 @@ def _shop() -> list[dict[str, Any]]:
     return [
         _deployment("shop", "web", 96, cpu="250m"),
         _service("shop", "web"),
+        _autoscaler("shop", "web", 96, 144),
         _deployment("shop", "api", 48, cpu="400m", spec={"minReadySeconds": 3}),
         _service("shop", "api"),
         _deployment("shop", "search", 18, cpu="500m", pod={"affinity": _apart("search")}),
@@ -49,6 +50,7 @@ def _data() -> list[dict[str, Any]]:
     return [
         _stateful_set("data", "postgres", 3),
         _budget("data", "postgres", maxUnavailable=1),
+        _policy("data", "postgres"),
         _stateful_set("data", "queue", 2),
         _claim("data", "ledger"),
         _deployment("data", "ledger", 1, pod={"volumes": [_volume("ledger")]}),
@@ -179,6 +181,25 @@ def _budget(namespace: str, name: str, **bound: int) -> dict[str, Any]:
         "kind": "PodDisruptionBudget",
         "metadata": _meta(namespace, name),
         "spec": {"selector": {"matchLabels": {LABEL: name}}, **bound},
+    }
+
+
+def _autoscaler(namespace: str, name: str, least: int, most: int) -> dict[str, Any]:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": _meta(namespace, name),
+        "spec": {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most},
+    }
+
+
+def _policy(namespace: str, name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": _meta(namespace, name),
+        "spec": {"podSelector": {"matchLabels": {LABEL: name}}, "policyTypes": ["Ingress"]},
     }
 
 

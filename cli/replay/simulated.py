@@ -20,6 +20,7 @@ type Builder = Callable[[SimulatedClock], SimulatedCluster]
 BEFORE: Final = timedelta(minutes=10)
 """A cluster is brought up so long before the first event."""
 
+LOOKING_AROUND: Final = timedelta(seconds=10)
 STEP: Final = timedelta(seconds=1)
 LONGEST: Final = timedelta(minutes=30)
 AFTERWARDS: Final = timedelta(seconds=30)
@@ -32,12 +33,15 @@ def run(task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool)
     Each event is given at its own time with ``keep_time``; else all are given at once, stale
     ones as if they were new. Raises BadInputError where an instance cannot be bound.
     """
-    beginning = min((event.given_at for event in task.arriving), default=now)
-    clock = SimulatedClock((beginning if task.keep_time else now) - BEFORE)
+    beginning = now
+    if task.keep_time:
+        beginning = min((event.given_at for event in task.arriving), default=now)
+    clock = SimulatedClock(beginning - BEFORE)
     cluster = build(clock)
     rebind(cluster, binding.bind(task.notices, nodes_of(cluster), task.wish, lend=True))
-    clock.advance((beginning if task.keep_time else now) - clock.now())
+    clock.advance(beginning - LOOKING_AROUND - clock.now())
     simulation = Simulation(clock, cluster, *task.recorders(clock, Mode.ACT))
+    clock.advance(beginning - clock.now())
     printer = Printer(out, clock, quiet=quiet)
     simulation.journal.listener = printer.decided
     simulation.on_event = printer.event

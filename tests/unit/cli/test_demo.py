@@ -48,7 +48,7 @@ def test_no_replica_is_missed_where_all_pods_were_warned(
     row = rows(report)[workload]
 
     assert row["lowest"] == row["wanted"] == row["ready"]
-    assert row["moves"] == {"handed over": 1}
+    assert set(row["moves"]) == {"handed over"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,237 @@
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.built_in import cluster as built_in
+from cli.errors import BadInputError
+from cli.explain import drainers, gather, lookup
+from cli.main import main
+from evenkeel.model import names
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from tests.builders import NOW
+
+LOGIN = "shop/deploy/login"
+
+
+def explain(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["explain", "--built-in", *arguments])
+
+
+def explained(subject: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(explain(subject, "-o", "json").stdout)
+    return found
+
+
+@pytest.fixture
+def cluster() -> SimulatedCluster:
+    return built_in.build(SimulatedClock(NOW))
+
+
+@pytest.mark.parametrize(
+    ("subject", "warning", "hint"),
+    [
+        ("shop/deploy/login", "handover", "handover"),
+        ("shop/deploy/chat", "rationed", "leave"),
+        ("shop/deploy/mailer", "at-once", "leave"),
+        ("data/deploy/ledger", "at-once", "leave"),
+        ("data/sts/postgres", "by-ordinal", "by-ordinal"),
+        ("batch/job/nightly-report", "at-last-moment", "leave"),
+        ("ops/pod/debug-shell", "at-last-moment", "leave"),
+    ],
+)
+def test_a_workload_is_explained_by_the_way_that_its_pods_go(
+    subject: str, warning: str, hint: str
+) -> None:
+    found = explained(subject)
+
+    assert [course["way"] for course in found["onInterruptionWarning"]] == [warning]
+    assert [course["way"] for course in found["onRebalanceRecommendation"]] == [hint]
+    assert all(course["steps"] for course in found["onInterruptionWarning"])
+
+
+def test_a_handover_is_told_step_by_step_with_its_last_moment() -> None:
+    (course,) = explained(LOGIN)["onInterruptionWarning"]
+
+    assert course["reason"] == "MakeBeforeBreak"
+    released, evicted, last = course["steps"]
+    assert released.startswith("It is released from login-")
+    assert "the budget login allows that" in evicted
+    assert "89 s after the warning" in last
+    assert "a budget that refuses even then is overruled" in last
+
+
+def test_the_annotations_that_change_it_are_named() -> None:
+    login, chat = explained(LOGIN), explained("deploy/chat")
+
+    (warning,), (hint,) = login["onInterruptionWarning"], login["onRebalanceRecommendation"]
+    assert any(names.HANDOVER in change for change in warning["changes"])
+    assert any(names.AT_DEADLINE in change for change in warning["changes"])
+    assert any(names.DO_NOT_DISRUPT in change for change in hint["changes"])
+    (course,) = chat["onInterruptionWarning"]
+    assert course["changes"] == [f"take the annotation {names.HANDOVER} off"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "seen"),
+    [
+        ({"karpenter.sh/nodepool": "spot"}, ["Karpenter"]),
+        ({"eks.amazonaws.com/nodegroup": "burst"}, ["EKS managed node group"]),
+        (
+            {"karpenter.sh/nodepool": "general", "eks.amazonaws.com/compute-type": "auto"},
+            ["EKS Auto Mode"],
+        ),
+        ({}, []),
+    ],
+)
+def test_drainers_are_seen_by_the_labels_of_nodes(
+    labels: Mapping[str, str], seen: list[str]
+) -> None:
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    metadata = {"name": "n1", "labels": labels}
+    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+    node = lookup.find(cluster, lookup.parse("node/n1", ""))
+
+    assert [drainer.name for drainer in gather.answer(cluster, node).others] == seen
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        ({"app.kubernetes.io/name": "karpenter"}, "Karpenter"),
+        (
+            {"app.kubernetes.io/name": "aws-node-termination-handler"},
+            "AWS node termination handler",
+        ),
+        ({"app.kubernetes.io/name": "aws-cluster-autoscaler"}, "cluster autoscaler"),
+        ({"k8s-app": "cluster-autoscaler"}, "cluster autoscaler"),
+        ({"app": "cluster-autoscaler"}, "cluster autoscaler"),
+    ],
+)
+def test_drainers_are_seen_by_their_pods(labels: Mapping[str, str], name: str) -> None:
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "d", "namespace": "kube-system", "labels": labels},
+            "spec": {"containers": [{"name": "d", "image": "d"}]},
+        }
+    )
+    cluster.clock.advance(cluster.options.cache_lag * 2)
+
+    (found,) = drainers.find(cluster, [])
+
+    assert (found.name, found.seen) == (name, "pod kube-system/d")
+
+
+def test_a_node_is_explained_with_its_workloads() -> None:
+    found = explained("node/ip-10-0-0-23.eu-central-1.compute.internal")
+
+    assert found["facts"] == ["It is a spot node."]
+    assert [row["workload"] for row in found["workloads"]] == sorted(
+        row["workload"] for row in found["workloads"]
+    )
+    assert {row["warning"] for row in found["workloads"]} >= {"left", "handover"}
+    assert found["node"]["onRebalanceRecommendation"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "spec", "fact"),
+    [
+        ({}, {}, "None of the labels"),
+        ({names.CAPACITY_LABELS[1]: "ON_DEMAND"}, {}, "It is an on-demand node"),
+        ({}, {"providerID": "kind://x/n1"}, "It has no EC2 instance"),
+        ({}, {"unschedulable": True}, "It is cordoned already"),
+    ],
+)
+def test_what_is_odd_about_a_node_is_said(
+    labels: Mapping[str, str], spec: Mapping[str, Any], fact: str
+) -> None:
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    metadata = {"name": "n1", "labels": labels}
+    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec})
+
+    facts = gather.answer(cluster, lookup.find(cluster, lookup.parse("n1", ""))).facts
+
+    assert any(each.startswith(fact) for each in facts)
+
+
+def test_the_answer_is_plain_text_in_80_columns_when_it_is_piped() -> None:
+    for subject in (LOGIN, "node/ip-10-0-0-23.eu-central-1.compute.internal"):
+        done = explain(subject)
+
+        assert done.exit_code == 0
+        assert "\x1b" not in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 80
+        assert "On an interruption warning" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "namespace", "kind", "name"),
+    [
+        ("login", "", "Deployment", "login"),
+        ("deploy/login", "", "Deployment", "login"),
+        ("deployments/login", "shop", "Deployment", "login"),
+        ("shop/deploy/login", "", "Deployment", "login"),
+        ("sts/postgres", "", "StatefulSet", "postgres"),
+        ("postgres-0", "", "Pod", "postgres-0"),
+        ("po/postgres-0", "data", "Pod", "postgres-0"),
+        ("job/import", "", "Job", "import"),
+    ],
+)
+def test_an_object_is_found_as_people_name_it(
+    cluster: SimulatedCluster, text: str, namespace: str, kind: str, name: str
+) -> None:
+    found = lookup.find(cluster, lookup.parse(text, namespace))
+
+    assert (found.resource.kind, found.name) == (kind, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "namespace", "problem"),
+    [
+        ("nothing", "", "there is no nothing: check the name"),
+        ("deploy/postgres", "", "there is no deploy postgres: check"),
+        ("login", "data", "there is no login in namespace data"),
+        ("cronjob/x", "", "'cronjob' is no kind that explain knows"),
+        ("a/b/c/d", "", "should be NAME, KIND/NAME or NAMESPACE/KIND/NAME"),
+        ("deploy/", "", "should be NAME, KIND/NAME"),
+        ("shop/deploy/login", "data", "name two namespaces"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_bad_input(
+    cluster: SimulatedCluster, text: str, namespace: str, problem: str
+) -> None:
+    with pytest.raises(BadInputError) as caught:
+        lookup.find(cluster, lookup.parse(text, namespace))
+
+    assert problem in str(caught.value)
+
+
+def test_a_name_that_means_several_things_is_bad_input(cluster: SimulatedCluster) -> None:
+    cluster.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "login", "namespace": "ops"},
+            "spec": {
+                "replicas": 0,
+                "selector": {"matchLabels": {"a": "b"}},
+                "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
+            },
+        }
+    )
+
+    with pytest.raises(BadInputError, match=r"login may be .*ops/deploy/login.*: name one of"):
+        lookup.find(cluster, lookup.parse("login", ""))
+
+
+def test_only_one_cluster_can_be_explained_at_a_time() -> None:
+    done = explain("login", "--context", "x")
+
+    assert done.exit_code == 2
+    assert done.stderr == "error: more than one cluster is named: keep one of them\n"

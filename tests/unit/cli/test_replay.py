@@ -1,0 +1,284 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.built_in import cluster as built_in
+from cli.main import main
+from cli.snapshot import KINDS
+from simulator.clock import SimulatedClock
+from tests.builders import NOW
+
+EVENTS = Path(__file__).parents[3] / "events"
+WARNING = json.loads((EVENTS / "interruption-warning-terminate.json").read_text())
+RUNNING = json.loads((EVENTS / "state-change-running.json").read_text())
+HINT = json.loads((EVENTS / "rebalance-recommendation.json").read_text())
+
+
+def replay(*arguments: str | Path, stdin: object = None) -> Result:
+    text = stdin if isinstance(stdin, str) else json.dumps(stdin)
+    return CliRunner().invoke(main, ["replay", *map(str, arguments)], input=text)
+
+
+def about(instance_id: str, event: Any = WARNING, **changes: str) -> Any:
+    return event | {"detail": event["detail"] | {"instance-id": instance_id} | changes}
+
+
+@pytest.fixture(scope="module")
+def snapshot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built-in cluster as kubectl would print it."""
+    cluster = built_in.build(SimulatedClock(NOW))
+    items = [item for kind in KINDS for item in cluster.objects(kind)]
+    file = tmp_path_factory.mktemp("snapshot") / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "items": items}))
+    return file
+
+
+def test_all_sample_events_are_replayed_on_the_built_in_cluster() -> None:
+    done = replay(*sorted(EVENTS.glob("*.json")))
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    lines = done.stdout.splitlines()
+    assert sum(line.split()[1:2] == ["mark"] for line in lines) == 6
+    assert any("running: no node is lost; acknowledged" in line for line in lines)
+    assert lines[-1].endswith("that could be handed over, none was without a ready pod.")
+
+
+def test_decisions_are_told_in_the_order_of_time_with_their_reasons() -> None:
+    lines = replay("-", stdin=WARNING).stdout.splitlines()
+
+    told = [line for line in lines if line.lstrip().startswith("+")]
+    times = [float(line.split()[0].strip("+s")) for line in told]
+    assert times == sorted(times)
+    assert [line.split()[1] for line in told[:2]] == ["event", "mark"]
+    assert any(" evict " in line and "ReplacementAvailable: " in line for line in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(json.dumps([about("i-0000000000000000a"), RUNNING, HINT]), id="an array"),
+        pytest.param(
+            "\n".join(map(json.dumps, [about("i-0000000000000000a"), RUNNING, HINT])),
+            id="a line each",
+        ),
+    ],
+)
+def test_each_form_of_input_is_taken_from_standard_input(text: str) -> None:
+    done = replay("-", stdin=text)
+
+    assert done.exit_code == 0
+    events = [line for line in done.stdout.splitlines() if line.split()[1:2] == ["event"]]
+    lines = (1, 2, 3) if "\n" in text else (1, 1, 1)
+    assert [event.split()[3] for event in events] == [f"input:{line}:" for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        ("nonsense", "is no JSON"),
+        ('{"id": "1", ', "is "),
+        ({}, "id: is missing"),
+        (WARNING | {"detail": {}}, "detail.instance-id: is missing"),
+        (WARNING | {"time": "noon"}, "time: should be a time such as"),
+        (WARNING | {"id": 5}, "id: should be a string, but is a number"),
+        (about("i-nope"), "detail.instance-id: should be an instance id"),
+        (about("i-0000000000000000a", **{"instance-action": "x"}), "detail.instance-action: shou"),
+        (about("i-0000000000000000a", RUNNING, state="x"), "detail.state: should be one of"),
+    ],
+)
+def test_a_bad_record_is_one_line_and_exit_code_2_after_the_good_ones_were_done(
+    tmp_path: Path, record: object, problem: str
+) -> None:
+    bad = record if isinstance(record, str) else json.dumps(record)
+    file = tmp_path / "mixed.json"
+    file.write_text("\n".join([json.dumps(RUNNING), bad, json.dumps(WARNING)]))
+
+    done = replay(file)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {file}, record 2 (line 2): {problem}")
+    assert done.stderr.count("\n") == 1
+    assert " mark " in done.stdout
+    assert "none was without a ready pod" in done.stdout
+
+
+def test_every_bad_record_is_told() -> None:
+    done = replay("-", stdin="\n".join(["{}", "[1]", json.dumps(RUNNING)]))
+
+    assert done.exit_code == 2
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "error"]
+
+
+def test_harmless_and_unknown_kinds_are_acknowledged_with_a_line() -> None:
+    unknown = WARNING | {"detail-type": "EC2 Something New"}
+
+    done = replay("-", stdin=[RUNNING, unknown])
+
+    assert done.exit_code == 0
+    assert "is running: no node is lost; acknowledged" in done.stdout
+    assert "'EC2 Something New' is not known to Evenkeel; acknowledged" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["nowhere.json"], "nowhere.json: there is no such file"),
+        (["-", "--apply"], "--apply without --context: name the cluster"),
+        (["-", "--snapshot", "x", "--context", "y"], "--snapshot and --context name two"),
+        (["-", "--snapshot", "-"], "- stands twice"),
+        (["-", "-"], "- stands twice"),
+        (["-", "--instance", "i-1"], "--instance i-1: should be INSTANCE=NODE"),
+        (["-", "--instance", "i-1=nowhere"], "--instance i-1=nowhere: there is no node nowhere"),
+        (["-", "--snapshot", "nowhere.json"], "nowhere.json: cannot be read"),
+        (["-", "--decisions", "/nowhere/x"], "--decisions /nowhere/x: cannot be written"),
+        (["-", "-n", "a", "-A"], "-A and -n contradict each other"),
+    ],
+)
+def test_a_mistake_in_the_options_is_one_line_and_exit_code_2(
+    arguments: list[str], problem: str
+) -> None:
+    done = replay(*arguments, stdin=RUNNING)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {problem}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_instance_can_be_bound_to_a_node() -> None:
+    node = "ip-10-0-1-107.eu-central-1.compute.internal"
+    instance_id = WARNING["detail"]["instance-id"]
+
+    done = replay("-", "--instance", f"{instance_id}={node}", stdin=WARNING)
+
+    assert "mark        node ip-10-0-1-107" in done.stdout
+
+
+def test_a_strange_instance_is_acknowledged_when_instances_are_strict() -> None:
+    done = replay("-", "--strict-instances", stdin=WARNING)
+
+    assert done.exit_code == 0
+    assert "UnknownInstance" in done.stdout
+    assert " mark " not in done.stdout
+
+
+def test_a_notice_counts_from_now_unless_its_time_is_kept() -> None:
+    fresh = json.loads(replay("-", "-o", "json", stdin=WARNING).stdout)
+    kept = json.loads(replay("-", "-o", "json", "--keep-time", stdin=WARNING).stdout)
+
+    marks = [next(d for d in found["decisions"] if d["verb"] == "mark") for found in (fresh, kept)]
+    assert marks[1]["time"].startswith("2026-11-21T06:00:0")
+    assert not marks[0]["time"].startswith("2026-11-21T06:00:0")
+
+
+def test_events_come_at_their_own_times_when_these_are_kept() -> None:
+    later = about("i-0000000000000000a") | {"time": "2026-11-21T06:00:40Z"}
+
+    done = replay("-", "--keep-time", stdin=[later, WARNING])
+
+    events = [line.split()[0] for line in done.stdout.splitlines() if " event " in line]
+    assert events == ["+0.0s", "+40.0s"]
+
+
+def test_the_decision_log_holds_every_decision(tmp_path: Path) -> None:
+    log = tmp_path / "decisions.jsonl"
+
+    told = json.loads(replay("-", "-o", "json", "--decisions", log, stdin=WARNING).stdout)
+
+    logged = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {(d["verb"], d["subject"]["name"]) for d in told["decisions"]} == {
+        (d["verb"], d["subject"]["name"]) for d in logged
+    }
+    assert all(d["v"] == 1 and d["mode"] == "act" for d in logged)
+
+
+def test_programs_get_decisions_and_report_as_data() -> None:
+    done = replay("-", "-o", "json", stdin=WARNING)
+
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert set(found) == {"decisions", "workloads", "ways", "failed"}
+    assert found["failed"] == []
+
+
+def test_only_one_namespace_is_reported_when_it_is_named() -> None:
+    found = json.loads(replay("-", "-o", "json", "-n", "shop", stdin=WARNING).stdout)
+
+    assert {row["workload"].partition("/")[0] for row in found["workloads"]} == {"shop"}
+
+
+def test_a_snapshot_shows_what_would_happen_to_its_cluster(snapshot_file: Path) -> None:
+    done = replay("-", "--snapshot", snapshot_file, stdin=WARNING)
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "shop/deploy/" in done.stdout
+    assert "none was without a ready pod" in done.stdout
+
+
+def test_an_instance_of_the_snapshot_is_the_node_that_it_says(snapshot_file: Path) -> None:
+    nodes = [
+        item for item in json.loads(snapshot_file.read_text())["items"] if item["kind"] == "Node"
+    ]
+    chosen = nodes[25]
+    instance_id = chosen["spec"]["providerID"].rpartition("/")[2]
+
+    done = replay("-", "--snapshot", snapshot_file, stdin=about(instance_id))
+
+    short = chosen["metadata"]["name"].partition(".")[0]
+    assert f"mark        node {short}:" in done.stdout
+
+
+def test_it_is_said_what_a_smaller_snapshot_lacks(snapshot_file: Path, tmp_path: Path) -> None:
+    items = json.loads(snapshot_file.read_text())["items"]
+    smaller = tmp_path / "smaller.json"
+    smaller.write_text(
+        json.dumps({"kind": "List", "items": [i for i in items if "Budget" not in i["kind"]]})
+    )
+
+    done = replay("-", "--snapshot", smaller, stdin=WARNING)
+
+    assert done.exit_code == 0
+    assert "note: no poddisruptionbudgets in it: if the cluster has some" in done.stderr
+
+
+def test_exit_code_1_says_that_a_workload_went_to_zero_that_need_not_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cli.world.Application.send", lambda _self, _event: None)
+    login = _node_of("login")
+
+    done = replay("-", "--instance", f"{WARNING['detail']['instance-id']}={login}", stdin=WARNING)
+
+    assert done.exit_code == 1
+    assert "Not as wanted: without a ready pod" in done.stdout
+
+
+def test_a_decision_is_one_line_in_a_pipe_and_wrapped_on_no_terminal() -> None:
+    evenkeel = Path(sys.executable).parent / "evenkeel"
+    done = subprocess.run(
+        [evenkeel, "replay", EVENTS / "interruption-warning-terminate.json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "60"},
+    )
+
+    decisions = done.stdout.partition("\n\n")[0].splitlines()
+    assert all(line.lstrip().startswith("+") for line in decisions)
+    assert max(map(len, decisions)) > 60
+
+
+def _node_of(workload: str) -> str:
+    cluster = built_in.build(SimulatedClock(NOW))
+    name: str = next(
+        pod["spec"]["nodeName"]
+        for pod in cluster.objects("Pod")
+        if pod["metadata"]["name"].startswith(workload)
+    )
+    return name
