@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from evenkeel.adapters.kubernetes.endpoint import Limits
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
+from evenkeel.adapters.kubernetes.mailbox import Mailbox
+from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.adapters.kubernetes.watch import LONGEST_PAUSE, Watch
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -19,6 +22,7 @@ from tests.fixtures.api_server import (
     Handler,
     ScriptedServer,
     Step,
+    answer,
     hang,
     refusal,
     reset,
@@ -162,13 +166,46 @@ def test_a_stream_that_cannot_be_opened_is_tried_until_it_can(
         page(version=10),
         reset,
         refusal(500, "InternalError"),
-        refusal(429, "TooManyRequests"),
+        answer(429, {}, Retry_After="0"),
         silent(event("ADDED", pod("a", 11))),
     )
     with connect().session() as session:
         session.watch(PODS)
         found = arrivals(session, 2)
     assert [told(arrival) for arrival in found] == [("listed",), ("changed", "a", 11)]
+
+
+class Patience(Event):
+    """Remembers how long it should have been waited for, and does not wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pauses: list[float | None] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.pauses.append(timeout)
+        return self.is_set()
+
+
+def test_a_watch_pauses_as_long_as_it_is_told_and_longer_each_time_of_its_own(
+    server: ScriptedServer,
+) -> None:
+    throttled = answer(429, {"message": "too many requests"}, Retry_After="7")
+    server.script(page(), *[reset] * 8, throttled, reset, silent(event("ADDED", pod("a", 11))))
+    patience, mailbox = Patience(), Mailbox()
+    transport = Transport(Endpoint(server.url))
+    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    seen = 0
+    while seen < 2 and (arrived := mailbox.take(SOON)):
+        seen += len(arrived)
+    watch.stop()
+    watch.join(5)
+    transport.close()
+    told = patience.pauses.index(7)
+    own = [pause for pause in patience.pauses[:told] if pause]
+    assert len(own) == 7  # the first failure is no reason to wait
+    assert 0.05 <= own[0] <= 0.1
+    assert LONGEST_PAUSE / 2 <= own[-1] <= LONGEST_PAUSE
 
 
 def test_a_watch_that_is_refused_says_so_once_and_goes_on_trying(

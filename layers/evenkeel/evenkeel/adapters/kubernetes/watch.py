@@ -36,13 +36,14 @@ class Watch[T: KubernetesObject]:
         selection: Selection[T],
         deliver: Callable[[Arrival], None],
         jitter: random.Random | None = None,
+        stopping: Event | None = None,
     ) -> None:
-        """The thread starts at once."""
+        """The thread starts at once. It pauses by waiting for ``stopping``."""
         self._transport = transport
         self._selection = selection
         self._deliver = deliver
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._stopping = Event()
+        self._stopping = stopping or Event()
         self._lock = Lock()
         self._response: Response | None = None
         self._version = ""
@@ -67,6 +68,7 @@ class Watch[T: KubernetesObject]:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            told = 0.0
             try:
                 if not self._version:
                     self._relist()
@@ -74,10 +76,11 @@ class Watch[T: KubernetesObject]:
             except ExpiredError:
                 self._version = ""
             except ClusterError as error:
+                told = error.retry_after if isinstance(error, ThrottledError) else 0.0
                 self._complain(error)
             except Exception as error:  # noqa: BLE001 - a thread must not end without a word
                 self._complain(ClusterError(f"watch {self._selection}: {error!r}"))
-            self._rest()
+            self._rest(told)
 
     def _relist(self) -> None:
         listing = read_list(self._transport, List(self._selection))
@@ -133,11 +136,12 @@ class Watch[T: KubernetesObject]:
             self._complained = True
             self._put(Reply(List(self._selection), error=error))
 
-    def _rest(self) -> None:
-        """Pause before the next try: not at all after progress, then longer and longer."""
-        if self._fruitless:
-            spread = 0.5 + self._jitter.random() / 2
-            self._stopping.wait(spread * min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._fruitless))
+    def _rest(self, told: float) -> None:
+        """Pause before the next try: none after progress, then longer each time, or as told."""
+        spread = 0.5 + self._jitter.random() / 2
+        own = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._fruitless) if self._fruitless else 0.0
+        if pause := max(told, own * spread):
+            self._stopping.wait(pause)
         self._fruitless += 1
 
 
