@@ -7,12 +7,10 @@ happens to an ordinal before all lower ones are available, and pods go from the 
 from collections.abc import Iterable
 from datetime import timedelta
 
-from evenkeel.errors import AlreadyExistsError
-from evenkeel.model.names import POD_INDEX
+from evenkeel.errors import ForbiddenError
 from simulator.api.objects import (
     Key,
     Obj,
-    at,
     controller_of,
     is_available,
     is_finished,
@@ -25,11 +23,9 @@ from simulator.api.objects import (
     uid_of,
 )
 from simulator.controllers.deployment import template_hash
-from simulator.controllers.ownership import claim, controller_reference, unless_gone
+from simulator.controllers.ordinals import REVISION, manifests, ordinal_of, range_of
+from simulator.controllers.ownership import claim, unless_gone
 from simulator.controllers.work import Call, Controller, Steps, Work, errors_in
-
-REVISION = "controller-revision-hash"
-POD_NAME = "statefulset.kubernetes.io/pod-name"
 
 
 class StatefulSetController(Controller):
@@ -86,7 +82,7 @@ class StatefulSetController(Controller):
         return {**found, "status": status}
 
     def _step(self, stateful_set: Obj, pods: list[Obj]) -> Work:
-        start, count = _range(stateful_set)
+        start, count = range_of(stateful_set)
         by_ordinal = {ordinal_of(pod, stateful_set): pod for pod in pods}
         wanted = [(o, by_ordinal.get(o)) for o in range(start, start + count)]
         condemned = sorted(
@@ -162,7 +158,9 @@ class StatefulSetController(Controller):
                 yield self._deletion(pod)
 
     def _creation(self, stateful_set: Obj, ordinal: int) -> Call:
-        pod, claims = self._manifests(stateful_set, ordinal)
+        revision = self._revision_for(stateful_set, ordinal)
+        template = self._templates[uid_of(stateful_set), revision]
+        pod, claims = manifests(stateful_set, template, ordinal, revision)
 
         def create() -> Obj:
             for claim_manifest in claims:
@@ -170,9 +168,7 @@ class StatefulSetController(Controller):
                     self.server.create(claim_manifest)
             try:
                 return self.server.create(pod)
-            except AlreadyExistsError:
-                raise
-            except Exception as error:
+            except ForbiddenError as error:
                 self.world.record(
                     stateful_set, "FailedCreate", f"create Pod {key_of(pod)[1]} failed: {error}"
                 )
@@ -180,62 +176,10 @@ class StatefulSetController(Controller):
 
         return create
 
-    def _manifests(self, stateful_set: Obj, ordinal: int) -> tuple[Obj, list[Obj]]:
-        """The pod of an ordinal, and its claims."""
-        set_name = stateful_set["metadata"]["name"]
-        namespace = stateful_set["metadata"]["namespace"]
-        name = f"{set_name}-{ordinal}"
-        revision = self._revision_for(stateful_set, ordinal)
-        template = self._templates[uid_of(stateful_set), revision]
-        metadata = template.get("metadata") or {}
-        claims: list[Obj] = [
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "metadata": {
-                    "namespace": namespace,
-                    "name": f"{claim_template['metadata']['name']}-{name}",
-                    "labels": stateful_set["spec"]["selector"].get("matchLabels") or {},
-                },
-                "spec": claim_template["spec"],
-            }
-            for claim_template in stateful_set["spec"].get("volumeClaimTemplates") or ()
-        ]
-        volumes = [
-            {
-                "name": claim_template["metadata"]["name"],
-                "persistentVolumeClaim": {
-                    "claimName": f"{claim_template['metadata']['name']}-{name}"
-                },
-            }
-            for claim_template in stateful_set["spec"].get("volumeClaimTemplates") or ()
-        ]
-        spec = {**template["spec"], "hostname": name}
-        if volumes:
-            spec["volumes"] = [*(spec.get("volumes") or ()), *volumes]
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                **metadata,
-                "namespace": namespace,
-                "name": name,
-                "labels": {
-                    **(metadata.get("labels") or {}),
-                    POD_NAME: name,
-                    POD_INDEX: str(ordinal),
-                    REVISION: revision,
-                },
-                "ownerReferences": [controller_reference(stateful_set)],
-            },
-            "spec": spec,
-        }
-        return pod, claims
-
     def _revision_for(self, stateful_set: Obj, ordinal: int) -> str:
         """The revision of a new pod: the old one where the update has not come yet."""
         status = stateful_set["status"]
-        start, _ = _range(stateful_set)
+        start, _ = range_of(stateful_set)
         rolling = stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
         partition = rolling.get("partition", 0)
         not_yet = partition or status.get("currentReplicas", 0)
@@ -299,20 +243,6 @@ class StatefulSetController(Controller):
         for stateful_set in self.store.all("StatefulSet", key_of(new)[0]):
             if ordinal_of(new, stateful_set) is not None:
                 self.enqueue(key_of(stateful_set))
-
-
-def _range(stateful_set: Obj) -> tuple[int, int]:
-    """The first ordinal, and how many there are."""
-    start = at(stateful_set, "spec", "ordinals", "start", default=0)
-    return int(start), int(stateful_set["spec"]["replicas"])
-
-
-def ordinal_of(pod: Obj, stateful_set: Obj) -> int | None:
-    """The ordinal in a pod's name, or None if the name is not of this set."""
-    parent, _, number = pod["metadata"]["name"].rpartition("-")
-    if parent != stateful_set["metadata"]["name"] or not number.isdecimal():
-        return None
-    return int(number)
 
 
 def _count(pods: Iterable[Obj], revision: str) -> int:

@@ -55,7 +55,7 @@ def test_an_evicted_pod_counts_as_failed_and_is_replaced_after_a_back_off(
     before = ground.clock.now()
     ground.evict(old)
     ground.eventually(lambda: ground.get(Job, "batch").status.failed == 1)
-    new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)[0]
+    new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])[0]
     assert new.controller == old.controller
     assert ground.clock.now() - before > timedelta(seconds=8)
 
@@ -65,7 +65,7 @@ def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Groun
     ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
     old = running(ground)
     ground.evict(old)
-    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)
+    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])
     status = ground.get(Job, "batch").status
     assert (status.failed, status.active) == (0, 1)
 
@@ -87,7 +87,7 @@ def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
     old = running(ground)
     ground.ask(disruption_patch(ground.get(Pod, old.name), ground.clock.now()))
     ground.delete(old)
-    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid], seconds=15)
+    ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])
     assert ground.get(Job, "batch").status.failed == 0
 
 

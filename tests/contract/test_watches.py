@@ -111,7 +111,9 @@ def test_a_pod_comes_to_a_watch_of_its_node_when_it_is_bound(ground: Ground) -> 
         seen = until(
             ground,
             session,
-            lambda seen: any(isinstance(a, Change) and a.object.ready for a in seen),  # type: ignore[attr-defined]  # a watch of pods
+            lambda seen: any(
+                isinstance(a, Change) and isinstance(a.object, Pod) and a.object.ready for a in seen
+            ),
         )
     assert {a.object.name for a in seen if isinstance(a, Change)} == {"bound"}
 
