@@ -5,9 +5,9 @@ from typing import Any
 
 type Manifest = dict[str, Any]
 
-RECREATE = {"strategy": {"type": "Recreate"}}
-NO_SURGE = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
-APART = {
+RECREATE: Manifest = {"strategy": {"type": "Recreate"}}
+NO_SURGE: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
+APART: Manifest = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
             {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}

@@ -1,13 +1,15 @@
 """The pause: while its ConfigMap is there nothing is touched."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from evenkeel.errors import UnavailableError
 from evenkeel.flows import pause
 from evenkeel.model import names
 from evenkeel.model.request import Request
-from tests.fixtures.scene import Scene
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import bare_pod, deployment
 
 PAUSED: dict[str, Any] = {
@@ -61,21 +63,24 @@ def test_a_handover_stops_in_the_middle_and_goes_on_when_it_is_over(scene: Scene
     assert len(scene.wake_ups.messages) == 1
 
 
-def test_no_write_is_made_more_than_a_second_after_it(scene: Scene) -> None:
-    """Many pods, released one after the other: the pause comes in the middle."""
+def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> None:
+    """Replacements are made at ten a second, and each release waits for the last one's."""
+    slowly = replace(CALM, controller_qps=10, controller_burst=1)
+    scene = make_scene(options=slowly, window=1)
     scene.add_node("s1", room="40")
     scene.apply(*(deployment(f"app-{number}") for number in range(80)))
-    scene.settle()
+    scene.settle(60)
     scene.add_node("o1", spot=False, room="40")
     scene.begin()
-    pause_at(scene, 1.05)
+    pause_at(scene, 4.7)
 
     scene.interrupt("s1")
     scene.run(until=60)
 
-    stopped = [sent.at for sent in scene.written(after=1)]
-    assert stopped
-    assert max(stopped) < 2.05
+    made = [sent.at for sent in scene.written(after=1)]
+    assert 10 < len(made) < 80
+    assert 4.7 < max(made) < 5.7
+    assert scene.outcomes()[0] == "Paused"
 
 
 def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> None:
@@ -144,6 +149,8 @@ def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) ->
 
     assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
     assert 12 <= scene.gone_at(pod) < 13
+    asked = [at for at, request in scene.requests if is_the_question(request) and 2 <= at < 12]
+    assert len(asked) <= 20
     assert scene.lowest("one") == 1
 
 

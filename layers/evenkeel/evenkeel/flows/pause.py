@@ -37,23 +37,27 @@ class PauseGate:
         self._paused = True
         self._known_at: datetime | None = None
         self._asked_at: datetime | None = None
+        self._is_asking = False
 
     def should_ask(self, now: datetime) -> bool:
-        """Whether the question should be sent now; at most one is under way."""
-        if self._asked_at is not None:
+        """Whether the question should be sent now, answered or not when it was sent last.
+
+        At most one is under way.
+        """
+        if self._is_asking:
             return False
-        return self._known_at is None or now - self._known_at >= ASK_AGAIN_AFTER
+        return self._asked_at is None or now - self._asked_at >= ASK_AGAIN_AFTER
 
     def asked(self, now: datetime) -> None:
         """The question is under way."""
-        self._asked_at = now
+        self._asked_at, self._is_asking = now, True
 
     def heard(self, reply: Reply, now: datetime) -> None:
         """The answer arrived. An error other than NotFoundError leaves all as it was."""
-        asked_at, self._asked_at = self._asked_at or now, None
+        self._is_asking = False
         if reply.error is None or isinstance(reply.error, NotFoundError):
             self._paused = reply.error is None
-            self._known_at = max(asked_at, now - ASK_AGAIN_AFTER)
+            self._known_at = max(self._asked_at or now, now - ASK_AGAIN_AFTER)
 
     def is_open(self, now: datetime) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""

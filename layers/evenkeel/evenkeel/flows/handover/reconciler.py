@@ -295,7 +295,7 @@ class Reconciler:
     def _outcome(self, now: datetime) -> Outcome:
         due = self._next_due
         if due is None or due - now > SCHEDULE:
-            self._teller.forget()
+            self._teller.forget(but=self._view.uids)
             return Outcome("Quiet")
         return Outcome("Waiting", due - now - AHEAD)
 

@@ -1,6 +1,6 @@
 """Recording decisions once each, however often they are made."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from evenkeel.model.decision import Decision
 from evenkeel.ports import Recorder
@@ -32,6 +32,6 @@ class Teller:
                 self._told[key] = (*last[-1:], word)
                 self.recorder.decided(decision)
 
-    def forget(self) -> None:
-        """All is quiet: what comes next is a new story."""
-        self._told.clear()
+    def forget(self, *, but: Collection[str] = ()) -> None:
+        """What comes next is a new story, but about the objects with these uids."""
+        self._told = {key: words for key, words in self._told.items() if key[1] in but}

@@ -197,6 +197,11 @@ class View:
         self.deployments: dict[str, Deployment] = {}
         self.surroundings: dict[str, Surroundings] = {}
 
+    @property
+    def uids(self) -> frozenset[str]:
+        """The uids of all pods and marked nodes seen."""
+        return frozenset(item.uid for item in (*self.pods, *self.nodes.values()))
+
     def see_node(self, node: Node) -> None:
         """Take note of a node as it is now."""
         known = self.nodes.get(node.name)
