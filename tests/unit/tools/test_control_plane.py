@@ -1,0 +1,142 @@
+"""The script that builds the control plane, with a `go` that only pretends."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "control-plane"
+TOOLS = "etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok kwokctl"
+
+GO = r"""#!/bin/sh
+echo "$*" >> "$GO_LOG"
+case "$1" in
+  env) printf 'go1.26.8\nlinux\namd64\n' ;;
+  list) echo v1.33.13 ;;
+  mod)
+    printf 'module k8s.io/kubernetes\ngo 1.24.0\n\tk8s.io/api v0.0.0\n' > "$GO_LOG.mod"
+    printf '{"GoMod": "%s"}\n' "$GO_LOG.mod" ;;
+  build)
+    cp go.mod "$GO_LOG.built"
+    [ -n "$GO_FAILS" ] && { echo 'no space left' >&2; exit 1; }
+    while [ "$1" != -o ]; do shift; done
+    mkdir -p "$2"
+    for name in $GO_MAKES; do printf '#!/bin/sh\n' > "$2$name"; chmod +x "$2$name"; done ;;
+esac
+"""
+MAKES = TOOLS.replace("etcd", "server")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A PATH with that `go`, and a cache of its own."""
+    (tmp_path / "bin").mkdir()
+    go = tmp_path / "bin" / "go"
+    go.write_text(GO)
+    go.chmod(0o755)
+    return {
+        "PATH": f"{tmp_path}/bin:/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "GO_LOG": str(tmp_path / "log"),
+        "GO_MAKES": MAKES,
+    }
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *arguments],
+        env=environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def builds(environment: dict[str, str]) -> list[str]:
+    calls = Path(environment["GO_LOG"]).read_text().splitlines()
+    return [call for call in calls if call.startswith("build")]
+
+
+def kept(environment: dict[str, str]) -> list[str]:
+    """What the cache holds, but for locks."""
+    cache = Path(environment["XDG_CACHE_HOME"], "evenkeel", "control-plane")
+    return [path.name for path in cache.iterdir() if path.suffix != ".lock"]
+
+
+def test_it_prints_the_directory_that_holds_every_tool(environment: dict[str, str]) -> None:
+    done = run(environment)
+    assert done.returncode == 0, done.stderr
+    directory = Path(done.stdout.rstrip("\n"))
+    assert sorted(path.name for path in directory.iterdir()) == TOOLS.split()
+    assert directory.is_relative_to(environment["XDG_CACHE_HOME"])
+    assert "-X k8s.io/component-base/version.gitVersion=v1." in builds(environment)[0]
+
+
+def test_the_home_directory_has_the_cache_when_nothing_names_one(
+    environment: dict[str, str],
+) -> None:
+    del environment["XDG_CACHE_HOME"]
+    done = run(environment)
+    assert Path(done.stdout).is_relative_to(Path(environment["HOME"], ".cache", "evenkeel"))
+
+
+def test_nothing_is_built_twice(environment: dict[str, str]) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        done = list(threads.map(lambda _: run(environment), range(3)))
+    assert {each.returncode for each in done} == {0}
+    assert len({each.stdout for each in done}) == 1
+    assert len(builds(environment)) == 1
+
+
+@pytest.mark.parametrize("asked", ["1.33", "1.33.x", "v1.33.13"])
+def test_another_version_is_built_beside_the_pinned_one(
+    asked: str, environment: dict[str, str]
+) -> None:
+    pinned, other = run(environment), run(environment, "--kube", asked)
+    assert other.returncode == 0, other.stderr
+    assert pinned.stdout != other.stdout
+    assert len(kept(environment)) == 2
+    # Kubernetes' staging modules stand at v0.0.0 in its go.mod; their releases are v0.<minor>.
+    written = Path(environment["GO_LOG"] + ".built").read_text()
+    assert "require k8s.io/kubernetes v1.33.13\n" in written
+    assert "replace k8s.io/api => k8s.io/api v0.33.13\n" in written
+    assert "version.gitVersion=v1.33.13" in builds(environment)[-1]
+
+
+@pytest.mark.parametrize(
+    ("broken", "complaint"),
+    [
+        ({"GO_FAILS": "yes"}, "`go build` failed with exit code 1"),
+        ({"GO_MAKES": MAKES.replace("kwokctl", "")}, "go build made no kwokctl"),
+    ],
+)
+def test_a_build_that_fails_leaves_nothing_behind_and_can_be_repeated(
+    broken: dict[str, str], complaint: str, environment: dict[str, str]
+) -> None:
+    done = run({**environment, **broken})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert complaint in done.stderr
+    assert kept(environment) == []
+    assert run(environment).returncode == 0
+
+
+@pytest.mark.parametrize("version", ["latest", "1", "2.0.1", "1.33.5; rm -rf /"])
+def test_what_is_no_version_is_refused_in_one_line(
+    version: str, environment: dict[str, str]
+) -> None:
+    done = run(environment, "--kube", version)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"control-plane: {version!r} is no Kubernetes version; give one such as 1.33.5 or 1.33\n"
+    )
+
+
+def test_a_missing_go_is_named(environment: dict[str, str], tmp_path: Path) -> None:
+    done = run({**environment, "PATH": str(tmp_path)})
+    assert done.returncode == 1
+    assert "there is no `go` on PATH; install Go" in done.stderr
