@@ -1,5 +1,6 @@
 """Where the scheduler puts pods, and where not."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -193,21 +194,24 @@ def test_a_full_node_takes_no_more_until_something_leaves(ground: Ground) -> Non
 
 
 def test_the_more_important_pod_is_placed_first(ground: Ground) -> None:
-    """Negative priorities are allowed; the default is 0."""
+    """Of those whose back-off is over when there is room. Negative priorities are allowed."""
     low, high = f"{ground.namespace}-low", f"{ground.namespace}-high"
     ground.apply(priority_class(low, -10), priority_class(high, 1000))
     name = ground.add_node("n", cpu="1")
-    ground.patch(Node, name, CORDON)
-    wants = {"resources": {"requests": {"cpu": "800m"}}}
+    wants: dict[str, Any] = {
+        "container": {"resources": {"requests": {"cpu": "800m"}}},
+        "nodeSelector": {"example.org/open": "yes"},
+    }
     ground.apply(
-        pod("low", container=wants, priorityClassName=low),
-        pod("normal", container=wants),
-        pod("high", container=wants, priorityClassName=high),
+        pod("low", **wants, priorityClassName=low),
+        pod("normal", **wants),
+        pod("high", **wants, priorityClassName=high),
     )
     for waiting, priority in (("low", -10), ("normal", 0), ("high", 1000)):
         unschedulable(ground, waiting)
         assert ground.get(Pod, waiting).spec.priority == priority
-    ground.patch(Node, name, {"spec": {"unschedulable": None}})
+    ground.clock.sleep(timedelta(seconds=3))
+    ground.patch(Node, name, {"metadata": {"labels": {"example.org/open": "yes"}}})
     bound(ground, "high")
     ground.never(lambda: [p.name for p in ground.pods() if p.spec.node_name] != ["high"])
 
