@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import (
-    EVICTION_OVERHEAD,
     Deadline,
     node_deadline,
     queue_margin,
@@ -25,12 +24,12 @@ NOTHING_QUEUED = timedelta()
     ("grace", "needed"),
     [(None, 30), (0, 0), (10, 10), (45, 45), (46, 45), (3600, 45), (-1, 0)],
 )
-def test_the_last_moment_leaves_the_grace_period_but_never_more_than_45_s(
+def test_the_last_moment_leaves_a_second_and_the_grace_period_but_never_more_than_45_s(
     grace: int | None, needed: int
 ) -> None:
     pod = builders.pod(grace=grace)
     last = Deadline(NOW, forced=True).last_moment(pod, NOTHING_QUEUED)
-    assert last == NOW - seconds(needed) - EVICTION_OVERHEAD
+    assert last == NOW - seconds(needed + 1)
 
 
 def test_the_last_moment_comes_earlier_when_evictions_are_queued() -> None:

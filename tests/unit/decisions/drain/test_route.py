@@ -169,6 +169,11 @@ RULED_OUT = [
     ("HandoverNever", of_deployment(builders.deployment(), annotations=NEVER), NOTHING),
     (
         "HandoverNever",
+        of_deployment(builders.deployment(replicas=2, annotations=NEVER)),
+        NOTHING,
+    ),
+    (
+        "HandoverNever",
         of_deployment(builders.deployment(annotations={names.HANDOVER: "Never"})),
         NOTHING,
     ),
