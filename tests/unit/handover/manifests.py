@@ -7,13 +7,16 @@ type Manifest = dict[str, Any]
 
 RECREATE: Manifest = {"strategy": {"type": "Recreate"}}
 NO_SURGE: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
-APART: Manifest = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
-        ]
+
+
+def apart(app: str) -> Manifest:
+    """What a pod template says to keep its pods on different nodes."""
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": {"app": app}},
     }
-}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    return {"affinity": {"podAntiAffinity": required}}
 
 
 def template(

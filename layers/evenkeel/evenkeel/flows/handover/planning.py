@@ -77,22 +77,23 @@ class Planner:
         pods = view.pods.of_controller(controller_uid) if fresh is None else fresh[1]
         controller = view.controllers.get(controller_uid) if fresh is None else fresh[0]
         dooms = view.dooms
-        movers = []
+        movers: list[Mover] = []
+        orphans: list[Mover] = []
         for pod in pods:
             notice = dooms.get(pod.spec.node_name)
             if notice is not None and not pod.released:
-                movers.append(Mover(pod, self._route(pod, notice), notice))
+                mover = Mover(pod, self._route(pod, notice), notice)
+                (orphans if _awaits_adoption(pod, controller_uid) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
-        left = Plan(
-            steps=[
-                _leave(mover, view.owner_of(mover.pod))
-                for mover in movers
-                if mover.route.way is Way.LEAVE
-            ]
-        )
+        leave = [
+            _leave(mover, view.owner_of(mover.pod))
+            for mover in movers
+            if mover.route.way is Way.LEAVE
+        ]
+        left = _together(Plan(steps=leave), self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
-        if _is_of_replica_set(pods):
+        if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_uid, controller, pods, moving, left, now)
         group_plan = self._break(pods, moving, now)
         by_ordinal = [mover for mover in moving if mover.route.way is Way.BY_ORDINAL]
@@ -147,6 +148,11 @@ class Planner:
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
         )
 
+    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
+        """Plan for pods that will be adopted any moment: only their last moment counts."""
+        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
+        return Plan(steps=[step for step in plan.steps if step.write is not None], due=plan.due)
+
     def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
         """Plan for the movers of one controller that break before they make."""
         if not movers:
@@ -197,9 +203,16 @@ def _margins(pods: Iterable[Pod], dooms: Mapping[str, NodeNotice]) -> dict[datet
     return margins
 
 
-def _is_of_replica_set(pods: Sequence[Pod]) -> bool:
-    reference = pods[0].controller
-    return pods[0].released if reference is None else kind_of(reference) == "ReplicaSet"
+def _awaits_adoption(pod: Pod, controller_uid: str) -> bool:
+    """Whether a pod was put back under its controller, which has not taken it yet."""
+    return pod.controller is None and not pod.released and pod.uid != controller_uid
+
+
+def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bool:
+    if isinstance(controller, ReplicaSet):
+        return True
+    owner = next((pod.controller for pod in pods if pod.controller is not None), None)
+    return pods[0].released if owner is None else kind_of(owner) == "ReplicaSet"
 
 
 def _is_unreadable(pod: Pod) -> bool:

@@ -83,13 +83,16 @@ class Pods:
         return self._pods.get(uid)
 
     def see(self, pod: Pod) -> str | None:
-        """Take note of a pod. The uid of its controller if that was news, else None."""
+        """Take note of a pod. The uid of its controller if that was news, else None.
+
+        One that was just put back and is not adopted yet stays with the controller it had.
+        """
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):
             return None
         before = self._controllers.get(uid, "")
-        controller = controller_uid_of(pod) or uid
+        controller = controller_uid_of(pod) or before or uid
         if before and before != controller:
             self._by_controller[before].discard(uid)
         self._pods[uid] = pod
