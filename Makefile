@@ -53,7 +53,7 @@ lint: venv ## Format, style, types, and who imports whom
 	$(PYTHON) -m ruff check . $(SCRIPTS)
 	$(PYTHON) -m mypy $(TYPED)
 	$(PYTHON) -m mypy $(SCRIPTS)
-	.venv/bin/lint-imports
+	.venv/bin/lint-imports --no-logo
 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
