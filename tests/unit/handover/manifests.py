@@ -29,7 +29,7 @@ def template(
 ) -> Manifest:
     """A pod template; ``annotations`` are the pods', further arguments go into its spec."""
     return {
-        "metadata": {"labels": {"app": app}, "annotations": dict(annotations or {})},
+        "metadata": {"labels": {"app": app}, **_annotated(annotations)},
         "spec": {
             "terminationGracePeriodSeconds": grace,
             "containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}],
@@ -148,6 +148,10 @@ def _object(
     return {
         "apiVersion": version,
         "kind": kind,
-        "metadata": {"name": name, "namespace": "default", "annotations": dict(notes or {})},
+        "metadata": {"name": name, "namespace": "default", **_annotated(notes)},
         "spec": spec,
     }
+
+
+def _annotated(annotations: Mapping[str, str] | None) -> Manifest:
+    return {"annotations": dict(annotations)} if annotations else {}
