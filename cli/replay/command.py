@@ -1,8 +1,9 @@
 """The three kinds of replay as the command runs them, and what each of them prints."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
+import click
 from rich.console import Console
 
 from cli import pausing, snapshot, tables
@@ -21,6 +22,15 @@ from cli.targets import Target
 from cli.world import CLUSTER_NAME
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
+
+INTERRUPTED: Final = (
+    "interrupted: marks and releases stay as they are, and the next run goes on from there;"
+    " evenkeel cancel NODE --apply takes them back"
+)
+HINTS_EXPIRE: Final = (
+    "a recommendation expires after 15 min, with the next run after that, or when evenkeel"
+    " cancel NODE --apply takes it back"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +88,14 @@ class Run:
                 raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
             replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
             self._warn_of_strangers(replay, target)
-            report = replace(replay.act(self._printer()), namespace=task.namespace)
+            try:
+                report = replace(replay.act(self._printer()), namespace=task.namespace)
+            except KeyboardInterrupt:
+                self._note(INTERRUPTED)
+                raise click.Abort from None
+        hints = [name for name, notice in replay.doomed.items() if notice.is_hint]
+        if hints:
+            self._note(f"{', '.join(hints)} stays marked for now: {HINTS_EXPIRE}")
         return self._show(report, replay.journal, Mode.ACT)
 
     def _updated(self, task: Task) -> Task:

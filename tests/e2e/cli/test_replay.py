@@ -1,0 +1,209 @@
+"""``evenkeel replay`` as a person runs it, against the real control plane."""
+
+import functools
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenkeel.model import names
+from tests.e2e.harness import Site
+from tests.e2e.manifests import budget, deployment, stateful_set
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+pytestmark = pytest.mark.controlplane
+
+DOOMED = ("n00", "n01", "n02", "n03", "n04")
+REPLICAS = {"web": 20, "api": 6, "single": 1, "guarded": 1}
+STANDING = tuple(f"n{number:02d}" for number in range(5, 20))
+
+
+def command(control_plane: ControlPlane, *arguments: str | Path) -> list[str]:
+    kubeconfig = ["--kubeconfig", str(control_plane.kubeconfig)]
+    name, *rest = map(str, arguments)
+    return [str(ROOT / ".venv" / "bin" / "evenkeel"), name, *kubeconfig, *rest]
+
+
+def evenkeel(
+    control_plane: ControlPlane, *arguments: str | Path, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(control_plane, *arguments),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def started(control_plane: ControlPlane, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """The command while it runs; it is ended if the test fails."""
+    with subprocess.Popen(
+        command(control_plane, *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def warnings(site: Site, tmp_path: Path) -> Path:
+    """Five of twenty nodes get a warning; all pods of four Deployments are on those five."""
+    site.add_nodes(*DOOMED)
+    site.apply(budget("guarded", minAvailable=1))
+    site.run(*(deployment(name, replicas) for name, replicas in REPLICAS.items()))
+    site.run(stateful_set("db", 2))
+    site.add_nodes(*STANDING, spot=False)
+    file = tmp_path / "warnings.json"
+    file.write_text(json.dumps([site.warning(short) for short in DOOMED]))
+    return file
+
+
+def test_no_workload_misses_a_replica_when_five_of_twenty_nodes_go(
+    site: Site, warnings: Path
+) -> None:
+    control_plane = site.control_plane
+    with started(control_plane, "replay", warnings, "--apply", "-o", "json") as process:
+        for name, replicas in (REPLICAS | {"db": 2}).items():
+            settled = functools.partial(site.is_settled, name, replicas, *STANDING)
+            site.wait_for(f"{name} is off the doomed nodes", settled, seconds=90)
+        for short in DOOMED:
+            control_plane.delete_node(site.node_name(short))
+        out, err = process.communicate(timeout=90)
+
+    assert (process.returncode, err) == (0, "")
+    for name, replicas in REPLICAS.items():
+        assert site.witness.lowest(name) == replicas
+    told = {row["workload"]: row for row in json.loads(out)["workloads"]}
+    for name, replicas in REPLICAS.items():
+        row = told[f"{site.namespace}/deploy/{name}"]
+        assert (row["lowest"], row["wanted"]) == (replicas, replicas)
+        assert set(row["moves"]) == {"handed over"}
+    assert set(told[f"{site.namespace}/sts/db"]["moves"]) == {"one at a time"}
+
+
+def test_nothing_is_written_when_only_the_plan_is_asked_for(site: Site, warnings: Path) -> None:
+    control_plane = site.control_plane
+    before = _versions(site)
+
+    done = evenkeel(control_plane, "replay", warnings, "-o", "json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    ways = {row["workload"]: row["way"] for row in found["plan"]}
+    assert ways == {f"{site.namespace}/deploy/{name}": "handover" for name in REPLICAS} | {
+        f"{site.namespace}/sts/db": "one at a time"
+    }
+    assert {d["verb"] for d in found["decisions"]} >= {"mark", "release"}
+    assert _versions(site) == before
+    assert control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE) == []
+
+
+def test_the_plan_is_told_to_people_with_the_way_to_carry_it_out(
+    site: Site, warnings: Path
+) -> None:
+    done = evenkeel(site.control_plane, "replay", warnings)
+
+    assert done.returncode == 0
+    assert f"{site.namespace}/deploy/guarded" in done.stdout
+    assert done.stdout.endswith("add --apply to do it.\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_an_event_about_another_instance_is_bound_to_a_node(site: Site) -> None:
+    """The node's own provider id is of no cloud, as on a cluster of containers."""
+    control_plane = site.control_plane
+    site.add_nodes("a", provider_id="kind://docker/kind/a")
+    site.run(deployment("web", 2))
+    site.add_nodes("b", spot=False)
+    event = ROOT / "events" / "interruption-warning-terminate.json"
+    instance_id = json.loads(event.read_text())["detail"]["instance-id"]
+
+    strange = evenkeel(control_plane, "replay", event)
+    bound = ("--instance", f"{instance_id}={site.node_name('a')}")
+    with started(control_plane, "replay", event, "--apply", *bound) as process:
+        site.wait_for("the pods to move", lambda: site.is_settled("web", 2, "b"), seconds=60)
+        control_plane.delete_node(site.node_name("a"))
+        out, _ = process.communicate(timeout=90)
+
+    assert f"bind it with --instance {instance_id}=NODE" in strange.stderr
+    assert process.returncode == 0
+    assert site.witness.lowest("web") == 2
+    assert "2 handed over" in out
+
+
+def test_the_next_run_goes_on_when_the_first_was_interrupted(site: Site, tmp_path: Path) -> None:
+    control_plane = site.control_plane
+    site.add_nodes("a")
+    site.run(deployment("web", 4, start="8s"))
+    site.add_nodes("b", spot=False)
+    file = tmp_path / "warning.json"
+    file.write_text(json.dumps(site.warning("a")))
+
+    with started(control_plane, "replay", file, "--apply") as process:
+        site.wait_for_releases("web")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.startswith("note: interrupted: marks and releases stay")
+    assert "Traceback" not in err
+
+    with started(control_plane, "replay", file, "--apply") as process:
+        site.wait_for("the pods to move", lambda: site.is_settled("web", 4, "b"), seconds=90)
+        control_plane.delete_node(site.node_name("a"))
+        process.communicate(timeout=90)
+    assert process.returncode == 0
+    assert site.witness.lowest("web") == 4
+
+
+def test_a_snapshot_that_kubectl_takes_shows_what_would_happen(
+    site: Site, warnings: Path, tmp_path: Path
+) -> None:
+    kinds = "nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota,hpa"
+    file = tmp_path / "cluster.json"
+    file.write_text(site.control_plane.kubectl("get", kinds, "-A", "-o", "json"))
+
+    done = subprocess.run(
+        [
+            *(ROOT / ".venv" / "bin" / "evenkeel", "replay", warnings),
+            *("--snapshot", file, "-o", "json", "-n", site.namespace),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    told = {row["workload"]: row for row in json.loads(done.stdout)["workloads"]}
+    assert set(told) == {f"{site.namespace}/deploy/{name}" for name in REPLICAS} | {
+        f"{site.namespace}/sts/db"
+    }
+    for name, replicas in REPLICAS.items():
+        assert told[f"{site.namespace}/deploy/{name}"]["lowest"] == replicas
+
+
+def _versions(site: Site) -> dict[str, Any]:
+    """What a write would change: specs and metadata; the nodes' heartbeats change their status."""
+    nodes = site.control_plane.items("v1", "Node")
+    pods = site.control_plane.items("v1", "Pod", site.namespace)
+    return {
+        item["metadata"]["uid"]: (
+            item["spec"],
+            item["metadata"].get("labels"),
+            item["metadata"].get("annotations"),
+            item["metadata"].get("ownerReferences"),
+        )
+        for item in [*nodes, *pods]
+    }
