@@ -1,12 +1,15 @@
 """How Deployments roll out and scale."""
 
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 import pytest
 
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
 from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.ports import Arrival
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_STOP, deployment, template
 
@@ -32,26 +35,42 @@ def rolled_out(ground: Ground, replicas: int) -> bool:
 
 
 def bounds_during_rollout(ground: Ground, replicas: int) -> tuple[int, int]:
-    """The most pods that were there and the fewest that were ready, while a rollout went on."""
+    """The most pods that were asked for and the fewest that were ready during a rollout.
+
+    Asked for by its ReplicaSets together: one may make pods a moment before another deletes
+    some, so that there can be more.
+    """
     pods: dict[str, Pod] = {}
-    most, fewest = 0, replicas
+    sizes: dict[str, int] = {}
+    most, fewest, complete = 0, replicas, False
     with ground.cluster.session() as session:
         session.watch(Selection(Pod, ground.namespace, labels="app=web"))
+        session.watch(Selection(ReplicaSet, ground.namespace))
         new_version(ground)
         give_up = ground.clock.now() + timedelta(seconds=60)
         while not rolled_out(ground, replicas):
             assert ground.clock.now() < give_up
-            for arrival in session.next(timedelta(milliseconds=50)):
-                if isinstance(arrival, Relisted):
-                    pods = {p.uid: p for p in arrival.listing.items if isinstance(p, Pod)}
-                if isinstance(arrival, Change) and isinstance(arrival.object, Pod):
-                    pods[arrival.object.uid] = arrival.object
-                    if arrival.deleted:
-                        del pods[arrival.object.uid]
-                active = [p for p in pods.values() if p.active]
-                most = max(most, len(active))
-                fewest = min(fewest, sum(1 for p in active if p.ready))
+            for found, deleted in seen(session.next(timedelta(milliseconds=50))):
+                if isinstance(found, ReplicaSet):
+                    sizes[found.uid] = found.spec.replicas
+                elif isinstance(found, Pod):
+                    pods[found.uid] = found
+                    if deleted:
+                        del pods[found.uid]
+                complete = complete or len(pods) == replicas
+                if complete:
+                    most = max(most, sum(sizes.values()))
+                    fewest = min(fewest, sum(1 for p in pods.values() if p.active and p.ready))
     return most, fewest
+
+
+def seen(arrivals: Iterable[Arrival]) -> Iterator[tuple[KubernetesObject, bool]]:
+    """The objects that watches tell of, and whether they are gone."""
+    for arrival in arrivals:
+        if isinstance(arrival, Relisted):
+            yield from ((item, False) for item in arrival.listing.items)
+        elif isinstance(arrival, Change):
+            yield arrival.object, arrival.deleted
 
 
 @pytest.mark.parametrize(
@@ -74,7 +93,7 @@ def test_a_rolling_update_stays_within_its_bounds(
     assert sizes == [0, 6]
 
 
-def test_recreate_starts_nothing_before_all_old_pods_are_gone(ground: Ground) -> None:
+def test_recreate_starts_nothing_before_all_old_pods_have_ended(ground: Ground) -> None:
     pods = template("web", SLOW_STOP)
     ground.apply(deployment("web", pods, replicas=2, strategy={"type": "Recreate"}))
     old = {p.uid for p in ground.ready_pods(2)}
@@ -82,7 +101,7 @@ def test_recreate_starts_nothing_before_all_old_pods_are_gone(ground: Ground) ->
     new_version(ground)
 
     def replaced() -> bool:
-        now = {p.uid for p in ground.pods()}
+        now = {p.uid for p in ground.pods() if not p.finished}
         assert now <= old or not now & old
         return len(now - old) == 2
 
