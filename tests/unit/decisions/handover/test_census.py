@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.handover.census import ON_ITS_WAY, Census
+from evenkeel.decisions.handover.census import Census
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
@@ -75,7 +75,8 @@ def test_a_readiness_gate_counts_through_the_ready_condition() -> None:
 
 
 def test_a_pod_of_a_replica_set_that_is_gone_is_available_when_it_is_ready() -> None:
-    census = builders.census(None, released=[released("a"), released("b", ready=False)])
+    just = released("a", ready_since=NOW)
+    census = builders.census(None, released=[just, released("b", ready=False)])
     assert census.available_released == 1
     assert census.next_available_at is None
 
@@ -160,7 +161,8 @@ def test_releases_count_until_the_controller_has_made_the_pods_anew(
     assert census.not_made_anew == expected
 
 
-YOUNG, OLD = NOW - ON_ITS_WAY + seconds(1), NOW - ON_ITS_WAY
+OLD = NOW - timedelta(minutes=5)
+YOUNG = OLD + seconds(1)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +240,30 @@ def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(
     away = [released(f"r{i}", wanted=wanted) for i, wanted in enumerate(promises)]
     census = builders.census(replica_set, released=away)
     assert msgspec.structs.replace(census, promised=promised).wanted == expected
+
+
+@pytest.mark.parametrize(
+    ("owns", "away", "expected"),
+    [
+        ([True, True], [True], 0),
+        ([True, True, True], [True], 1),
+        ([True, True, True], [True, True], 2),
+        ([True, True, False], [True, True], 1),
+        ([True, True, True], [True, False], 1),
+        ([False, False, False], [True, True, True], 0),
+        ([], [True], 0),
+        ([True, True, True, True], [], 1),
+    ],
+)
+def test_what_is_available_beyond_what_is_wanted_is_surplus(
+    owns: Sequence[bool], away: Sequence[bool], expected: int
+) -> None:
+    census = builders.census(
+        REPLICA_SET,
+        owned=[owned(f"o{i}", ready=ready) for i, ready in enumerate(owns)],
+        released=[released(f"r{i}", ready=ready) for i, ready in enumerate(away)],
+    )
+    assert census.surplus == expected
 
 
 def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:

@@ -143,6 +143,7 @@ def test_a_released_pod_waits_while_its_replacement_is_not_available(
     found = Scene(dooms).away("a", reason=reason).elsewhere("new", **replacement).plan()
     end = LAST_MOMENT if dooms is DYING else HINT.deadline
     assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert found.steps[0].message == "1 available, 1 wanted"
     assert (found.steps[0].until, found.due) == (end, end)
     assert found.fresh_steps == []
 
@@ -522,6 +523,7 @@ def test_a_released_pod_is_deleted_at_once_when_nobody_wants_it_any_more(
 ) -> None:
     found = end(Scene(dooms).away("a", "b")).plan()
     assert told(found.fresh_steps) == [("a", Verb.DELETE, reason), ("b", Verb.DELETE, reason)]
+    assert ("scaled to zero" in found.fresh_steps[0].message) is (reason == "ScaledToZero")
     assert found.fresh_steps[0].write == Delete(
         kind=Pod, name="a", namespace="default", uid="a-uid"
     )
