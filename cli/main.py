@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from cli.errors import CommandError
+from cli.errors import CommandError, UnmetError
 from evenkeel.errors import EvenkeelError, SettingsError
 
 COMMANDS: Final = {
@@ -28,6 +28,15 @@ COMMANDS: Final = {
 what talks to a cluster is slow to import."""
 
 INTERRUPTED: Final = 130
+
+EXPECTED: Final = (
+    click.ClickException,
+    click.exceptions.Exit,
+    click.Abort,
+    CommandError,
+    EvenkeelError,
+)
+"""Errors that are translated below."""
 
 
 class Commands(click.Group):
@@ -53,7 +62,11 @@ class Commands(click.Group):
         sys.exit(self._run(args, settings))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader that goes away (head, less) has had what it wanted."""
+        """Run a command.
+
+        A reader that goes away (head, less) has had what it wanted. An error that nobody
+        foresaw is told in one line, unless its traceback is asked for.
+        """
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -61,6 +74,14 @@ class Commands(click.Group):
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        except Exception as error:
+            if ctx.params["traceback"] or isinstance(error, EXPECTED):
+                raise
+            name = type(error).__name__
+            raise UnmetError(
+                f"this should not happen ({name}: {error}): run evenkeel --traceback"
+                f" {ctx.invoked_subcommand}, and report what it prints"
+            ) from error
         return result
 
     def _run(self, args: Sequence[str] | None, settings: dict[str, Any]) -> int:
@@ -98,13 +119,15 @@ def _fail(message: str, *, code: int) -> int:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.option("--traceback", is_flag=True, help="Show where an unforeseen error comes from.")
 @click.pass_context
-def main(context: click.Context) -> None:
+def main(context: click.Context, *, traceback: bool) -> None:
     """Keep Kubernetes workloads on an even keel while they run on spot capacity.
 
     Evenkeel gets each replacement running before the old pod stops. These commands show what
     it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
     real cluster without --apply.
     """
+    del traceback
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

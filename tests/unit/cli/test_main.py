@@ -76,21 +76,35 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str)
         (ForbiddenError("pods is forbidden"), 1, "error: pods is forbidden: see whether"),
         (click.Abort(), 130, ""),
         (click.ClickException("odd"), 2, "error: odd\n"),
+        (ZeroDivisionError("by zero"), 1, "error: this should not happen (ZeroDivisionError: by"),
     ],
 )
-def test_an_error_is_one_line_and_its_exit_code(raised: Exception, code: int, message: str) -> None:
+def test_an_error_is_one_line_and_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, raised: Exception, code: int, message: str
+) -> None:
     @click.command()
     def failing() -> None:
         raise raised
 
-    group = entry.Commands(name="evenkeel")
-    group.get_command = lambda *_: failing  # type: ignore[method-assign] # a command that fails
+    monkeypatch.setattr(entry.Commands, "get_command", lambda *_: failing)
 
-    done = CliRunner().invoke(group, ["failing"])
+    done = CliRunner().invoke(entry.main, ["failing"])
 
     assert done.exit_code == code
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") <= 1
+
+
+def test_a_traceback_is_shown_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command()
+    def failing() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(entry.Commands, "get_command", lambda *_: failing)
+
+    done = CliRunner().invoke(entry.main, ["--traceback", "failing"])
+
+    assert isinstance(done.exception, ZeroDivisionError)
 
 
 def test_the_version_is_told_to_people_and_programs() -> None:
