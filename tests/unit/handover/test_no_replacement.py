@@ -183,4 +183,4 @@ def test_at_its_last_moment_a_single_pod_goes_whatever_its_budget_says(
         "88.9 evict LastMoment",
         "88.9 delete BudgetRefusedAtLastMoment",
     ]
-    assert scene.gone_at(pod) == 88.9
+    assert scene.gone_at(pod) == 89.0

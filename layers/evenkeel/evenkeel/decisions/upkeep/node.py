@@ -77,6 +77,22 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     return _exclusion(situation), next_due(situation.now, near, notice.deadline)
 
 
+def unreadable(node: Node) -> Decision:
+    """A marked node whose notice makes no sense: nobody can say when it goes, or whether.
+
+    It is left as it is: its mark was perhaps all that somebody spoilt.
+    """
+    return Decision(
+        verb=Verb.LEAVE,
+        subject=node.reference,
+        node=node.name,
+        reason="UnreadableNotice",
+        message=f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
+        "takes the mark off",
+        warning=True,
+    )
+
+
 def _exclusion(situation: Situation) -> Sequence[Decision]:
     """The exclusion from load balancers, if it is wanted and it is known what they would keep."""
     if not situation.wants_exclusion or situation.others_remain is None:

@@ -9,7 +9,8 @@ import msgspec
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.handover import reading
-from evenkeel.flows.handover.nodes import NodeKeeper, SpotCount
+from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
+from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.reconciler import UNHURRIED, Outcome, Reconciler
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
@@ -39,12 +40,12 @@ class HandoverFlow:
         """Keep the ports; nothing is called yet."""
         self._settings = settings
         self._cluster = cluster
-        self._instances = instances
         self._clock = clock
         self._recorder = recorder
         self._teller = Teller(recorder)
         self._runs = itertools.count(1)
-        self._spot_count = SpotCount(cluster)
+        self._spot_count = SpotCount(cluster, recorder)
+        self._states = InstanceStates(instances, recorder)
 
     def run(
         self, assumed: Mapping[str, NodeNotice] | None = None, *, scheduled: bool = False
@@ -58,7 +59,7 @@ class HandoverFlow:
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
-                return self._observe(View(assumed), started)
+                return self._observe(View(assumed))
             return self._act(View(), started, scheduled=scheduled)
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
@@ -67,10 +68,10 @@ class HandoverFlow:
             )
             return Outcome("ClusterUnavailable", AFTER_A_FAILURE, awaited=True)
 
-    def _observe(self, view: View, started: datetime) -> Outcome:
+    def _observe(self, view: View) -> Outcome:
         reading.read_marks(self._cluster, view)
         if view.notices or view.pods.active:
-            reconciler = self._gather(view, started)
+            reconciler = self._gather(view)
             reading.read_peers(self._cluster, view)
             reconciler.observe()
         return Outcome("Observed")
@@ -93,24 +94,18 @@ class HandoverFlow:
             self._recorder.noted(f"works without its Lease, which only saves work: {error}")
         wake_up_at = None
         try:
-            outcome = self._gather(view, started).act(started + self._settings.work)
+            outcome = self._gather(view).act(started + self._settings.work)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
             awaited = lease.release(wake_up_at)
         return msgspec.structs.replace(outcome, awaited=awaited)
 
-    def _gather(self, view: View, now: datetime) -> Reconciler:
+    def _gather(self, view: View) -> Reconciler:
         reading.read_pods_on(self._cluster, view, view.dooms)
         reading.read_owners(self._cluster, view)
         reading.read_surroundings(self._cluster, view)
         keeper = NodeKeeper(
-            self._settings,
-            self._cluster,
-            self._instances,
-            view,
-            self._recorder,
-            self._spot_count,
+            self._settings, self._cluster, view, self._recorder, self._states, self._spot_count
         )
-        keeper.ask_about_overdue(now)
         return Reconciler(self._settings, self._cluster, self._clock, view, keeper, self._teller)

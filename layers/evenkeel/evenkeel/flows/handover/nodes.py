@@ -10,39 +10,29 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
 from evenkeel.decisions.upkeep.share import admitted
-from evenkeel.errors import ClusterError, InstancesError
+from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.view import View
+from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
+from evenkeel.flows.handover.view import View, kind_of
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.node import Node
-from evenkeel.model.request import List, Selection
-from evenkeel.ports import Cluster, Instances, Recorder
+from evenkeel.model.request import List
+from evenkeel.ports import Cluster, Recorder
 from evenkeel.settings import HandoverSettings
 
-COUNT_AGAIN_AFTER = timedelta(minutes=1)
-"""The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
+ASK_OFTEN_FOR = timedelta(minutes=2)
+"""So long after a deadline EC2 is asked often; later the schedule's turns are enough."""
 
-UNKNOWN_TO_EC2 = "terminated"
-"""EC2 forgets an instance about an hour after its end."""
+LOOK_AGAIN_AFTER = timedelta(seconds=5)
+"""How long to rest when nobody could say what load balancers would keep."""
 
 
-class SpotCount:
-    """How many spot nodes there are. Outlives an invocation."""
+class Others(msgspec.Struct, frozen=True):
+    """Whether load balancers would keep a node that is not among the marked; None: unknown."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Nothing is counted yet."""
-        self._cluster = cluster
-        self._count = 0
-        self._counted_at: datetime | None = None
-
-    def read(self, now: datetime) -> int:
-        """The number of spot nodes, at most a minute old. Raises ClusterError."""
-        if self._counted_at is None or now - self._counted_at >= COUNT_AGAIN_AFTER:
-            listing = ask(self._cluster, List(Selection(Node), fresh=False, metadata_only=True))
-            self._count = sum(node.is_spot for node in listing.items)
-            self._counted_at = now
-        return self._count
+    marked: frozenset[str]
+    remain: bool | None
+    good_until: datetime
 
 
 class NodeKeeper:
@@ -52,40 +42,19 @@ class NodeKeeper:
         self,
         settings: HandoverSettings,
         cluster: Cluster,
-        instances: Instances,
         view: View,
         recorder: Recorder,
+        states: InstanceStates,
         spot_count: SpotCount,
     ) -> None:
-        """All of them are the invocation's."""
+        """The last two outlive the invocation."""
         self._settings = settings
         self._cluster = cluster
-        self._instances = instances
         self._view = view
         self._recorder = recorder
+        self._states = states
         self._spot_count = spot_count
-        self._states: dict[str, str] = {}
-        self._others_remain: bool | None = None
-
-    def ask_about_overdue(self, now: datetime) -> None:
-        """Ask EC2 about all nodes whose deadline has passed. No answer is an answer, too."""
-        overdue = {
-            node.instance_id: node.name
-            for node in self._view.nodes.values()
-            if node.instance_id
-            and (notice := self._view.notices.get(node.name)) is not None
-            and notice.deadline <= now
-        }
-        if not overdue:
-            return
-        try:
-            found = self._instances.describe(overdue)
-        except InstancesError as error:
-            self._recorder.noted(f"EC2 cannot say what became of {len(overdue)} nodes: {error}")
-            return
-        for instance_id, node_name in overdue.items():
-            instance = found.get(instance_id)
-            self._states[node_name] = instance.state if instance else UNKNOWN_TO_EC2
+        self._others: Others | None = None
 
     def cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for rebalance recommendations that the share allows now."""
@@ -99,10 +68,8 @@ class NodeKeeper:
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        try:
-            spot_nodes = self._spot_count.read(now)
-        except ClusterError as error:
-            self._recorder.noted(f"the spot nodes cannot be counted, none is cordoned: {error}")
+        spot_nodes = self._spot_count.read(now)
+        if spot_nodes is None:
             return ()
         share = self._settings.rebalance_share
         return [
@@ -119,41 +86,80 @@ class NodeKeeper:
         ]
 
     def plan(
-        self, handovers: frozenset[str], ordinals: frozenset[str], now: datetime
+        self, handovers: frozenset[str], now: datetime
     ) -> tuple[Sequence[Decision], datetime | None]:
         """Decide about every marked node; and when that changes though nothing else does.
 
-        ``handovers`` and ``ordinals`` name the nodes that still have pods of these kinds.
+        ``handovers`` names the nodes that still have pods which go by handover.
         """
+        self._ask_about_overdue(now)
         steps: list[Decision] = []
         dues: list[datetime | None] = []
         for node in list(self._view.nodes.values()):
             notice = self._view.notices.get(node.name)
             if notice is None:
+                steps.append(upkeep.unreadable(node))
                 continue
+            state = self._states.of(node.instance_id, now)
+            off = state in upkeep.OFF
             situation = Situation(
                 now=now,
                 node=node,
                 notice=notice,
-                state=self._states.get(node.name),
+                state=state,
                 handovers_left=node.name in handovers,
-                ordinals_left=node.name in ordinals,
+                ordinals_left=off and self._has_ordinals(node.name),
                 load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
-                others_remain=self._others_remain,
             )
-            if situation.wants_exclusion and self._others_remain is None:
-                self._look_for_others()
-                situation = msgspec.structs.replace(situation, others_remain=self._others_remain)
+            if situation.wants_exclusion:
+                remain = self._others_remain(now)
+                situation = msgspec.structs.replace(situation, others_remain=remain)
             decisions, due = upkeep.plan(situation)
             steps.extend(decisions)
             dues.append(due)
+            if situation.wants_exclusion and situation.others_remain is None:
+                dues.append(now + LOOK_AGAIN_AFTER)
+            if situation.over and not off and now < notice.deadline + ASK_OFTEN_FOR:
+                dues.append(self._states.ask_again_at)
         return steps, earliest(*dues)
 
-    def _look_for_others(self) -> None:
+    def _ask_about_overdue(self, now: datetime) -> None:
+        """Ask EC2 about all nodes whose deadline has passed.
+
+        More rarely while other nodes are still to be drained: an EC2 that does not answer
+        must not keep their pods from their last moments.
+        """
+        notices = [self._view.notices.get(node.name) for node in self._view.nodes.values()]
+        overdue = [
+            node.instance_id
+            for node, notice in zip(self._view.nodes.values(), notices, strict=True)
+            if notice is not None and notice.deadline <= now
+        ]
+        is_busy = any(n is not None and not n.is_hint and n.deadline > now for n in notices)
+        self._states.refresh(filter(None, overdue), now, is_busy=is_busy)
+
+    def _has_ordinals(self, node_name: str) -> bool:
+        """Whether a StatefulSet's pods are on a node, those included that hang in their end."""
+        return any(
+            pod.spec.node_name == node_name
+            and not pod.finished
+            and pod.controller is not None
+            and kind_of(pod.controller) == "StatefulSet"
+            for pod in self._view.pods
+        )
+
+    def _others_remain(self, now: datetime) -> bool | None:
+        """Whether load balancers would keep another node; None if nobody can say."""
+        marked = frozenset(self._view.nodes)
+        known = self._others
+        if known is not None and known.marked == marked and now < known.good_until:
+            return known.remain
+        remain = None
         try:
             listing = ask(self._cluster, List(selections.OTHER_NODES, limit=10))
+            remain = any(node.ready for node in listing.items)
         except ClusterError as error:
             self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
-            return
-        self._others_remain = any(node.ready for node in listing.items)
+        self._others = Others(marked, remain, now + LOOK_AGAIN_AFTER)
+        return remain

@@ -30,8 +30,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``census`` is set for a ReplicaSet. ``polled``: its turns depend on pods that no watch
     shows, so it has to be read again every second. ``pressing``: pods of it die at their
-    deadline; ``voluntary``: pods of it would move for a mere hint. ``handovers`` and
-    ``ordinals`` name the nodes that still have such pods of it.
+    deadline; ``voluntary``: pods of it would move for a mere hint. ``handovers`` names the
+    nodes that still have pods of it which are handed over.
     """
 
     plan: Plan
@@ -40,7 +40,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     pressing: bool = False
     voluntary: bool = False
     handovers: frozenset[str] = frozenset()
-    ordinals: frozenset[str] = frozenset()
 
     @property
     def restless(self) -> bool:
@@ -104,7 +103,6 @@ class Planner:
             polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
             pressing=bool(forced),
             voluntary=len(forced) < len(moving),
-            ordinals=_nodes_of(m.pod for m in moving if m.route.way is Way.BY_ORDINAL),
         )
 
     def _replica_set(

@@ -195,8 +195,7 @@ class Reconciler:
 
     def _plan_nodes(self, now: datetime) -> None:
         handovers = frozenset[str]().union(*(p.handovers for p in self._plans.values()))
-        ordinals = frozenset[str]().union(*(p.ordinals for p in self._plans.values()))
-        steps, self._nodes_due = self._keeper.plan(handovers, ordinals, now)
+        steps, self._nodes_due = self._keeper.plan(handovers, now)
         self._node_steps = [*self._keeper.cordons(now), *steps]
 
     def _apply_forced(self, writer: Writer) -> None:
