@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan, next_due
@@ -83,7 +84,9 @@ def plan(group: Group) -> Plan:
     for mover in group.movers:
         last = mover.deadline.last_moment(mover.pod, group.margin)
         if mover.deadline.forced and group.now >= last:
-            steps.append(_go(group, mover, "LastMoment", "its node dies: it goes now", forced=True))
+            left = left_to_the_end(mover.pod, group.owner, mover.deadline, group.now)
+            message = "its node dies: it goes now"
+            steps.append(left or _go(group, mover, "LastMoment", message, forced=True))
             continue
         until = last if mover.deadline.forced else mover.deadline.at
         dues.append(until)

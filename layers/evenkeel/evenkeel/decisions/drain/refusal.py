@@ -1,13 +1,21 @@
 """What to do when a disruption budget refuses an eviction."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Job
+
+TRIED_BEYOND = timedelta(seconds=60)
+"""So long after a deadline evictions are still tried.
+
+Some notices come with their deadline or after it. And a machine's end is known by then: its
+pods are no longer taken for ready (node-monitor-grace-period is 50 s).
+"""
 
 
 def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
@@ -18,16 +26,8 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
       condition first, which an accepted eviction would have set;
     - else it is deleted: the node dies anyway, and only a delete gives the pod its SIGTERM.
     """
-    if owner.annotation(names.AT_DEADLINE, pod).lower() == "leave":
-        return Decision(
-            verb=Verb.LEAVE,
-            subject=pod.reference,
-            workload=owner.workload,
-            node=pod.spec.node_name,
-            reason="AtDeadlineLeave",
-            message=f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
-            warning=True,
-        )
+    if _may_be_left(pod, owner):
+        return _left(pod, owner)
     if needs_condition(pod, owner):
         return Decision(
             verb=Verb.SET_CONDITION,
@@ -46,6 +46,33 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
         reason="BudgetRefusedAtLastMoment",
         message="its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         write=writes.delete(pod),
+        warning=True,
+    )
+
+
+def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -> Decision | None:
+    """The decision about a pod that its owner keeps to the end, once that has come.
+
+    Its budget has refused up to its node's deadline and beyond: it has died with its node, or
+    the node lives on, and a further eviction is of no use. None for every other pod.
+    """
+    if now < deadline.at + TRIED_BEYOND or not _may_be_left(pod, owner):
+        return None
+    return _left(pod, owner)
+
+
+def _may_be_left(pod: Pod, owner: Owner) -> bool:
+    return owner.annotation(names.AT_DEADLINE, pod).lower() == "leave"
+
+
+def _left(pod: Pod, owner: Owner) -> Decision:
+    return Decision(
+        verb=Verb.LEAVE,
+        subject=pod.reference,
+        workload=owner.workload,
+        node=pod.spec.node_name,
+        reason="AtDeadlineLeave",
+        message=f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         warning=True,
     )
 

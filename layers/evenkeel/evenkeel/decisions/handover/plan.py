@@ -7,7 +7,8 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
@@ -94,7 +95,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         if not deadline.forced:
             steps.append(_decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself"))
         elif census.now >= last:
-            steps.append(_at_last_moment(census, pod))
+            steps.append(_at_last_moment(census, pod, deadline))
         else:
             steps.append(_wait(census, pod, reason, last))
             dues.append(last)
@@ -137,7 +138,8 @@ def _unreplaced(
 
     - forced: evicted at its last moment; put back shortly before that if its ReplicaSet
       cannot make pods, for the eviction of an owned pod makes it try again at once, while
-      its back-off after a failure takes up to 22 s and more;
+      its back-off after a failure takes up to 22 s and more; put back also after the end, if
+      its owner kept it to that;
     - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods;
     - else it waits.
     """
@@ -146,8 +148,11 @@ def _unreplaced(
     failure = census.replica_set.cannot_create if census.replica_set else None
     if deadline.forced:
         last = deadline.last_moment(pod, rules.margin)
+        if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
+            message = "its budget refused to the end: back to its owner"
+            return _roll_back(census, item, "AtDeadlineLeave", message), None
         if census.now >= last:
-            return _at_last_moment(census, pod), None
+            return _at_last_moment(census, pod, deadline), None
         if failure is not None:
             if census.now >= last - ROLL_BACK_LEAD:
                 message = f"no replacement can be made ({failure.message}): back to its owner"
@@ -180,7 +185,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     if deadline.forced:
         last = deadline.last_moment(pod, rules.margin)
         if census.now >= last:
-            return _at_last_moment(census, pod), None
+            return _at_last_moment(census, pod, deadline), None
         if last - census.now < SHORTEST_HANDOVER:
             return _wait(census, pod, "TooLateForHandover", last), last
         if failure is not None:
@@ -224,8 +229,8 @@ def _cooldown_of(census: Census) -> Cooldown | None:
     return writes.cooldown_of(top) if top is not None else None
 
 
-def _at_last_moment(census: Census, pod: Pod) -> Decision:
-    return _decide(
+def _at_last_moment(census: Census, pod: Pod, deadline: Deadline) -> Decision:
+    return left_to_the_end(pod, census.owner, deadline, census.now) or _decide(
         census,
         pod,
         Verb.EVICT,
