@@ -124,6 +124,19 @@ def test_a_late_notice_for_a_node_that_still_exists_acts_at_once(late: int) -> N
     assert names_of(found.steps) == ["web-1"]
 
 
+def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() -> None:
+    keep = {names.AT_DEADLINE: "leave"}
+    movers = [
+        mover(builders.pod("kept", annotations=keep), Way.AT_LAST_MOMENT),
+        mover(builders.pod("other"), Way.AT_LAST_MOMENT),
+    ]
+    before = plan(movers, Owner(), now=WARNING.deadline + seconds(59))
+    after = plan(movers, Owner(), now=WARNING.deadline + seconds(60))
+    assert names_of(before.steps) == ["kept", "other"]
+    assert names_of(after.steps) == ["other"]
+    assert names_of(after.steps, Verb.LEAVE) == ["kept"]
+
+
 def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
     assert names_of(found.steps) == []

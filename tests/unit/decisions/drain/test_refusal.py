@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.refusal import after_refusal, needs_condition
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.refusal import after_refusal, left_to_the_end, needs_condition
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -13,7 +14,7 @@ from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete
 from tests import builders
-from tests.builders import NOW
+from tests.builders import NOW, seconds
 
 LEAVE = {names.AT_DEADLINE: "leave"}
 
@@ -53,6 +54,31 @@ def test_a_pod_is_left_to_die_with_its_node_when_its_owner_said_so(value: str, p
     assert decision.write is None
     assert decision.warning
     assert (decision.workload, decision.node) == (deployment.reference, "n1")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "late", "left"),
+    [
+        (LEAVE, 60, True),
+        (LEAVE, 600, True),
+        (LEAVE, 59, False),
+        (LEAVE, -31, False),
+        ({}, 600, False),
+        ({names.AT_DEADLINE: "delete"}, 600, False),
+    ],
+)
+def test_no_eviction_is_tried_a_minute_past_the_deadline_when_its_owner_keeps_a_pod(
+    annotations: dict[str, str], late: int, *, left: bool
+) -> None:
+    replica_set = builders.replica_set(annotations=annotations)
+    pod = builders.pod(of=replica_set)
+    decision = left_to_the_end(
+        pod, builders.owner(replica_set), Deadline(NOW, forced=True), NOW + seconds(late)
+    )
+    assert (decision is not None) is left
+    if decision is not None:
+        assert (decision.verb, decision.reason) == (Verb.LEAVE, "AtDeadlineLeave")
+        assert decision.write is None
 
 
 def test_a_pod_is_deleted_when_it_overrides_its_owners_leave() -> None:

@@ -17,6 +17,7 @@ from evenkeel.decisions.handover.plan import (
     plan,
 )
 from evenkeel.decisions.plan import Plan
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -241,6 +242,19 @@ def test_a_late_notice_for_a_node_that_still_exists_acts_at_once() -> None:
     assert sorted(told(found.steps)) == [
         ("a", Verb.EVICT, "LastMoment"),
         ("b", Verb.EVICT, "LastMoment"),
+    ]
+
+
+def test_a_pod_that_its_owner_keeps_to_the_end_is_left_or_put_back_once_that_has_passed() -> None:
+    keep = {names.AT_DEADLINE: "leave"}
+    scene = Scene(replicas=3).moving("a", annotations=keep).away("b", annotations=keep).moving("c")
+    before = scene.plan(WARNING.deadline + seconds(59))
+    after = scene.plan(WARNING.deadline + seconds(60))
+    assert {verb for _, verb, _ in told(before.steps)} == {Verb.EVICT}
+    assert sorted(told(after.steps)) == [
+        ("a", Verb.LEAVE, "AtDeadlineLeave"),
+        ("b", Verb.ROLL_BACK, "AtDeadlineLeave"),
+        ("c", Verb.EVICT, "LastMoment"),
     ]
 
 

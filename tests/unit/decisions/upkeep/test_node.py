@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
-from evenkeel.decisions.upkeep.node import Situation, plan
+from evenkeel.decisions.upkeep.node import Situation, plan, unreadable
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
@@ -242,6 +242,14 @@ def test_a_lift_keeps_a_cordon_that_was_there_before() -> None:
     node = builders.node(notice=notice)
     at = situation(notice, node=node, now=notice.deadline)
     assert patched(node, the(Verb.LIFT, at).write) == builders.node(unschedulable=True)
+
+
+def test_a_node_whose_notice_cannot_be_read_is_left_with_a_warning_that_names_the_remedy() -> None:
+    step = unreadable(builders.node(notice=WARNING))
+    assert (step.verb, step.reason, step.warning) == (Verb.LEAVE, "UnreadableNotice", True)
+    assert step.write is None
+    assert (step.subject.name, step.node) == ("n1", "n1")
+    assert "evenkeel cancel n1" in step.message
 
 
 # When it is looked at again.
