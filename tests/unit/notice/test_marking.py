@@ -195,6 +195,17 @@ def test_a_state_change_changes_nothing_once_the_deadline_has_passed() -> None:
     assert [late.reason, early.reason] == ["AlreadyMarked", "AlreadyMarked"]
 
 
+def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
+    world = World()
+    first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))
+    world.receive(first)
+    renewed = world.receive(second, at=130)
+    assert (renewed.verb, renewed.until) == (Verb.MARK, second.deadline)
+    for notice in (first, second):
+        assert world.receive(notice, at=131).reason == "AlreadyMarked"
+        assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
+
+
 def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
     for state in ("shutting-down", "stopped", ""):
         world = World()

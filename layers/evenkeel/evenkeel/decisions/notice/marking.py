@@ -94,14 +94,18 @@ def supersedes(notice: Notice, present: NodeNotice, now: datetime) -> bool:
 
     - A hint replaces only a hint that had expired when the new one was given.
     - A certain loss replaces every hint.
-    - Of two certain losses the earlier counts, unless the time of the present one has come:
-      then there is nothing to bring forward.
+    - Of two certain losses the earlier counts, as long as its time is still to come when the
+      other is given.
+    - Once the time of the present one has come there is nothing to bring forward. But a
+      warning whose time is still to come says that EC2 did not do what it had said before.
     """
     if notice.is_hint:
         return present.is_hint and present.deadline <= notice.time
     if present.is_hint:
         return True
-    return notice.deadline < present.deadline and now < present.deadline
+    if present.deadline <= now:
+        return now < notice.deadline
+    return present.since < notice.deadline < present.deadline
 
 
 def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice) -> str:
