@@ -4,7 +4,7 @@ import functools
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,16 @@ pytestmark = pytest.mark.controlplane
 DOOMED = ("n00", "n01", "n02", "n03", "n04")
 REPLICAS = {"web": 20, "api": 6, "single": 1, "guarded": 1}
 STANDING = tuple(f"n{number:02d}" for number in range(5, 20))
+
+
+AGO = 45
+"""How old warnings are, in seconds: so much sooner there is something new to decide."""
+
+APPLY = ("--apply", "--keep-time")
+
+
+def about(event: Mapping[str, Any], instance_id: str) -> Mapping[str, Any]:
+    return {**event["detail"], "instance-id": instance_id}
 
 
 def command(control_plane: ControlPlane, *arguments: str | Path) -> list[str]:
@@ -66,7 +76,7 @@ def warnings(site: Site, tmp_path: Path) -> Path:
     site.run(stateful_set("db", 2))
     site.add_nodes(*STANDING, spot=False)
     file = tmp_path / "warnings.json"
-    file.write_text(json.dumps([site.warning(short) for short in DOOMED]))
+    file.write_text(json.dumps([site.warning(short, ago=AGO) for short in DOOMED]))
     return file
 
 
@@ -74,7 +84,7 @@ def test_no_workload_misses_a_replica_when_five_of_twenty_nodes_go(
     site: Site, warnings: Path
 ) -> None:
     control_plane = site.control_plane
-    with started(control_plane, "replay", warnings, "--apply", "-o", "json") as process:
+    with started(control_plane, "replay", warnings, *APPLY, "-o", "json") as process:
         for name, replicas in (REPLICAS | {"db": 2}).items():
             settled = functools.partial(site.is_settled, name, replicas, *STANDING)
             site.wait_for(f"{name} is off the doomed nodes", settled, seconds=90)
@@ -121,18 +131,20 @@ def test_the_plan_is_told_to_people_with_the_way_to_carry_it_out(
     assert "\x1b" not in done.stdout
 
 
-def test_an_event_about_another_instance_is_bound_to_a_node(site: Site) -> None:
+def test_an_event_about_another_instance_is_bound_to_a_node(site: Site, tmp_path: Path) -> None:
     """The node's own provider id is of no cloud, as on a cluster of containers."""
     control_plane = site.control_plane
     site.add_nodes("a", provider_id="kind://docker/kind/a")
     site.run(deployment("web", 2))
     site.add_nodes("b", spot=False)
-    event = ROOT / "events" / "interruption-warning-terminate.json"
-    instance_id = json.loads(event.read_text())["detail"]["instance-id"]
+    instance_id = "i-0123456789abcdef0"
+    warning = site.warning("b", ago=AGO)
+    event = tmp_path / "warning.json"
+    event.write_text(json.dumps({**warning, "detail": about(warning, instance_id)}))
 
     strange = evenkeel(control_plane, "replay", event)
     bound = ("--instance", f"{instance_id}={site.node_name('a')}")
-    with started(control_plane, "replay", event, "--apply", *bound) as process:
+    with started(control_plane, "replay", event, *APPLY, *bound) as process:
         site.wait_for("the pods to move", lambda: site.is_settled("web", 2, "b"), seconds=60)
         control_plane.delete_node(site.node_name("a"))
         out, _ = process.communicate(timeout=90)
@@ -149,9 +161,9 @@ def test_the_next_run_goes_on_when_the_first_was_interrupted(site: Site, tmp_pat
     site.run(deployment("web", 4, start="8s"))
     site.add_nodes("b", spot=False)
     file = tmp_path / "warning.json"
-    file.write_text(json.dumps(site.warning("a")))
+    file.write_text(json.dumps(site.warning("a", ago=70)))
 
-    with started(control_plane, "replay", file, "--apply") as process:
+    with started(control_plane, "replay", file, *APPLY) as process:
         site.wait_for_releases("web")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -159,7 +171,7 @@ def test_the_next_run_goes_on_when_the_first_was_interrupted(site: Site, tmp_pat
     assert err.startswith("note: interrupted: marks and releases stay")
     assert "Traceback" not in err
 
-    with started(control_plane, "replay", file, "--apply") as process:
+    with started(control_plane, "replay", file, *APPLY) as process:
         site.wait_for("the pods to move", lambda: site.is_settled("web", 4, "b"), seconds=90)
         control_plane.delete_node(site.node_name("a"))
         process.communicate(timeout=90)
