@@ -35,6 +35,9 @@ APPROVED_FOR = timedelta(milliseconds=500)
 FIRST_LOOK = timedelta(seconds=1)
 """How long the watches may take to show what there is, before work begins without them."""
 
+COOLDOWN_FIRST_FOR = timedelta(seconds=5)
+"""How long a rollback waits for the cooldown of its workload to be written."""
+
 UNHURRIED = timedelta(seconds=5)
 """How long to rest where no node dies: while paused, and while only hints are followed."""
 
@@ -104,6 +107,7 @@ class Reconciler:
         self._plans: dict[str, WorkloadPlan] = {}
         self._dues: dict[str, datetime] = {}
         self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
+        self._cooling_since: dict[str, datetime] = {}
         self._node_steps: Sequence[Decision] = ()
         self._nodes_due: datetime | None = None
 
@@ -151,8 +155,7 @@ class Reconciler:
                         writer.heard(arrival)
             if writer.is_paused:
                 return Outcome("Paused", UNHURRIED)
-            pressing = any(plan.pressing for plan in self._plans.values())
-            return Outcome("OutOfTime", self._settings.pause if pressing else UNHURRIED)
+            return Outcome("OutOfTime", self._rest(self._clock.now()))
 
     def _take(self, arrival: Arrival, writer: Writer, checker: Checker, follower: Follower) -> None:
         """Hand an arrival to whoever waits for it."""
@@ -211,7 +214,7 @@ class Reconciler:
         Last moments first, then the other steps and what a fresh read approved, then the
         nodes' part, then the releases whose turn it is. What finds no room stays planned.
         """
-        steps = [step for plan in self._plans.values() for step in plan.plan.steps]
+        steps = [step for plan in self._plans.values() for step in self._in_order(plan, now)]
         self._teller.tell(step for step in steps if step.write is None)
         self._approved = {
             uid: (at, steps)
@@ -228,6 +231,21 @@ class Reconciler:
             if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
                 checker.begin(uid, now)
         self._release(writer, follower, now)
+
+    def _in_order(self, plan: WorkloadPlan, now: datetime) -> Sequence[Decision]:
+        """The steps of a plan that may be taken now.
+
+        A workload's cooldown is written before its pods go back: once they are back nothing
+        tells any more that it needs a rest. But it is not waited for without end.
+        """
+        steps = plan.plan.steps
+        cool_down = next((step for step in steps if step.verb is Verb.COOL_DOWN), None)
+        if cool_down is None:
+            return steps
+        since = self._cooling_since.setdefault(cool_down.subject.uid, now)
+        if now - since >= COOLDOWN_FIRST_FOR:
+            return steps
+        return [step for step in steps if step.verb is not Verb.ROLL_BACK]
 
     def _release(self, writer: Writer, follower: Follower, now: datetime) -> None:
         """Release those whose turn it is, as far as the window and the session have room."""
@@ -297,6 +315,13 @@ class Reconciler:
             self._teller.forget(but=self._view.uids)
             return Outcome("Quiet")
         return Outcome("Waiting", due - now - AHEAD)
+
+    def _rest(self, now: datetime) -> timedelta:
+        """How long to rest with work left: a moment where pods die, and never too long."""
+        pressing = any(plan.pressing for plan in self._plans.values())
+        rest = self._settings.pause if pressing else UNHURRIED
+        due = self._next_due
+        return rest if due is None else max(self._settings.pause, min(rest, due - now - AHEAD))
 
     @property
     def _next_due(self) -> datetime | None:
