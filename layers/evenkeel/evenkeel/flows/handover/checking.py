@@ -49,11 +49,16 @@ class Checker:
         self._view = view
         self._checks: dict[str, Check] = {}
         self._last: dict[str, datetime] = {}
+        self._read: set[str] = set()
 
     @property
     def busy(self) -> bool:
         """Whether checks are under way."""
         return bool(self._checks)
+
+    def has_read(self, controller_uid: str) -> bool:
+        """Whether all pods of this controller were seen by now."""
+        return controller_uid in self._read
 
     def due_after(self, controller_uid: str, interval: timedelta, now: datetime) -> datetime:
         """When this controller is checked again if at such intervals; now if it never was."""
@@ -88,7 +93,10 @@ class Checker:
         if check.waiting_for:
             return None
         del self._checks[check.controller_uid]
-        return None if check.failed else check
+        if check.failed:
+            return None
+        self._read.add(check.controller_uid)
+        return check
 
     def _collect(self, check: Check, reply: Reply) -> None:
         if isinstance(reply.error, NotFoundError):

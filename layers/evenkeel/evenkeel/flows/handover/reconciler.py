@@ -214,16 +214,20 @@ class Reconciler:
         Last moments first, then the other steps and what a fresh read approved, then the
         nodes' part, then the releases whose turn it is. What finds no room stays planned.
         """
-        steps = [step for plan in self._plans.values() for step in self._in_order(plan, now)]
-        self._teller.tell(step for step in steps if step.write is None)
+        steps: list[Decision] = []
+        for uid, plan in self._plans.items():
+            ready = self._in_order(plan, now)
+            steps += [step for step in ready if step.write is not None]
+            if not plan.polled or checker.has_read(uid):
+                self._teller.tell(step for step in ready if step.write is None)
         self._approved = {
             uid: (at, steps)
             for uid, (at, steps) in self._approved.items()
             if now - at < APPROVED_FOR
         }
         approved = [step for _, steps in self._approved.values() for step in steps]
-        doing = sorted((step for step in steps if step.write), key=lambda step: not step.forced)
-        for step in [*doing, *approved, *self._node_steps]:
+        steps.sort(key=lambda step: not step.forced)
+        for step in [*steps, *approved, *self._node_steps]:
             writer.submit(step)
         self._teller.tell(step for step in self._node_steps if step.write is None)
         for uid, plan in self._plans.items():

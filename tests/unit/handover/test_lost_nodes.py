@@ -1,0 +1,95 @@
+"""A node's object goes while a pod is released from it: the pod is gone, whatever the API says."""
+
+from datetime import timedelta
+from functools import partial
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.handover import plan as handover
+from evenkeel.model.decision import Verb
+from tests import builders
+from tests.builders import NOW
+from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import budget, deployment
+
+
+@pytest.fixture
+def half_done(scene: Scene) -> Scene:
+    """A released pod whose eviction a budget refuses, and two living ones beside it."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", pod={"grace": 5}), budget("web", minAvailable=9))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.apply(deployment("web", 2, pod={"grace": 5}))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1", spare=True)
+    return scene
+
+
+def lose(scene: Scene, node: str) -> None:
+    scene.cluster.kill_node(node, timedelta())
+    scene.observer.lose(node)
+
+
+@pytest.mark.parametrize("when", [91, 95], ids=["between invocations", "in one's middle"])
+def test_a_released_pod_is_deleted_with_its_node_and_no_living_one_for_it(
+    half_done: Scene, when: float
+) -> None:
+    old = half_done.pod("web", "s1")
+    half_done.run(until=90)
+    living = {pod.name for pod in half_done.pods("web", "o1")}
+    half_done.later(when, partial(lose, half_done, "s1"))
+
+    half_done.run(until=300)
+
+    assert half_done.story(old)[-1].endswith("delete NodeGone")
+    assert half_done.gone_at(old) < when + 10
+    assert {pod.name for pod in half_done.pods("web")} == living
+    assert half_done.lowest("web") == 2
+    assert half_done.is_quiet
+
+
+def test_a_released_pod_is_deleted_by_the_next_who_comes_when_nobody_saw_its_node_go(
+    half_done: Scene,
+) -> None:
+    old = half_done.pod("web", "s1")
+    half_done.run(until=20)
+    half_done.crash()
+    lose(half_done, "s1")
+
+    half_done.run(until=60)
+
+    assert half_done.story(old)[-1].endswith("delete NodeGone")
+    assert half_done.lowest("web") == 2
+
+
+def test_a_lost_pod_neither_counts_nor_lets_another_go() -> None:
+    replica_set = builders.replica_set(replicas=2)
+    lost, living = (
+        builders.pod(name, of=replica_set, node=node, released=builders.release(replica_set))
+        for name, node in (("lost", "gone"), ("living", "n1"))
+    )
+    replacement = builders.pod("new", of=replica_set, node="n2")
+    census = builders.census(replica_set, owned=[replacement], released=[lost, living])
+    census = msgspec.structs.replace(census, lost=frozenset({"gone"}))
+
+    plan = handover.plan(census, [], handover.Rules())
+
+    assert (census.available_released, census.surplus) == (1, 0)
+    assert [(each.subject.name, each.verb) for each in plan.steps] == [
+        ("lost", Verb.DELETE),
+        ("living", Verb.WAIT),
+    ]
+    assert not plan.fresh_steps
+
+
+def test_nothing_new_is_expected_of_a_young_pod_whose_node_is_gone() -> None:
+    replica_set = builders.replica_set(replicas=2)
+    young = builders.pod("young", of=replica_set, node="gone", ready=False, creation_timestamp=NOW)
+    census = builders.census(replica_set, owned=[young])
+
+    assert census.worth_keeping == 1
+    lost = msgspec.structs.replace(census, lost=frozenset({"gone"}))
+    assert (lost.worth_keeping, lost.off_doomed) == (0, [])
