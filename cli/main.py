@@ -79,8 +79,8 @@ class Commands(click.Group):
                 raise
             name = type(error).__name__
             raise UnmetError(
-                f"this should not happen ({name}: {error}): run evenkeel --traceback"
-                f" {ctx.invoked_subcommand}, and report what it prints"
+                f"this should not happen ({name}: {error}): run evenkeel --traceback with the"
+                " same arguments, and report what it prints"
             ) from error
         return result
 

@@ -17,13 +17,14 @@ from cli.replay.task import Task
 from cli.report import Report
 from cli.ways import movable, situations
 from cli.world import CLUSTER_NAME, Application, Ports
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover.selections import pods_on
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
 from evenkeel.model.request import List, Selection
-from evenkeel.ports import Clock, Cluster, Session
+from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
 from simulator.clock import SimulatedClock
 
@@ -52,12 +53,11 @@ class Replay:
         self.cluster = GuardedCluster(cluster, guard)
         self.journal = Journal(clock)
         self.situations = situations(self.cluster, [pods_on(name) for name in self.doomed])
-        ports = Ports(
-            self.cluster,
-            NodeInstances(self.cluster, CLUSTER_NAME),
-            clock,
-            Tee(self.journal, *task.recorders(clock, mode)),
-        )
+        recorders: list[Recorder] = [self.journal, *task.recorders(clock, mode)]
+        if mode is Mode.ACT:
+            recorders.append(ClusterEvents(self.cluster, clock, self.journal, observes=False))
+        instances = NodeInstances(self.cluster, CLUSTER_NAME)
+        ports = Ports(self.cluster, instances, clock, Tee(*recorders))
         self._driver = SimulatedClock(clock.now())
         self._application = Application(ports, self._driver, mode)
         self._sent_at = clock.now()

@@ -101,6 +101,8 @@ def test_no_workload_misses_a_replica_when_five_of_twenty_nodes_go(
         assert (row["lowest"], row["wanted"]) == (replicas, replicas)
         assert set(row["moves"]) == {"handed over"}
     assert set(told[f"{site.namespace}/sts/db"]["moves"]) == {"one at a time"}
+    reasons = {event["reason"] for event in control_plane.items("v1", "Event", site.namespace)}
+    assert "ReplacementAvailable" in reasons
 
 
 def test_nothing_is_written_when_only_the_plan_is_asked_for(site: Site, warnings: Path) -> None:
