@@ -3,13 +3,8 @@
 from datetime import timedelta
 from functools import partial
 
-import msgspec
 import pytest
 
-from evenkeel.decisions.handover import plan as handover
-from evenkeel.model.decision import Verb
-from tests import builders
-from tests.builders import NOW
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import budget, deployment
 
@@ -63,33 +58,3 @@ def test_a_released_pod_is_deleted_by_the_next_who_comes_when_nobody_saw_its_nod
 
     assert half_done.story(old)[-1].endswith("delete NodeGone")
     assert half_done.lowest("web") == 2
-
-
-def test_a_lost_pod_neither_counts_nor_lets_another_go() -> None:
-    replica_set = builders.replica_set(replicas=2)
-    lost, living = (
-        builders.pod(name, of=replica_set, node=node, released=builders.release(replica_set))
-        for name, node in (("lost", "gone"), ("living", "n1"))
-    )
-    replacement = builders.pod("new", of=replica_set, node="n2")
-    census = builders.census(replica_set, owned=[replacement], released=[lost, living])
-    census = msgspec.structs.replace(census, lost=frozenset({"gone"}))
-
-    plan = handover.plan(census, [], handover.Rules())
-
-    assert (census.available_released, census.surplus) == (1, 0)
-    assert [(each.subject.name, each.verb) for each in plan.steps] == [
-        ("lost", Verb.DELETE),
-        ("living", Verb.WAIT),
-    ]
-    assert not plan.fresh_steps
-
-
-def test_nothing_new_is_expected_of_a_young_pod_whose_node_is_gone() -> None:
-    replica_set = builders.replica_set(replicas=2)
-    young = builders.pod("young", of=replica_set, node="gone", ready=False, creation_timestamp=NOW)
-    census = builders.census(replica_set, owned=[young])
-
-    assert census.worth_keeping == 1
-    lost = msgspec.structs.replace(census, lost=frozenset({"gone"}))
-    assert (lost.worth_keeping, lost.off_doomed) == (0, [])

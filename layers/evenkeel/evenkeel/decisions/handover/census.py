@@ -29,7 +29,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
     active pods only: terminating and finished ones never count. ``dooms`` has the open
-    notices by node name. ``promised`` is the most that was worth keeping so far: a census
+    notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
+    says of their pods. ``promised`` is the most that was worth keeping so far: a census
     taken in the middle of many moves may miss a pod that is just changing hands.
     """
 
@@ -39,6 +40,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     owned: Sequence[Pod] = ()
     released: Sequence[ReleasedPod] = ()
     dooms: Mapping[str, NodeNotice] = {}
+    lost: frozenset[str] = frozenset()
     promised: int = 0
 
     @property
@@ -50,7 +52,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def is_available(self, pod: Pod) -> bool:
         """Whether a pod counts as available to its Deployment."""
         min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-        return pod.available(self.now, min_ready)
+        return not self.is_lost(pod) and pod.available(self.now, min_ready)
 
     @cached_property
     def available_owned(self) -> int:
@@ -61,6 +63,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def available_released(self) -> int:
         """Available pods that were released from it."""
         return sum(self.is_available(item.pod) for item in self.released)
+
+    def is_lost(self, pod: Pod) -> bool:
+        """Whether the pod went with its node, although nobody has told its status so yet."""
+        return pod.spec.node_name in self.lost
 
     def is_doomed(self, pod: Pod) -> bool:
         """Whether the pod runs on a node with an open notice."""
@@ -73,7 +79,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def off_doomed(self) -> Sequence[Pod]:
         """Owned pods that already have a place off doomed nodes."""
-        return [pod for pod in self.owned if pod.spec.node_name and not self.is_doomed(pod)]
+        return [
+            pod
+            for pod in self.owned
+            if pod.spec.node_name and not self.is_doomed(pod) and not self.is_lost(pod)
+        ]
 
     @cached_property
     def ready_off_doomed(self) -> int:
@@ -104,7 +114,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
-        return created is not None and self.now - created < ON_ITS_WAY
+        young = created is not None and self.now - created < ON_ITS_WAY
+        return young and not self.is_lost(pod)
 
     @property
     def next_available_at(self) -> datetime | None:

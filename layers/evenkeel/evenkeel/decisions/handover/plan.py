@@ -53,6 +53,9 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     leaving = {item.pod.uid for item in census.order_of_leaving[: census.surplus]}
     given_up = False
     for item in census.released:
+        if census.is_lost(item.pod):
+            steps.append(_lost(census, item.pod))
+            continue
         end = _end_of_patience(census, item, rules)
         if item.pod.uid in leaving and census.now < end:
             fresh_steps.append(_replaced(census, item))
@@ -117,6 +120,16 @@ def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetim
     """
     deadline = census.deadline_of(item)
     return deadline.last_moment(item.pod, rules.margin) if deadline.forced else deadline.at
+
+
+def _lost(census: Census, pod: Pod) -> Decision:
+    """A released pod whose node is gone.
+
+    The API calls it ready until the pod garbage collector finds it. Were it put back, its
+    ReplicaSet would have one too many, and might take a living one away.
+    """
+    message = "its node is gone, and it with it: deleted at once"
+    return _decide(census, pod, Verb.DELETE, "NodeGone", message, write=writes.delete(pod))
 
 
 def _replaced(census: Census, item: ReleasedPod) -> Decision:

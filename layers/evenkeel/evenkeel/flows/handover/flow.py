@@ -102,6 +102,7 @@ class HandoverFlow:
         return msgspec.structs.replace(outcome, awaited=awaited)
 
     def _gather(self, view: View) -> Reconciler:
+        reading.find_lost_nodes(self._cluster, view)
         reading.read_pods_on(self._cluster, view, view.dooms)
         reading.read_owners(self._cluster, view)
         reading.read_surroundings(self._cluster, view)

@@ -1,16 +1,17 @@
 """Keeping the view up to date: watches, new nodes, and budgets that hold something back."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.route import hash_of
+from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.view import View, controller_uid_of
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Cluster, Reply, Session
@@ -32,6 +33,7 @@ class Follower:
         self._gathered = set(view.dooms)
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[Request] = []
+        self._node_reads: dict[int, Get[Node]] = {}  # by id
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
 
@@ -86,6 +88,11 @@ class Follower:
 
     def heard(self, reply: Reply) -> bool:
         """Take the reply to a question of its own; whether it was one."""
+        if id(reply.request) in self._node_reads:
+            name = self._node_reads.pop(id(reply.request)).name
+            if isinstance(reply.error, NotFoundError):
+                self.news |= self._view.lose_node(name)
+            return True
         if not any(request is reply.request for request in self._budget_reads):
             return False
         self._budget_reads = [r for r in self._budget_reads if r is not reply.request]
@@ -109,6 +116,7 @@ class Follower:
                     self.news.add(news)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
+                self._ask_about([node.name])
             case Change(object=Node() as node):
                 self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
@@ -124,7 +132,9 @@ class Follower:
         selection = arrival.selection
         self.news |= self._first_seen(self._unseen.pop(selection, frozenset()))
         if selection.kind is Node:
+            before = set(self._view.nodes)
             self._view.relist_nodes([item for item in items if isinstance(item, Node)])
+            self._ask_about(before - set(self._view.nodes))
         elif selection.kind is Pod:
             pods = [item for item in items if isinstance(item, Pod)]
             revision = int(arrival.listing.resource_version or 0)
@@ -133,6 +143,14 @@ class Follower:
             for item in items:
                 if isinstance(item, ReplicaSet):
                     self._see_replica_set(item)
+
+    def _ask_about(self, names: Iterable[str]) -> None:
+        """Nodes left the marked ones: those with released pods are given back, or gone."""
+        bearing = {pod.spec.node_name for pod in self._view.pods.active if pod.released}
+        for name in sorted(bearing.intersection(names)):
+            request = Get(Node, name)
+            self._node_reads[id(request)] = request
+            self._session.submit(request)
 
     def _see_replica_set(self, replica_set: ReplicaSet) -> None:
         known = self._view.controllers.get(replica_set.uid)

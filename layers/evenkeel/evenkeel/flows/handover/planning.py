@@ -120,7 +120,8 @@ class Planner:
             controller=replica_set,
             deployment=self._view.deployment_of(replica_set),
         )
-        census = take_census(replica_set, owner, pods, self._view.dooms, now)
+        view = self._view
+        census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
         for item in census.released:
             self.promise(controller_uid, item.release.wanted)
         census = msgspec.structs.replace(census, promised=self._promised.get(controller_uid, 0))

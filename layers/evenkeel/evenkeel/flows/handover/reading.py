@@ -12,6 +12,7 @@ from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.view import View, kind_of, read_release
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.surroundings import (
@@ -51,6 +52,22 @@ def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set
     requests = [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
     news = {view.pods.see(pod) for pods in list_all(cluster, requests) for pod in pods}
     return {uid for uid in news if uid is not None}
+
+
+def find_lost_nodes(cluster: Cluster, view: View) -> None:
+    """Look whether the nodes of released pods are there that carry no mark. Raises ClusterError.
+
+    Most of them are given back; one that is gone has taken its pods with it.
+    """
+    names = {pod.spec.node_name for pod in view.pods.active if pod.released}
+    requests = [Get(Node, name) for name in sorted(names - set(view.nodes) - {""})]
+    if not requests:
+        return
+    for request, reply in zip(requests, cluster.perform(requests), strict=True):
+        if isinstance(reply.error, NotFoundError):
+            view.lose_node(request.name)
+        else:
+            answer(reply)
 
 
 def read_peers(cluster: Cluster, view: View) -> None:

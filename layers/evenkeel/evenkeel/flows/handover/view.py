@@ -1,7 +1,7 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -191,6 +191,7 @@ class View:
         """``assumed`` are notices that no node carries, by node name: observe mode's."""
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
+        self.lost_nodes: set[str] = set()
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.nodes_changed = False
@@ -210,17 +211,29 @@ class View:
         known = self.nodes.get(node.name)
         if known is None or known.uid != node.uid or known.revision < node.revision:
             self.nodes[node.name] = node
+            self.lost_nodes.discard(node.name)
             self._read_notices()
 
     def relist_nodes(self, nodes: Sequence[Node]) -> None:
         """These nodes and no others are marked."""
         self.nodes = {node.name: node for node in nodes}
+        self.lost_nodes -= set(self.nodes)
         self._read_notices()
 
     def miss_node(self, name: str) -> None:
         """A node is gone, or not marked any more."""
         if self.nodes.pop(name, None) is not None:
             self._read_notices()
+
+    def lose_node(self, name: str) -> set[str]:
+        """A node is gone for good. The uids of the controllers of the pods that it had."""
+        self.miss_node(name)
+        self.lost_nodes.add(name)
+        return {
+            controller_uid_of(pod) or pod.uid
+            for pod in self.pods.active
+            if pod.spec.node_name == name
+        }
 
     def _read_notices(self) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
@@ -300,6 +313,7 @@ def take_census(
     owner: Owner,
     pods: Sequence[Pod],
     dooms: Mapping[str, NodeNotice],
+    lost: Collection[str],
     now: datetime,
 ) -> Census:
     """Sort the active pods of a ReplicaSet into owned and released ones.
@@ -318,4 +332,5 @@ def take_census(
         owned=[pod for pod in pods if pod.controller is not None],
         released=released,
         dooms=dooms,
+        lost=frozenset(lost),
     )
