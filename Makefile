@@ -18,7 +18,7 @@ COVER ?=
 COVERAGE := $(if $(filter yes,$(COVER)),--cov=evenkeel.decisions --cov-branch \
 	--cov-report=term-missing:skip-covered --cov-fail-under=100)
 
-SCRIPTS := tools/control-plane
+SCRIPTS := tools/control-plane tools/paste-demo
 TYPED := layers/evenkeel/evenkeel simulator cli functions tests $(wildcard bench/*.py)
 
 .PHONY: help
@@ -52,7 +52,7 @@ lint: venv ## Format, style, types, and who imports whom
 	$(PYTHON) -m ruff format --check . $(SCRIPTS)
 	$(PYTHON) -m ruff check . $(SCRIPTS)
 	$(PYTHON) -m mypy $(TYPED)
-	$(PYTHON) -m mypy $(SCRIPTS)
+	$(foreach script,$(SCRIPTS),$(PYTHON) -m mypy $(script) &&) true
 	.venv/bin/lint-imports --no-logo
 
 .PHONY: test-simulated

@@ -1,0 +1,13 @@
+"""README.md shows what the demo prints now."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_readme_shows_what_the_demo_prints() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "paste-demo"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
