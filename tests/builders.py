@@ -446,6 +446,7 @@ def census(
     owned: Sequence[Pod] = (),
     released: Sequence[Pod] = (),
     dooms: Mapping[str, NodeNotice] | None = None,
+    lost: Sequence[str] = (),
     deployment: Deployment | None = None,
     now: datetime = NOW,
 ) -> Census:
@@ -457,6 +458,7 @@ def census(
         owned=owned,
         released=[ReleasedPod(each, release_on(each)) for each in released],
         dooms=dooms or {},
+        lost=frozenset(lost),
     )
 
 

@@ -121,6 +121,22 @@ def test_pods_off_doomed_nodes_are_what_would_be_left() -> None:
     assert [census.is_doomed(pod) for pod in pods] == [False, False, False, True, True]
 
 
+def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of_them() -> None:
+    young = owned("young", node="gone", ready=False, creation_timestamp=NOW)
+    census = builders.census(
+        REPLICA_SET,
+        owned=[owned("living"), owned("lost", node="gone"), young],
+        released=[released("away", node="gone"), released("there")],
+        dooms=DOOMS,
+        lost=["gone"],
+    )
+    assert (census.available_owned, census.available_released) == (1, 1)
+    assert [pod.name for pod in census.off_doomed] == ["living"]
+    assert census.ready_off_doomed == 1
+    assert census.worth_keeping == 2
+    assert [census.is_lost(item.pod) for item in census.released] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("replica_set", "owns", "away", "expected"),
     [

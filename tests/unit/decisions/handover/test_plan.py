@@ -47,8 +47,9 @@ class Scene:
         failure: str = "",
         annotations: Mapping[str, str] | None = None,
         min_ready_seconds: int = 0,
+        lost: Sequence[str] = (),
     ) -> None:
-        self.dooms = dooms
+        self.dooms, self.lost = dooms, lost
         self.deployment: Deployment | None = builders.deployment(annotations=annotations)
         self.replica_set: ReplicaSet | None = builders.replica_set(
             of=self.deployment,
@@ -95,6 +96,7 @@ class Scene:
             owned=self._owned,
             released=self._released,
             dooms=self.dooms,
+            lost=self.lost,
             now=now,
         )
 
@@ -417,7 +419,27 @@ def test_a_workload_does_not_rest_when_what_was_rolled_back_was_no_voluntary_mov
     assert told(forced.steps) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
 
 
-def test_a_replacement_of_a_pod_whose_node_is_gone_lets_that_pod_go() -> None:
+@pytest.mark.parametrize("replacement", [PENDING, STARTING, {"node": "good"}], ids=str)
+@pytest.mark.parametrize("now", [NOW, WARNING.deadline, WARNING.deadline + seconds(600)])
+def test_a_released_pod_is_deleted_and_never_put_back_when_its_node_is_gone(
+    replacement: dict[str, Any], now: datetime
+) -> None:
+    found = Scene({}, lost=["n1"]).away("a").elsewhere("new", **replacement).plan(now)
+    assert told(found.steps) == [("a", Verb.DELETE, "NodeGone")]
+    assert found.steps[0].write == Delete(kind=Pod, name="a", namespace="default", uid="a-uid")
+    assert found.fresh_steps == []
+
+
+def test_a_pod_that_is_lost_does_not_stand_in_for_one_that_lives() -> None:
+    dooms = {"n2": WARNING}
+    found = Scene(dooms, replicas=2, lost=["n1"]).away("lost").away("b", node="n2").plan()
+    assert told(found.steps) == [
+        ("lost", Verb.DELETE, "NodeGone"),
+        ("b", Verb.WAIT, "ReplacementPending"),
+    ]
+
+
+def test_a_replaced_pod_goes_when_its_node_is_not_doomed_any_more() -> None:
     found = Scene({}).away("a").elsewhere("new").plan()
     assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
 
