@@ -6,11 +6,9 @@ node that is alive; whether a ReplicaSet still owns it makes no difference.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum, auto
 from typing import Any, Final
 
+from cli.health import End, Health, Outage
 from evenkeel.model.meta import Condition, KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -30,55 +28,6 @@ EVERYTHING: Final[tuple[Selection[Any], ...]] = tuple(
 def in_namespaces(namespaces: Iterable[str]) -> tuple[Selection[Any], ...]:
     """What is watched where only some namespaces count."""
     return tuple(Selection(kind, each) for each in sorted(namespaces) for kind in WORKLOADS)
-
-
-class End(Enum):
-    """How a pod was last seen."""
-
-    ALIVE = auto()
-    FINISHED = auto()
-    LOST = auto()
-    """Its node's machine was gone before anybody had told it to go."""
-    GONE = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """The moment at which a workload had no ready pod left.
-
-    ``obstacle`` is what kept a new pod from running then, in the words of the scheduler or of
-    the controller; empty if nothing did.
-    """
-
-    at: datetime
-    obstacle: str = ""
-
-
-@dataclass(slots=True)
-class Health:
-    """What was seen of one workload.
-
-    ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``ready``
-    how many serve now, ``before`` how many did when the watch began, on ``first_nodes``;
-    ``lowest`` is the fewest since then. ``last_obstacle`` is what was last seen to keep a new
-    pod from running.
-    """
-
-    workload: Reference
-    wanted: int | None = None
-    ready: int = 0
-    before: int = 0
-    lowest: int = 0
-    outage: Outage | None = None
-    last_obstacle: str = ""
-    gone: bool = False
-    first_nodes: frozenset[str] = frozenset()
-    pods: dict[str, Pod] = field(default_factory=dict)
-
-    @property
-    def went_to_zero(self) -> bool:
-        """Whether it had ready pods at first, and at some time none."""
-        return self.before > 0 and self.lowest == 0 and self.outage is not None
 
 
 class Observer:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from rich.console import Console
 
 from cli import words
+from cli.health import Health
 from cli.moves import Fate, Move
-from cli.observer import Health
 from cli.tables import Cell, Column, Table
 from evenkeel.model.meta import Reference
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli import lines, words
-from cli.observer import Health
+from cli.health import Health
 from cli.simulation import Simulation
 from evenkeel.decisions.notice import marks
 from evenkeel.model.node import Node

@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.observer import EVERYTHING, Health, Observer
+from cli.health import Health
+from cli.observer import EVERYTHING, Observer
 from evenkeel.model import names
 from evenkeel.model.meta import (
     Condition,

@@ -1,8 +1,8 @@
 import pytest
 from rich.console import Console
 
+from cli.health import Health, Outage
 from cli.moves import Fate, Move
-from cli.observer import Health, Outage
 from cli.report import Report
 from evenkeel.model.meta import Reference
 from tests.builders import NOW
