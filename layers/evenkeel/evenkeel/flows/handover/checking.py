@@ -1,6 +1,6 @@
 """Fresh, consistent reads of one controller's pods, before anything is taken away from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -65,18 +65,26 @@ class Checker:
         last = self._last.get(controller_uid)
         return now if last is None else last + interval
 
-    def begin(self, controller_uid: str, now: datetime) -> bool:
-        """Read a controller and all its pods afresh; whether the check was begun."""
-        if controller_uid in self._checks:
-            return False
-        if now < self.due_after(controller_uid, SHORTEST_INTERVAL, now):
-            return False
+    def begin(self, controller_uids: Iterable[str], now: datetime) -> None:
+        """Read these controllers and all their pods afresh, whoever waited longest first.
+
+        No more at a time than fill half of what the session carries out at once: what is
+        found has to be acted on, and soon.
+        """
+        due = sorted((self.due_after(uid, SHORTEST_INTERVAL, now), uid) for uid in controller_uids)
+        for at, uid in due:
+            reading = sum(len(check.waiting_for) for check in self._checks.values())
+            if at > now or reading >= max(1, self._session.capacity // 2):
+                return
+            if uid not in self._checks:
+                self._begin(uid, now)
+
+    def _begin(self, controller_uid: str, now: datetime) -> None:
         self._last[controller_uid] = now
         requests = self._requests(controller_uid)
         self._checks[controller_uid] = Check(controller_uid, list(requests))
         for request in requests:
             self._session.submit(request)
-        return True
 
     def heard(self, reply: Reply) -> Check | None:
         """Take a reply; the check that it completes, if it does.

@@ -22,6 +22,9 @@ from evenkeel.settings import HandoverSettings, Mode
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest when the API server does not answer: deadlines do not wait either."""
 
+LONGEST = timedelta(seconds=17)
+"""No invocation begins anything later than this: it is stopped after 20 s."""
+
 
 class HandoverFlow:
     """Outlives invocations. What it keeps between them only saves work.
@@ -94,12 +97,21 @@ class HandoverFlow:
             self._recorder.noted(f"works without its Lease, which only saves work: {error}")
         wake_up_at = None
         try:
-            outcome = self._gather(view).act(started + self._settings.work)
+            reconciler = self._gather(view)
+            outcome = reconciler.act(self._end(started))
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
             awaited = lease.release(wake_up_at)
         return msgspec.structs.replace(outcome, awaited=awaited)
+
+    def _end(self, started: datetime) -> datetime:
+        """When an invocation ends that has gathered everything by now.
+
+        A slow API server takes most of its time for that; something has to come of it.
+        """
+        work = self._settings.work
+        return max(started + work, min(self._clock.now() + work / 3, started + LONGEST))
 
     def _gather(self, view: View) -> Reconciler:
         reading.find_lost_nodes(self._cluster, view)

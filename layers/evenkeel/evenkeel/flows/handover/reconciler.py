@@ -230,11 +230,15 @@ class Reconciler:
         for step in [*steps, *approved, *self._node_steps]:
             writer.submit(step)
         self._teller.tell(step for step in self._node_steps if step.write is None)
+        checker.begin(self._to_be_read(writer, checker, now), now)
+        self._release(writer, follower, now)
+
+    def _to_be_read(self, writer: Writer, checker: Checker, now: datetime) -> Iterable[str]:
+        """The controllers of which something may be taken away, or whose turns are polled for."""
         for uid, plan in self._plans.items():
             wants = any(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
             if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
-                checker.begin(uid, now)
-        self._release(writer, follower, now)
+                yield uid
 
     def _in_order(self, plan: WorkloadPlan, now: datetime) -> Sequence[Decision]:
         """The steps of a plan that may be taken now.
