@@ -1,0 +1,24 @@
+"""How much hypothesis tries: ``check`` all day, ``deep`` with --hypothesis-profile=deep."""
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+SHARED = settings(
+    deadline=None,  # a story takes as long as it has moves
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile(
+    "check",
+    SHARED,
+    max_examples=50,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
+settings.register_profile("deep", SHARED, max_examples=2_000)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the profile of all days, unless another was asked for."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("check")

@@ -1,0 +1,177 @@
+"""Whose hand a request came from, and the death of an invocation in the middle of a write."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Self
+
+from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Selection, Write
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Arrival, Cluster, Reply, Session
+from simulator.clock import Process, SimulatedClock
+from simulator.session import Result
+from tests.property.scenes import Crash
+
+
+class Cause(StrEnum):
+    """On whose account something changes in the cluster just now."""
+
+    CLUSTER = "cluster"
+    EVENKEEL = "evenkeel"
+    OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A write that Evenkeel made, and how it ended. ``node``: where its pod was, if it had one."""
+
+    at: datetime
+    write: Write
+    node: str = ""
+    error: ClusterError | None = None
+
+    @property
+    def on_lease(self) -> bool:
+        """Whether it is about Evenkeel's own Lease, or the namespace that holds it."""
+        return self.write.reference.kind in ("Lease", "Namespace")
+
+    def __str__(self) -> str:
+        return f"{type(self.write).__name__} {self.write.reference}"
+
+
+class Hands:
+    """Signs the requests of invocations, keeps their writes, and lets one of them die.
+
+    ``leases`` False: nobody may have a Lease, as under a ClusterRole that forgot them.
+    """
+
+    def __init__(self, clock: SimulatedClock, crash: Crash | None, *, leases: bool) -> None:
+        self._clock = clock
+        self._crash = crash
+        self._leases = leases
+        self._owners: dict[int, tuple[Request, Process]] = {}
+        self._attempts = 0
+        self.cause = Cause.CLUSTER
+        self.deeds: list[Deed] = []
+        self.crashed_at: datetime | None = None
+        self.on_crash: Callable[[], None] = lambda: None
+        self.node_of: Callable[[Write], str] = lambda _: ""
+
+    def sign(self, request: Request) -> None:
+        """Remember which invocation sends a request."""
+        if self._clock.running is not None:
+            self._owners[id(request)] = request, self._clock.running
+
+    @contextmanager
+    def on_account_of(self, cause: Cause) -> Iterator[None]:
+        """What changes in here is caused by this."""
+        before, self.cause = self.cause, cause
+        try:
+            yield
+        finally:
+            self.cause = before
+
+    def execute(self, request: Request, proceed: Callable[[], Result]) -> Result:
+        """Stand before the server, as an interceptor of the simulated cluster."""
+        if not self._leases and _is_about_lease(request):
+            raise ForbiddenError("leases.coordination.k8s.io is forbidden")
+        if not isinstance(request, Patch | Create | Delete | Evict):
+            return proceed()
+        signed = self._owners.get(id(request))
+        if signed is None:
+            return proceed()
+        owner = signed[1]
+        dies = self._crash is not None and self._attempts == self._crash.write
+        self._attempts += 1
+        if self._crash is not None and not self._crash.carried_out:
+            if dies:
+                self._kill(owner)
+            if owner.killed:
+                raise UnavailableError("the connection was reset")
+        try:
+            return self._carry_out(request, proceed)
+        finally:
+            if dies:
+                self._kill(owner)
+
+    def _carry_out(self, request: Write, proceed: Callable[[], Result]) -> Result:
+        now, node = self._clock.now(), self.node_of(request)
+        try:
+            with self.on_account_of(Cause.EVENKEEL):
+                result = proceed()
+        except ClusterError as error:
+            self.deeds.append(Deed(now, request, node, error))
+            raise
+        self.deeds.append(Deed(now, request, node))
+        return result
+
+    def _kill(self, owner: Process) -> None:
+        if owner.alive and not owner.killed:
+            self.crashed_at = self._clock.now()
+            owner.kill()
+            self.on_crash()
+
+
+class SignedCluster:
+    """The port Cluster as an invocation has it: every request is signed."""
+
+    def __init__(self, cluster: Cluster, hands: Hands) -> None:
+        self._cluster = cluster
+        self._hands = hands
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        for request in requests:
+            self._hands.sign(request)
+        return self._cluster.perform(requests)
+
+    def session(self) -> Session:
+        return SignedSession(self._cluster.session(), self._hands)
+
+
+class SignedSession:
+    """The port Session, likewise."""
+
+    def __init__(self, session: Session, hands: Hands) -> None:
+        self._session = session
+        self._hands = hands
+
+    @property
+    def in_flight(self) -> int:
+        return self._session.in_flight
+
+    @property
+    def capacity(self) -> int:
+        return self._session.capacity
+
+    def submit(self, request: Request) -> None:
+        self._hands.sign(request)
+        self._session.submit(request)
+
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
+        self._session.watch(selection)
+
+    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
+        self._session.unwatch(selection)
+
+    def next(self, timeout: timedelta) -> Sequence[Arrival]:
+        return self._session.next(timeout)
+
+    def __enter__(self) -> Self:
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._session.__exit__(*exc_info)
+
+
+def _is_about_lease(request: Request) -> bool:
+    match request:
+        case Create(object=Lease()):
+            return True
+        case Get(kind=kind) | Patch(kind=kind):
+            return kind is Lease
+    return False

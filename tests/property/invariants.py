@@ -1,0 +1,183 @@
+"""What has to hold of every story. Each function answers what did not, in sentences."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.errors import NotFoundError
+from tests.property import events
+from tests.property.hands import Cause, Deed
+from tests.property.scenes import Kind, News, NoticePlan, Recovery
+from tests.property.spectator import Life, last_moment
+from tests.property.world import Story
+
+NOT_OURS: Final = frozenset({"DaemonSet", "Node"})
+
+REACTION: Final = timedelta(seconds=2.5)
+"""From a notice, or a moment that an invocation waited for, to the last eviction for it.
+
+A message's delay is in whole seconds, so a moment may be met a second late, and what an
+invocation has to read first takes a moment more.
+"""
+
+REDELIVERY: Final = timedelta(seconds=21)
+SCHEDULE: Final = timedelta(seconds=79)
+"""After so long somebody goes on where an invocation died.
+
+A message comes back after 20 s. If it is lost, the schedule comes once a minute; it may find
+the dead invocation's Lease held, for at most 18 s, and then comes a minute later.
+"""
+
+STALE: Final = timedelta(seconds=1.05)
+"""A write may rest on an answer about the pause of at most a second, and is under way a moment."""
+
+
+def dips(story: Story) -> Sequence[str]:
+    """A workload fell below min(available at the start, wanted) before a last moment."""
+    return story.dips
+
+
+def left_behind(story: Story) -> Sequence[str]:
+    """Something evictable was not told to go when its last moment had passed."""
+    found = []
+    for life in story.lives:
+        limit = _has_to_go_by(story, life)
+        if limit is None or (life.over_at is not None and life.over_at <= limit):
+            continue
+        found.append(
+            f"{life.name} was on {life.node} after {story.seconds(limit):.2f} s, "
+            f"and told to go {_when(story, life.told_at)}"
+        )
+    return found
+
+
+def released_for_ever(story: Story) -> Sequence[str]:
+    """A pod was still released at the end."""
+    return [f"{life.name} is released at the end" for life in story.lives if life.released]
+
+
+def touched_without_notice(story: Story) -> Sequence[str]:
+    """Evenkeel wrote to a node that had no notice, or to a pod there, or to a stranger."""
+    return [
+        f"{story.seconds(deed.at):.2f} s: {deed}, on {deed.node or 'no node'}"
+        for deed in [*story.deeds, *story.later_deeds]
+        if not (deed.on_lease or _is_gone(deed) or _may_cool_down(story, deed))
+        and not _had_notice(story, deed.node, deed.at)
+    ]
+
+
+def written_after_the_end(story: Story) -> Sequence[str]:
+    """Something was written when all notices came again after the end."""
+    return [
+        f"{story.seconds(deed.at):.2f} s: {deed}" for deed in story.later_deeds if not deed.on_lease
+    ]
+
+
+def written_while_paused(story: Story) -> Sequence[str]:
+    """Something was written more than a second after the pause began."""
+    if story.scene.paused is None:
+        return []
+    begin, end = map(story.time, story.scene.paused)
+    return [
+        f"{story.seconds(deed.at):.2f} s: {deed}"
+        for deed in story.deeds
+        if begin + STALE < deed.at < end and not deed.on_lease
+    ]
+
+
+def written_at_all(story: Story) -> Sequence[str]:
+    """Something but the Lease was written."""
+    return [f"{story.seconds(deed.at):.2f} s: {deed}" for deed in story.deeds if not deed.on_lease]
+
+
+def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[str]:
+    """Evenkeel told one of the pods that this concerns to go before its last moment."""
+    found = []
+    for life in story.lives:
+        if life.told_at is None or life.told_by is not Cause.EVENKEEL or not concerns(life):
+            continue
+        deadline = deadline_of(story, life.node, life.told_at)
+        if deadline is None or life.told_at < last_moment(life, deadline) - REACTION:
+            found.append(f"{life.name} on {life.node} was told to go {_when(story, life.told_at)}")
+    return found
+
+
+def deadline_of(story: Story, node: str, now: datetime | None = None) -> datetime | None:
+    """When a node is lost, by the notices sent until now, or by all."""
+    known = [
+        events.deadline(notice, story.began_at)
+        for notice in story.scene.notices
+        if f"n{notice.node}" == node and (now is None or story.time(notice.at) <= now)
+    ]
+    return min((each for each in known if each is not None), default=None)
+
+
+def _has_to_go_by(story: Story, life: Life) -> datetime | None:
+    """When a pod has to have been told to go at the latest; None if it may stay.
+
+    It may where it is not Evenkeel's to move, where its owner keeps it to the end, and where
+    its node was gone before.
+    """
+    if life.kind in NOT_OURS or life.bound_at is None:
+        return None
+    plan = story.scene.workloads[int(life.workload.removeprefix("w"))]
+    if plan.leave and plan.budget is not None:
+        return None
+    limits = []
+    for notice in story.scene.notices:
+        deadline, sent = events.deadline(notice, story.began_at), story.time(notice.at)
+        if f"n{notice.node}" != life.node or deadline is None or _is_unlikely(story, notice):
+            continue
+        if life.bound_at <= max(deadline, sent):
+            limits.append(_limit(story, life, deadline, max(sent, life.bound_at)))
+    limit = min(limits, default=None)
+    death = story.deaths.get(life.node)
+    if limit is None or (death is not None and death <= limit):
+        return None
+    return limit
+
+
+def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:
+    """The last moment of a pod, or when Evenkeel could first know that it has one."""
+    limit = max(last_moment(life, deadline), known) + REACTION
+    crash = story.scene.crash
+    if story.crashed_at is not None and crash is not None and story.crashed_at <= limit:
+        takes = SCHEDULE if crash.recovery is Recovery.SCHEDULE else REDELIVERY
+        limit = max(limit, story.crashed_at + takes + REACTION)
+    return limit
+
+
+def _is_unlikely(story: Story, notice: NoticePlan) -> bool:
+    """Whether EC2 had just warned of the node in vain: then it does not warn again so soon.
+
+    Of two warnings the earlier counts. If the instance runs on after that, the node is back.
+    """
+    return any(
+        other.node == notice.node
+        and other.deadline is not None
+        and not other.obeyed
+        and other.deadline < (notice.deadline or 0)
+        and notice.at < other.deadline + 1
+        for other in story.scene.notices
+    )
+
+
+def _is_gone(deed: Deed) -> bool:
+    """Whether there was nothing to write to any more."""
+    return isinstance(deed.error, NotFoundError)
+
+
+def _had_notice(story: Story, node: str, now: datetime) -> bool:
+    return any(
+        f"n{notice.node}" == node and story.time(notice.at) <= now for notice in story.scene.notices
+    )
+
+
+def _may_cool_down(story: Story, deed: Deed) -> bool:
+    """A workload is annotated when its voluntary handover was rolled back."""
+    hinted = any(notice.news is News.REBALANCE for notice in story.scene.notices)
+    return hinted and deed.write.reference.kind == Kind.DEPLOYMENT
+
+
+def _when(story: Story, when: datetime | None) -> str:
+    return "never" if when is None else f"at {story.seconds(when):.2f} s"

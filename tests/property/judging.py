@@ -1,0 +1,32 @@
+"""What the property tests share: how much is tried, and how a story is held to an invariant."""
+
+from collections.abc import Callable, Sequence
+
+from hypothesis import event, note, settings
+
+from evenkeel.model.decision import Verb
+from tests.property.scenes import Scene
+from tests.property.world import Story, play
+
+type Invariant = Callable[[Story], Sequence[str]]
+
+TOLD = (Verb.RELEASE, Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LIFT)
+
+
+def tries(share: float = 1.0) -> settings:
+    """A share of the examples that the profile allows."""
+    assert settings.default is not None
+    return settings(max_examples=max(1, round(settings.default.max_examples * share)))
+
+
+def hold(scene: Scene, *invariants: Invariant) -> Story:
+    """Play a scene; fails with what did not hold, and with whatever a handler raised."""
+    note(f"play({scene!r})")
+    story = play(scene)
+    for decision in story.recorder.with_verb(*TOLD):
+        event(f"{decision.verb} {decision.reason}")
+    assert not story.errors
+    for invariant in invariants:
+        broken = invariant(story)
+        assert not broken, f"{invariant.__name__}: {'; '.join(broken)}"
+    return story

@@ -1,0 +1,232 @@
+"""Sees the cluster from outside: how many pods serve, and what becomes of each pod.
+
+It knows nothing of Evenkeel's decisions. A pod serves while it is available as its workload
+means it (Ready for minReadySeconds, not being deleted, on a living node) and the workload's
+own selector selects it, whoever owns it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from evenkeel.model import names
+from simulator.api.objects import (
+    Obj,
+    at,
+    controller_of,
+    is_active,
+    is_available,
+    is_finished,
+    is_leaving,
+    key_of,
+    labels_of,
+    node_of,
+    uid_of,
+)
+from simulator.cluster import SimulatedCluster
+from tests.property.hands import Cause, Hands
+from tests.property.scenes import Kind, WorkloadPlan
+
+LONGEST_GRACE = 45
+"""docs/design.md: the last moment is deadline - min(grace period, 45 s) - a margin."""
+
+MARGIN = timedelta(seconds=1.5)
+"""Of the margin: what so few evictions can take at most."""
+
+COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
+
+
+@dataclass(slots=True)
+class Life:
+    """What became of one pod. ``told_at`` is when it was told to go, ``told_by`` by whom."""
+
+    uid: str
+    name: str
+    workload: str
+    kind: str
+    grace: timedelta
+    node: str = ""
+    bound_at: datetime | None = None
+    released: bool = False
+    told_at: datetime | None = None
+    told_by: Cause | None = None
+    ended_at: datetime | None = None
+    gone_at: datetime | None = None
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When nothing was left to do about it: told to go, ended by itself, or gone."""
+        return min(filter(None, (self.told_at, self.ended_at, self.gone_at)), default=None)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """How many pods of a workload have to serve.
+
+    ``start`` is how many served when it began. ``debt`` is how many were taken away since
+    by others, or by Evenkeel at their last moment, until the workload is whole again.
+    """
+
+    plan: WorkloadPlan
+    start: int = 0
+    debt: int = 0
+
+    def floor(self, wanted: int) -> int:
+        """How many pods have to serve now, of so many replicas wanted."""
+        return max(0, min(self.start, wanted - self._may_miss(wanted)) - self.debt)
+
+    def _may_miss(self, wanted: int) -> int:
+        """How many the design lets go before their replacements are there.
+
+        None in a handover. Where two at once are forbidden or impossible, max(1,
+        maxUnavailable) at a time, or all: Recreate, a single replica, a ReadWriteOnce volume.
+        """
+        plan = self.plan
+        if plan.kind is Kind.STATEFUL_SET:
+            return 1
+        if plan.recreate or plan.disk:
+            return wanted
+        if plan.never or plan.by_hash or plan.max_surge in (0, "0%"):
+            return wanted if wanted <= 1 else max(1, _of(plan.max_unavailable, wanted))
+        return 0
+
+
+def _of(bound: int | str, wanted: int) -> int:
+    """A number, or a percentage rounded down, as Deployments take maxUnavailable."""
+    return int(bound.rstrip("%")) * wanted // 100 if isinstance(bound, str) else bound
+
+
+@dataclass(slots=True)
+class Spectator:
+    """Watches the simulated cluster's pods and nodes."""
+
+    cluster: SimulatedCluster
+    hands: Hands
+    plans: Mapping[str, WorkloadPlan]
+    deadline: Callable[[str], datetime | None]
+    lives: dict[str, Life] = field(default_factory=dict)
+    dips: list[str] = field(default_factory=list)
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    touched_nodes: list[tuple[datetime, str]] = field(default_factory=list)
+    _dead: set[str] = field(default_factory=set)
+    _began_at: datetime | None = None
+    may_roll_out: bool = False
+
+    def __post_init__(self) -> None:
+        self.cluster.server.store.observe("Pod", self._pod_changed)
+        self.cluster.server.store.observe("Node", self._node_changed)
+
+    def begin(self) -> None:
+        """From now on nothing may dip."""
+        self._began_at = self._now
+        for name, plan in self.plans.items():
+            if plan.kind in COUNTED:
+                self.ledgers[name] = Ledger(plan, start=self._serving(name))
+
+    def node_dies(self, node: str) -> None:
+        """The machine goes: whoever served there is lost, and not by Evenkeel."""
+        for pod in list(self.cluster.server.store.pods_on(node)):
+            ledger = self.ledgers.get(key_of(pod)[0])
+            if ledger is not None and self._serves(pod):
+                ledger.debt += 1
+        self._dead.add(node)
+
+    @property
+    def _now(self) -> datetime:
+        return self.cluster.clock.now()
+
+    def _wanted(self, name: str) -> int:
+        kind = self.plans[name].kind
+        return int(at(self.cluster.server.get(kind, (name, name)), "spec", "replicas"))
+
+    def _serving(self, name: str) -> int:
+        return sum(map(self._serves, self.cluster.server.store.all("Pod", name)))
+
+    def _serves(self, pod: Obj) -> bool:
+        name = key_of(pod)[0]
+        plan = self.plans.get(name)
+        if plan is None or labels_of(pod).get("app") != name or node_of(pod) in self._dead:
+            return False
+        return is_active(pod) and is_available(pod, plan.min_ready, self._now)
+
+    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        pod = new or old or {}
+        life = self.lives.get(uid_of(pod)) or self._first_seen(pod)
+        self._note(life, new)
+        ledger = self.ledgers.get(life.workload)
+        if ledger is None:
+            return
+        if old is not None and self._serves(old) and (new is None or not self._serves(new)):
+            self._lost(life, ledger)
+        elif ledger.debt and self._is_whole(life.workload):
+            ledger.debt = 0
+
+    def _first_seen(self, pod: Obj) -> Life:
+        namespace, name = key_of(pod)
+        grace = at(pod, "spec", "terminationGracePeriodSeconds", default=30)
+        owner: Any = controller_of(pod) or {"kind": ""}
+        life = Life(uid_of(pod), name, namespace, owner["kind"], timedelta(seconds=grace))
+        self.lives[life.uid] = life
+        return life
+
+    def _note(self, life: Life, new: Obj | None) -> None:
+        if new is None:
+            life.gone_at, life.released = self._now, False
+            return
+        if node_of(new) and life.bound_at is None:
+            life.node, life.bound_at = node_of(new), self._now
+        life.released = names.RELEASED_FROM in labels_of(new) and is_active(new)
+        if is_leaving(new) and life.told_at is None:
+            life.told_at, life.told_by = self._now, self.hands.cause
+        if is_finished(new) and life.ended_at is None:
+            life.ended_at = self._now
+
+    def _lost(self, life: Life, ledger: Ledger) -> None:
+        """One pod less serves: judge whether that may be."""
+        if self._is_excused(life):
+            ledger.debt += 1
+        serving, wanted = self._serving(life.workload), self._wanted(life.workload)
+        floor = ledger.floor(wanted)
+        if self.may_roll_out:
+            floor -= _of(ledger.plan.max_unavailable, wanted)
+            if self.hands.cause is Cause.CLUSTER:
+                ledger.debt += max(0, floor - serving)  # the rollout's own doing
+                return
+        if serving < floor:
+            self.dips.append(
+                f"{self._seconds:.2f} s: {life.workload} falls to {serving} serving pods, "
+                f"{floor} are demanded (at the start {ledger.start}, wanted {wanted}, "
+                f"excused {ledger.debt}): {life.name} on {life.node} went, "
+                f"by {self.hands.cause}"
+            )
+
+    def _is_excused(self, life: Life) -> bool:
+        """Others took it; or Evenkeel did, at its last moment."""
+        if self.hands.cause is Cause.OTHERS:
+            return True
+        deadline = self.deadline(life.node)
+        return deadline is not None and self._now >= last_moment(life, deadline) - MARGIN
+
+    def _is_whole(self, name: str) -> bool:
+        """As many pods serve as are wanted, without any that is released."""
+        owned = [
+            pod
+            for pod in self.cluster.server.store.all("Pod", name)
+            if controller_of(pod) is not None and self._serves(pod)
+        ]
+        others = any(life.released for life in self.lives.values() if life.workload == name)
+        return not others and len(owned) >= self._wanted(name)
+
+    def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
+        if self.hands.cause is Cause.EVENKEEL:
+            self.touched_nodes.append((self._now, (new or old or {})["metadata"]["name"]))
+
+    @property
+    def _seconds(self) -> float:
+        return (self._now - (self._began_at or self._now)).total_seconds()
+
+
+def last_moment(life: Life, deadline: datetime) -> datetime:
+    """When a pod has to be told to go, but for the margin."""
+    return deadline - min(life.grace, timedelta(seconds=LONGEST_GRACE))

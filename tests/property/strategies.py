@@ -1,0 +1,269 @@
+"""Strategies for random scenes. What they draw first is what a shrunk example leaves out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.property.scenes import (
+    IMPOSTOR,
+    STRANGER,
+    Budget,
+    Crash,
+    Disturbance,
+    Kind,
+    News,
+    NodePlan,
+    NoticePlan,
+    Recovery,
+    Scene,
+    Trouble,
+    WorkloadPlan,
+)
+
+GRACES = (30, 0, 5, 45, 60, 300)
+STARTS = (1, 0, 8, 25, 70)
+READIES = (0, 3, 15)
+SHARES = ("25%", 1, 2, "50%")
+WARNINGS = (News.TERMINATE, News.STOP)
+
+
+def some[T](values: Sequence[T]) -> st.SearchStrategy[T]:
+    return st.sampled_from(list(values))
+
+
+def rarely[T](values: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
+    """None mostly."""
+    return st.one_of(st.none(), st.none(), st.none(), values)
+
+
+def seldom() -> st.SearchStrategy[bool]:
+    """False mostly."""
+    return some((False, False, False, False, True))
+
+
+def budgets(replicas: int) -> st.SearchStrategy[Budget | None]:
+    """Budgets of all kinds, those among them that never allow anything."""
+    return st.one_of(
+        st.none(),
+        st.just(Budget(min_available=replicas)),
+        st.just(Budget(max_unavailable=0)),
+        some([Budget(min_available=least) for least in (1, "50%", "100%", replicas + 1)]),
+        some([Budget(max_unavailable=most) for most in (1, "25%")]),
+        st.just(Budget(max_unavailable=1, twice=True)),
+    )
+
+
+def _pace() -> dict[str, st.SearchStrategy[Any]]:
+    """How fast the pods of a workload come and go."""
+    return {"grace": some(GRACES), "start": some(STARTS), "stop": some((1, 0, 20))}
+
+
+@st.composite
+def deployments(draw: st.DrawFn, *, plain: bool = False) -> WorkloadPlan:
+    """Deployments. ``plain``: all their pods go by handover."""
+    replicas = draw(st.integers(1, 6))
+    surge = draw(some(SHARES if plain else (*SHARES, 0)))
+    fixed: dict[str, Any] = {
+        "replicas": replicas,
+        "max_surge": surge,
+        "max_unavailable": draw(some(SHARES if surge == 0 else (*SHARES, 0))),
+        "budget": draw(budgets(replicas)),
+    }
+    peculiar = (
+        {}
+        if plain
+        else {
+            "recreate": seldom(),
+            "never": seldom(),
+            "leave": seldom(),
+            "disk": seldom(),
+            "by_hash": seldom(),
+        }
+    )
+    return draw(
+        st.builds(
+            WorkloadPlan,
+            **{key: st.just(value) for key, value in fixed.items()},
+            **_pace(),
+            **peculiar,
+            ready=st.one_of(some(READIES), some((*READIES, None))),
+            min_ready=some((0, 0, 10)),
+            slots=some((1, 1, 4)),
+            spare=rarely(st.integers(0, 2)),
+            apart=seldom(),
+        )
+    )
+
+
+def stateful_sets() -> st.SearchStrategy[WorkloadPlan]:
+    return st.integers(1, 4).flatmap(
+        lambda replicas: st.builds(
+            WorkloadPlan,
+            kind=st.just(Kind.STATEFUL_SET),
+            replicas=st.just(replicas),
+            budget=budgets(replicas),
+            **_pace(),
+            ready=some(READIES),
+            min_ready=some((0, 0, 10)),
+            parallel=st.booleans(),
+            leave=seldom(),
+        )
+    )
+
+
+def others() -> st.SearchStrategy[WorkloadPlan]:
+    """Jobs, bare pods, DaemonSets."""
+    return st.builds(
+        WorkloadPlan,
+        kind=some((Kind.JOB, Kind.POD, Kind.DAEMON_SET)),
+        grace=some(GRACES),
+        budget=budgets(1),
+        leave=seldom(),
+    )
+
+
+def blocked() -> st.SearchStrategy[WorkloadPlan]:
+    """Workloads whose budget refuses every eviction of a pod that is ready."""
+
+    def with_budget(kind: dict[str, Any]) -> st.SearchStrategy[WorkloadPlan]:
+        replicas = int(kind["replicas"])
+        never = (Budget(min_available=replicas), Budget(max_unavailable=0))
+        twice = Budget(max_unavailable=1, twice=True)
+        allowed = (twice,) if kind.get("released") else (*never, twice)
+        fixed = {key: st.just(value) for key, value in kind.items() if key != "released"}
+        return st.builds(
+            WorkloadPlan,
+            **fixed,
+            budget=some(allowed),
+            grace=some(GRACES),
+            start=some((1, 8)),
+        )
+
+    replicas = st.integers(1, 4)
+    return st.one_of(
+        st.fixed_dictionaries({"kind": st.just(Kind.STATEFUL_SET), "replicas": replicas}),
+        st.fixed_dictionaries({"never": st.just(True), "replicas": replicas}),  # noqa: FBT003 - a value
+        st.fixed_dictionaries({"released": st.just(True), "replicas": replicas}),  # noqa: FBT003 - a value
+    ).flatmap(with_budget)
+
+
+def workloads() -> st.SearchStrategy[WorkloadPlan]:
+    return st.one_of(deployments(plain=True), deployments(), stateful_sets(), others())
+
+
+def nodes() -> st.SearchStrategy[tuple[NodePlan, ...]]:
+    """Three to six nodes, some of them with little room."""
+    node = st.builds(NodePlan, spot=some((True, True, False)), slots=some((40, 40, 6)))
+    return st.lists(node, min_size=3, max_size=6).map(tuple)
+
+
+def warnings(
+    last_node: int, *, first_node: int = 0, latest: int = 60
+) -> st.SearchStrategy[NoticePlan]:
+    """Interruption warnings on time, late, doubled, about nodes that then go, or do not."""
+    return st.builds(
+        NoticePlan,
+        news=some(WARNINGS),
+        node=st.integers(first_node, last_node),
+        at=some((0, 1, 3, 17, latest)),
+        late=some((0, 0, 2, 40, 100)),
+        copies=st.lists(some((0, 2, 45, 130)), max_size=2).map(lambda c: tuple(sorted(c))),
+        obeyed=some((True, True, False)),
+        early=some((0, 0, 0, 30, 90)),
+        remove_after=some((30, 1, 90)),
+    )
+
+
+def news(last_node: int) -> st.SearchStrategy[NoticePlan]:
+    """Everything that AWS says, also of instances that are no nodes here."""
+    sudden = st.builds(
+        NoticePlan,
+        news=some((News.HIBERNATE, News.STATE)),
+        node=st.integers(0, last_node),
+        at=some((0, 20)),
+        late=some((0, 5)),
+    )
+    hint = st.builds(
+        NoticePlan,
+        news=st.just(News.REBALANCE),
+        node=st.integers(0, last_node),
+        at=some((0, 10)),
+        late=some((0, 200)),
+    )
+    strange = st.builds(NoticePlan, node=some((STRANGER, IMPOSTOR)), at=some((0, 5)))
+    warned = warnings(last_node)
+    return st.one_of(warned, warned, warned, sudden, hint, strange)
+
+
+def hinted_first(last_node: int) -> st.SearchStrategy[tuple[NoticePlan, ...]]:
+    """A rebalance recommendation, and later a warning for the same node."""
+    return st.builds(
+        lambda node, later, rest: (
+            NoticePlan(news=News.REBALANCE, node=node),
+            NoticePlan(news=News.TERMINATE, node=node, at=later),
+            *rest,
+        ),
+        st.integers(0, last_node),
+        some((0, 2, 5, 40, 700, 890)),
+        st.lists(news(last_node), max_size=2),
+    )
+
+
+@st.composite
+def scenes(
+    draw: st.DrawFn,
+    /,
+    *,
+    of: st.SearchStrategy[WorkloadPlan] | None = None,
+    told: str = "anything",
+    hinted: bool = False,
+    most_workloads: int = 3,
+    **fixed: st.SearchStrategy[Any],
+) -> Scene:
+    """A cluster and its notices.
+
+    ``of``: its workloads. ``told``: "anything", or "warnings" alone; ``hinted``: a warning
+    follows a recommendation. One node at least has no notice. ``fixed``: other fields.
+    """
+    kinds = workloads() if of is None else of
+    cluster = draw(nodes())
+    last = len(cluster) - 2
+    about = news(last) if told == "anything" else warnings(last)
+    notices = st.lists(about, min_size=1, max_size=4).map(tuple)
+    chosen: dict[str, Any] = {
+        "nodes": cluster,
+        "workloads": tuple(draw(st.lists(kinds, min_size=1, max_size=most_workloads))),
+        "notices": draw(hinted_first(last) if hinted else notices),
+        "age": draw(some((100, 400))),
+        "phase": draw(some((30, 1, 55))),
+        "controller_qps": draw(some((20.0, None, 3.0))),
+        "seed": draw(st.integers(0, 3)),
+    }
+    return Scene(**(chosen | {key: draw(value) for key, value in fixed.items()}))
+
+
+def crashes() -> st.SearchStrategy[Crash]:
+    return st.builds(
+        Crash,
+        write=st.integers(0, 40),
+        carried_out=st.booleans(),
+        recovery=some((Recovery.REDELIVERY, Recovery.SCHEDULE)),
+    )
+
+
+def disturbances(*troubles: Trouble) -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """Up to four, of these kinds, to the first workload."""
+    disturbance = st.builds(
+        Disturbance,
+        trouble=some(troubles),
+        at=some((0, 1, 2, 4, 8, 30, 80)),
+        number=st.integers(0, 6),
+    )
+    return st.lists(disturbance, min_size=1, max_size=4).map(tuple)
+
+
+def pauses() -> st.SearchStrategy[tuple[int, int]]:
+    """From when to when Evenkeel is paused."""
+    begins = some((0, 1, 2, 3, 5, 30, 80, 95))
+    return st.tuples(begins, some((20, 60, 150))).map(lambda pause: (pause[0], sum(pause)))

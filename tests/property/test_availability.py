@@ -1,0 +1,60 @@
+"""Invariant 1: no workload falls below min(available at the start, wanted) before a last moment.
+
+Counted from outside, see spectator.py. Where the design breaks before it makes, as much as it
+says may be missing: one ordinal of a StatefulSet, max(1, maxUnavailable) where two at once
+are ruled out. What others take away, and what goes at its last moment, is not counted.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.property import strategies
+from tests.property.invariants import dips
+from tests.property.judging import hold, tries
+from tests.property.scenes import Scene, Trouble
+
+
+@tries(1.5)
+@given(strategies.scenes(told="warnings"))
+def test_no_workload_dips_before_a_last_moment_when_nodes_are_interrupted(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries()
+@given(strategies.scenes(crash=strategies.crashes()))
+def test_no_workload_dips_before_a_last_moment_when_an_invocation_dies(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries(0.6)
+@given(strategies.scenes(hinted=True))
+def test_no_workload_dips_when_a_warning_follows_a_rebalance_recommendation(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries()
+@given(strategies.scenes(leases=st.just(False)))  # noqa: FBT003 - a strategy's value
+def test_no_workload_dips_when_reconcilers_work_at_once_without_a_lease(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries()
+@given(
+    strategies.scenes(
+        told="warnings", disturbances=strategies.disturbances(Trouble.EVICT, Trouble.DELETE)
+    )
+)
+def test_evenkeel_takes_nobody_below_the_floor_when_others_drain_beside_it(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries(0.6)
+@given(
+    strategies.scenes(
+        of=strategies.deployments(plain=True),
+        told="warnings",
+        disturbances=strategies.disturbances(Trouble.SCALE, Trouble.UNREADY),
+    )
+)
+def test_no_workload_dips_when_it_is_scaled_or_ails_meanwhile(scene: Scene) -> None:
+    hold(scene, dips)

@@ -1,0 +1,48 @@
+"""Every write in turn is an invocation's last. All invariants hold when another takes over."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from tests.property import strategies
+from tests.property.invariants import (
+    dips,
+    left_behind,
+    released_for_ever,
+    touched_without_notice,
+    written_after_the_end,
+)
+from tests.property.judging import hold, tries
+from tests.property.scenes import Crash, Recovery, Scene
+from tests.property.world import play
+
+ALL = (dips, left_behind, released_for_ever, touched_without_notice, written_after_the_end)
+
+MOST_WRITES = 60
+"""So many writes of a story at most are tried as the last."""
+
+LONG_ENOUGH = 80
+"""Seconds before a deadline from which on the schedule alone is in time."""
+
+
+def crashed_at_every_write(scene: Scene, crash: Crash) -> Iterator[Scene]:
+    """The scene with the invocation dying at each write that the undisturbed story has."""
+    story = play(scene)
+    deadlines = [notice.deadline for notice in scene.notices if notice.deadline is not None]
+    last = min(deadlines, default=0) - LONG_ENOUGH
+    for number, deed in enumerate(story.deeds[:MOST_WRITES]):
+        if crash.recovery is Recovery.REDELIVERY or story.seconds(deed.at) < last:
+            yield dataclasses.replace(scene, crash=dataclasses.replace(crash, write=number))
+
+
+@pytest.mark.parametrize("recovery", list(Recovery))
+@pytest.mark.parametrize("carried_out", [False, True], ids=["write-lost", "write-done"])
+@settings(tries(0.04), phases=[Phase.generate])  # a falsifying example is told, not shrunk
+@given(scene=strategies.scenes(told="warnings", most_workloads=2))
+def test_all_invariants_hold_when_an_invocation_dies_at_any_write(
+    scene: Scene, recovery: Recovery, *, carried_out: bool
+) -> None:
+    for crashed in crashed_at_every_write(scene, Crash(carried_out=carried_out, recovery=recovery)):
+        hold(crashed, *ALL)

@@ -1,0 +1,48 @@
+"""Invariants 2 and 6: at its last moment a pod goes, and what has to wait for it, waits."""
+
+from hypothesis import assume, given
+
+from tests.property import strategies
+from tests.property.hands import Cause
+from tests.property.invariants import gone_too_early, left_behind
+from tests.property.judging import hold, tries
+from tests.property.scenes import Kind, Scene
+from tests.property.spectator import Life
+
+
+def waits_for_it(life: Life) -> bool:
+    """A Job's pod, which may still finish, or a bare one, which nobody makes again."""
+    return life.kind in (Kind.JOB, "")
+
+
+@tries(1.5)
+@given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
+def test_nothing_evictable_is_left_on_a_dying_node_when_last_moments_have_passed(
+    scene: Scene,
+) -> None:
+    hold(scene, left_behind)
+
+
+@tries(0.6)
+@given(strategies.scenes(hinted=True))
+def test_nothing_evictable_is_left_when_a_warning_follows_a_rebalance_recommendation(
+    scene: Scene,
+) -> None:
+    hold(scene, left_behind)
+
+
+@tries()
+@given(strategies.scenes(of=strategies.blocked(), told="warnings"))
+def test_a_pod_goes_at_its_last_moment_and_not_before_when_its_budget_refuses(
+    scene: Scene,
+) -> None:
+    story = hold(scene, left_behind, lambda story: gone_too_early(story, lambda _: True))
+    assume(any(life.told_by is Cause.EVENKEEL for life in story.lives))
+
+
+@tries(0.6)
+@given(strategies.scenes(of=strategies.others()))
+def test_a_pod_runs_to_its_last_moment_when_nobody_makes_it_again_or_it_may_finish(
+    scene: Scene,
+) -> None:
+    hold(scene, lambda story: gone_too_early(story, waits_for_it))

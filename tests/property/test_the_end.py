@@ -1,0 +1,30 @@
+"""Invariants 3 and 5: in the end nobody is released any more, and nothing is left to do."""
+
+from hypothesis import given
+
+from tests.property import strategies
+from tests.property.invariants import released_for_ever, written_after_the_end
+from tests.property.judging import hold, tries
+from tests.property.scenes import Scene, Trouble
+
+
+@tries()
+@given(strategies.scenes(crash=strategies.crashes()))
+def test_no_pod_stays_released_when_an_invocation_died(scene: Scene) -> None:
+    hold(scene, released_for_ever)
+
+
+@tries(0.6)
+@given(
+    strategies.scenes(
+        of=strategies.deployments(plain=True), disturbances=strategies.disturbances(*Trouble)
+    )
+)
+def test_no_pod_stays_released_when_others_meddle(scene: Scene) -> None:
+    hold(scene, released_for_ever)
+
+
+@tries()
+@given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
+def test_a_redelivery_writes_nothing_when_all_is_over(scene: Scene) -> None:
+    hold(scene, written_after_the_end)

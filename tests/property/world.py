@@ -1,0 +1,310 @@
+"""One scene from its beginning to its end: the cluster, EC2, the queues, Evenkeel's functions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.errors import ClusterError
+from evenkeel.flows.asking import ask
+from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.model import names
+from evenkeel.model.node import Node
+from evenkeel.model.notice import WakeUp
+from evenkeel.model.request import List, Selection, Write
+from evenkeel.ports import Instance
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from simulator.api.eviction import evict
+from simulator.api.objects import Obj, is_active, key_of, labels_of, node_of, uid_of
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from simulator.event_source import SimulatedEventSource, SimulatedSchedule
+from simulator.instances import SimulatedInstances
+from simulator.options import SimulatorOptions
+from simulator.queues import SimulatedQueue
+from tests.property import events, manifests
+from tests.property.hands import Cause, Deed, Hands, SignedCluster
+from tests.property.plumbing import Containers, ForgetfulQueue, Line
+from tests.property.scenes import Disturbance, NoticePlan, Recovery, Scene, Trouble
+from tests.property.spectator import Life, Spectator
+
+BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
+CLUSTER_NAME: Final = "prod"
+MINUTE: Final = timedelta(minutes=1)
+ENDING: Final = timedelta(seconds=5)
+"""How long an instance is shutting down."""
+
+UNREADY_FOR: Final = timedelta(seconds=20)
+PAUSED: Final = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What happened in a scene; ``later_deeds`` when everything came once more after the end.
+
+    ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
+    """
+
+    scene: Scene
+    began_at: datetime
+    deeds: Sequence[Deed]
+    later_deeds: Sequence[Deed]
+    lives: Sequence[Life]
+    dips: Sequence[str]
+    deaths: dict[str, datetime]
+    crashed_at: datetime | None
+    errors: Sequence[Exception]
+    recorder: InMemoryRecorder
+
+    def seconds(self, when: datetime) -> float:
+        """A time as the scene counts it."""
+        return (when - self.began_at).total_seconds()
+
+    def time(self, seconds: float) -> datetime:
+        """A time of the scene on the clock."""
+        return self.began_at + timedelta(seconds=seconds)
+
+
+def play(scene: Scene) -> Story:
+    """Let a scene happen, and then deliver all notices once more.
+
+    The same scene has the same story.
+    """
+    return _World(scene).play()
+
+
+class _World:
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.clock = SimulatedClock(BEGINNING)
+        options = SimulatorOptions(seed=scene.seed, controller_qps=scene.controller_qps)
+        self.cluster = SimulatedCluster(self.clock, options)
+        self.hands = Hands(self.clock, scene.crash, leases=scene.leases)
+        self.began_at = BEGINNING + timedelta(seconds=scene.age)
+        self.plans = {f"w{number}": plan for number, plan in enumerate(scene.workloads)}
+        self.spectator = Spectator(self.cluster, self.hands, self.plans, self._deadline)
+        self.spectator.may_roll_out = any(
+            each.trouble is Trouble.ROLL_OUT for each in scene.disturbances
+        )
+        self.instances = SimulatedInstances()
+        self.notices = SimulatedQueue(
+            self.clock, "notices", retention=timedelta(seconds=300), receive_limit=1_000
+        )
+        self.wake_ups = ForgetfulQueue(self.clock, "wake-ups")
+        self.line = Line(self.wake_ups)
+        self.recorder = InMemoryRecorder()
+        self.deaths: dict[str, datetime] = {}
+
+    def play(self) -> Story:
+        try:
+            self._set_up()
+            sources = self._deploy()
+            self.clock.advance(self.began_at - self.clock.now())
+            self._arrange()
+            self.clock.advance(timedelta(seconds=self.scene.end))
+            deeds = list(self.hands.deeds)
+            self._deliver_again()
+            self.clock.advance(1.5 * MINUTE)
+        finally:
+            self.clock.stop()
+        return Story(
+            scene=self.scene,
+            began_at=self.began_at,
+            deeds=deeds,
+            later_deeds=self.hands.deeds[len(deeds) :],
+            lives=list(self.spectator.lives.values()),
+            dips=self.spectator.dips,
+            deaths=self.deaths,
+            crashed_at=self.hands.crashed_at,
+            errors=[error for source in sources for error in source.errors],
+            recorder=self.recorder,
+        )
+
+    # Before anything happens.
+
+    def _set_up(self) -> None:
+        for number, node in enumerate(self.scene.nodes):
+            self.cluster.apply(manifests.node(number, node))
+        self.instances.adopt(ask(self.cluster, List(Selection(Node))).items, CLUSTER_NAME)
+        self.instances.add(
+            Instance(
+                instance_id=events.IMPOSTORS_ID,
+                state="running",
+                private_dns_name="n0",
+                tags={"kubernetes.io/cluster/other": "owned"},
+            )
+        )
+        for name, workload in self.plans.items():
+            self.cluster.apply(*manifests.workload(name, workload))
+        schedule_begins = self.began_at + timedelta(seconds=self.scene.phase) - MINUTE
+        self.clock.advance(schedule_begins - self.clock.now())
+        for name, workload in self.plans.items():
+            if workload.by_hash:
+                (replica_set,) = self.cluster.objects("ReplicaSet", name)
+                template_hash = labels_of(replica_set)[names.TEMPLATE_HASH]
+                self.cluster.apply(manifests.hash_service(name, template_hash))
+
+    def _deploy(self) -> Sequence[SimulatedEventSource | SimulatedSchedule]:
+        """Put the functions in place: the schedule comes first a minute from now."""
+        self.cluster.intercept(self.hands.execute)
+        self.hands.on_crash = self._after_the_crash
+        self.hands.node_of = self._node_of
+        signed = SignedCluster(self.cluster, self.hands)
+        mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
+
+        def marking(_name: str) -> Handler:
+            return interruption.build(
+                InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
+                signed,
+                self.instances,
+                self.notices,
+                self.line,
+                self.clock,
+                self.recorder,
+            )
+
+        def moving(name: str) -> Handler:
+            settings = HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME, holder=name)
+            return handover.build(
+                settings, signed, self.instances, self.wake_ups, self.clock, self.recorder
+            )
+
+        function = Containers(moving)
+        return (
+            SimulatedEventSource(self.clock, self.notices, Containers(marking)),
+            SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2),
+            SimulatedSchedule(self.clock, function),
+        )
+
+    # What happens.
+
+    def _arrange(self) -> None:
+        self.spectator.begin()
+        for number, notice in enumerate(self.scene.notices):
+            body = events.event(number, notice, self.began_at)
+            for later in (0, *notice.copies):
+                self._at(notice.at + later, partial(self.notices.put, body))
+            if notice.node >= 0:
+                self._arrange_fate(notice)
+        for disturbance in self.scene.disturbances:
+            self._at(disturbance.at, partial(self._disturb, disturbance))
+        if self.scene.paused is not None:
+            begin, end = self.scene.paused
+            self._at(begin, partial(self.cluster.apply, PAUSED))
+            unpause = partial(
+                self.cluster.delete, "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE
+            )
+            self._at(end, unpause)
+
+    def _at(self, seconds: float, action: Callable[[], object]) -> None:
+        def act() -> None:
+            action()
+
+        self.clock.call_at(self.began_at + timedelta(seconds=seconds), act)
+
+    def _arrange_fate(self, notice: NoticePlan) -> None:
+        taken = events.taken_at(notice, self.began_at)
+        if taken is None:
+            return
+        last = events.LAST_STATE.get(notice.news, "terminated")
+        ending = "stopping" if last == "stopped" else "shutting-down"
+        instance = events.instance_of(notice)
+        node = f"n{notice.node}"
+
+        def take() -> None:
+            if node in self.deaths:
+                return
+            self.deaths[node] = self.clock.now()
+            self.spectator.node_dies(node)
+            removal = None if last == "stopped" else timedelta(seconds=notice.remove_after)
+            self.cluster.kill_node(node, removal)
+            self.instances.set_state(instance, ending)
+            self.clock.call_in(ENDING, partial(self.instances.set_state, instance, last))
+
+        self.clock.call_at(taken, take)
+
+    def _disturb(self, disturbance: Disturbance) -> None:
+        name = f"w{disturbance.workload}"
+        kind = self.plans[name].kind
+        with self.hands.on_account_of(Cause.OTHERS):
+            match disturbance.trouble:
+                case Trouble.SCALE:
+                    self.cluster.scale(kind, name, name, disturbance.number)
+                case Trouble.ROLL_OUT:
+                    template = {"metadata": {"annotations": {"version": str(disturbance.at)}}}
+                    patch = {"spec": {"template": template}}
+                    self.cluster.server.patch(kind, (name, name), patch)
+                case Trouble.UNREADY:
+                    self._let_fail(name, disturbance.number)
+                case Trouble.EVICT | Trouble.DELETE:
+                    self._take_away(disturbance, name)
+
+    def _let_fail(self, name: str, number: int) -> None:
+        pods = [pod for pod in self.cluster.objects("Pod", name) if is_active(pod)]
+        if not pods:
+            return
+        pod = pods[number % len(pods)]
+
+        def set_ready(status: str) -> None:
+            found = self.cluster.server.store.get("Pod", key_of(pod))
+            if found is not None and uid_of(found) == uid_of(pod) and is_active(found):
+                condition = {"type": "Ready", "status": status}
+                with self.hands.on_account_of(Cause.OTHERS):
+                    self.cluster.server.set_condition(key_of(pod), condition)
+
+        set_ready("False")
+        self.clock.call_in(UNREADY_FOR, partial(set_ready, "True"))
+
+    def _take_away(self, disturbance: Disturbance, name: str) -> None:
+        """Somebody else drains the doomed nodes, too."""
+        pods = [
+            pod
+            for pod in self.cluster.objects("Pod", name)
+            if is_active(pod) and self._deadline(node_of(pod)) is not None
+        ]
+        if not pods:
+            return
+        pod: Obj = pods[disturbance.number % len(pods)]
+        try:
+            if disturbance.trouble is Trouble.EVICT:
+                evict(self.cluster.server, key_of(pod), uid_of(pod))
+            else:
+                self.cluster.server.delete("Pod", key_of(pod), uid=uid_of(pod))
+        except ClusterError:
+            return  # its budget refuses
+
+    def _deadline(self, node: str) -> datetime | None:
+        """When a node is lost, by the notices that were sent so far."""
+        known = [
+            events.deadline(notice, self.began_at)
+            for notice in self.scene.notices
+            if f"n{notice.node}" == node
+            and self.began_at + timedelta(seconds=notice.at) <= self.clock.now()
+        ]
+        return min((each for each in known if each is not None), default=None)
+
+    def _node_of(self, write: Write) -> str:
+        subject = write.reference
+        if subject.kind == "Node":
+            return subject.name
+        if subject.uid in self.spectator.lives:
+            return self.spectator.lives[subject.uid].node
+        pod = self.cluster.server.store.get("Pod", (subject.namespace, subject.name))
+        return node_of(pod) if pod is not None and subject.kind == "Pod" else ""
+
+    def _after_the_crash(self) -> None:
+        """Its messages come again; or they are lost with it, and only the schedule is left."""
+        if self.scene.crash is not None and self.scene.crash.recovery is Recovery.SCHEDULE:
+            self.line.is_cut = True
+            self.wake_ups.forget()
+
+    def _deliver_again(self) -> None:
+        for number, notice in enumerate(self.scene.notices):
+            self.notices.put(events.event(number, notice, self.began_at))
+        self.wake_ups.send(WakeUp(reason="Again"))
