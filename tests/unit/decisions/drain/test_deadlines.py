@@ -59,7 +59,7 @@ def test_a_pod_is_forced_off_unless_the_notice_is_a_mere_hint(
     assert node_deadline(notice) == Deadline(notice.deadline, forced=forced)
 
 
-IN_90_S, IN_120_S, IN_15_MIN = NOW + seconds(90), NOW + seconds(120), NOW + timedelta(minutes=15)
+IN_20_S, IN_90_S, IN_120_S, IN_15_MIN = (NOW + seconds(s) for s in (20, 90, 120, 900))
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,12 @@ IN_90_S, IN_120_S, IN_15_MIN = NOW + seconds(90), NOW + seconds(120), NOW + time
         (
             ReleaseReason.REBALANCE,
             IN_15_MIN,
+            builders.notice(deadline=IN_120_S),
+            Deadline(IN_120_S, forced=True),
+        ),
+        (
+            ReleaseReason.REBALANCE,
+            IN_20_S,
             builders.notice(deadline=IN_120_S),
             Deadline(IN_120_S, forced=True),
         ),
@@ -99,12 +105,13 @@ IN_90_S, IN_120_S, IN_15_MIN = NOW + seconds(90), NOW + seconds(120), NOW + time
     ids=[
         "the node dies earlier than was known",
         "a warning follows the recommendation",
+        "a warning follows a recommendation that was about to expire",
         "a warning comes in the middle of a restore",
         "a later recommendation",
         "a recommendation in the middle of a restore",
     ],
 )
-def test_a_released_pod_has_the_earlier_of_its_own_deadline_and_its_nodes(
+def test_a_released_pod_has_its_dying_nodes_deadline_and_under_a_hint_the_earlier_of_both(
     reason: ReleaseReason, own: datetime, notice: NodeNotice, expected: Deadline
 ) -> None:
     release = builders.release(reason=reason, deadline=own)

@@ -41,13 +41,18 @@ def node_deadline(notice: NodeNotice) -> Deadline:
 
 
 def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
-    """The deadline of a released pod: the earlier of its own and its node's.
+    """The deadline of a released pod.
 
-    On a node that turned out to live (no notice) it goes back, whatever it was released for.
+    - its node dies: the node's. The pod's own, of a recommendation that expires sooner, would
+      only take it away while its node still lives;
+    - its node may die: the earlier of both, and it goes back then;
+    - its node turned out to live: its own, and it goes back, whatever it was released for.
     """
     if notice is None:
         return Deadline(release.deadline, forced=False)
-    return Deadline(min(notice.deadline, release.deadline), forced=not notice.is_hint)
+    if not notice.is_hint:
+        return Deadline(notice.deadline, forced=True)
+    return Deadline(min(notice.deadline, release.deadline), forced=False)
 
 
 def queue_margin(forced_pods: int, evictions_per_second: float) -> timedelta:
