@@ -42,7 +42,6 @@ class Health:
 
     workload: Reference
     wanted: int | None = None
-    ready: int = 0
     before: int = 0
     lowest: int = 0
     outage: Outage | None = None
@@ -50,6 +49,12 @@ class Health:
     gone: bool = False
     first_nodes: frozenset[str] = frozenset()
     pods: dict[str, Pod] = field(default_factory=dict)
+    serving: set[str] = field(default_factory=set)
+
+    @property
+    def ready(self) -> int:
+        """How many of its pods serve now."""
+        return len(self.serving)
 
     @property
     def went_to_zero(self) -> bool:

@@ -65,7 +65,7 @@ class Observer:
         for health in self.workloads.values():
             health.before = health.lowest = health.ready
             health.first_nodes = frozenset(
-                pod.spec.node_name for pod in health.pods.values() if self._serves(pod)
+                health.pods[uid].spec.node_name for uid in health.serving
             )
             health.outage = None
             health.last_obstacle = ""
@@ -84,7 +84,7 @@ class Observer:
             self.lost_pods |= lost
             count += len(lost) if health.workload.kind != "DaemonSet" else 0
             if pods:
-                self._count(health)
+                self._count(health, *pods)
         return count
 
     def absorb(self, arrivals: Iterable[Arrival]) -> None:
@@ -138,21 +138,25 @@ class Observer:
                 self._replica_sets[item.uid] = item
                 self._selectable[item.uid] = item
                 if item.controller is None:
-                    self._health(item.reference).wanted = item.spec.replicas
+                    self._want(item, item.spec.replicas)
                 self._place_waiting()
                 if item.cannot_create is not None:
                     self._hinder(item, item.cannot_create)
             case Deployment() | StatefulSet():
                 self._selectable[item.uid] = item
-                self._health(item.reference).wanted = item.spec.replicas
+                self._want(item, item.spec.replicas)
                 self._place_waiting()
             case Job():
-                health = self._health(item.reference)
-                health.wanted = item.spec.parallelism
-                health.gone = any(
+                self._want(item, item.spec.parallelism)
+                self._health(item.reference).gone = any(
                     c.type in ("Complete", "Failed") and c.status == "True"
                     for c in item.status.conditions
                 )
+
+    def _want(self, item: KubernetesObject, replicas: int) -> None:
+        health = self._health(item.reference)
+        health.wanted = replicas
+        health.gone = False
 
     def _hinder(self, replica_set: ReplicaSet, failure: Condition) -> None:
         health = self._health(_top_of(replica_set))
@@ -170,7 +174,7 @@ class Observer:
                     health.pods.pop(item.uid, None)
                     if health.workload.kind == "Pod":
                         health.gone = True
-                    self._count(health)
+                    self._count(health, item)
             case _:
                 self._selectable.pop(item.uid, None)
                 self._replica_sets.pop(item.uid, None)
@@ -192,8 +196,8 @@ class Observer:
         health.pods[pod.uid] = pod
         if pod.finished and not pod.leaving:
             self._finished.add(pod.uid)
-        health.last_obstacle = self.obstacle(health) or health.last_obstacle
-        self._count(health)
+        health.last_obstacle = _no_place(pod) or health.last_obstacle
+        self._count(health, pod)
 
     def _home_of(self, pod: Pod) -> Reference | None:
         """The workload of a pod seen for the first time; None if its owner is not known yet."""
@@ -222,16 +226,26 @@ class Observer:
             self.workloads[key] = Health(workload=key)
         return self.workloads[key]
 
-    def _count(self, health: Health) -> None:
-        health.ready = sum(map(self._serves, health.pods.values()))
+    def _count(self, health: Health, *changed: Pod) -> None:
+        """Count a workload's pods anew, of which these have changed."""
+        for pod in changed:
+            if self._serves(health, pod):
+                health.serving.add(pod.uid)
+            else:
+                health.serving.discard(pod.uid)
         if not self._began or health.gone:
             return
         health.lowest = min(health.lowest, health.ready)
-        if health.ready == 0 and health.outage is None:
+        if health.ready == 0 and health.wanted != 0 and health.outage is None:
             health.outage = Outage(self._clock.now(), self.obstacle(health))
 
-    def _serves(self, pod: Pod) -> bool:
-        return pod.ready and pod.active and pod.spec.node_name not in self._lost_nodes
+    def _serves(self, health: Health, pod: Pod) -> bool:
+        return (
+            pod.uid in health.pods
+            and pod.ready
+            and pod.active
+            and pod.spec.node_name not in self._lost_nodes
+        )
 
     def obstacle(self, health: Health) -> str:
         """What keeps new pods of a workload from running: no place for them, or no leave.
@@ -239,14 +253,21 @@ class Observer:
         Empty if nothing does, as far as the scheduler and the controllers say.
         """
         for pod in health.pods.values():
-            for condition in pod.status.conditions:
-                if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
-                    return f"no place for a replacement: {condition.message}"
+            if refused := _no_place(pod):
+                return refused
         for replica_set in self._replica_sets.values():
             failure = replica_set.cannot_create
             if failure is not None and _key(_top_of(replica_set)) == health.workload:
                 return _no_leave(failure)
         return ""
+
+
+def _no_place(pod: Pod) -> str:
+    """What the scheduler says of a pod that it finds no node for; empty if it does not."""
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.reason == "Unschedulable":
+            return f"no place for a replacement: {condition.message}"
+    return ""
 
 
 def _no_leave(failure: Condition) -> str:

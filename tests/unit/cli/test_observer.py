@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from cli.health import Health
@@ -215,6 +216,32 @@ def test_a_workload_is_not_said_to_fall_when_it_never_had_a_ready_pod() -> None:
     observer.absorb([changed(pod("a"), deleted=True)])
 
     assert not web(observer).went_to_zero
+
+
+def test_a_workload_is_not_said_to_fall_when_nobody_wants_it_any_more() -> None:
+    observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY))
+    unwanted = msgspec.structs.replace(DEPLOYMENT, spec=DeploymentSpec(replicas=0))
+
+    observer.absorb([changed(unwanted), changed(pod("a", READY), deleted=True)])
+
+    assert not web(observer).went_to_zero
+
+
+def test_a_workload_is_not_said_to_fall_when_it_was_deleted() -> None:
+    observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY))
+
+    observer.absorb([changed(DEPLOYMENT, deleted=True), changed(pod("a"), deleted=True)])
+
+    assert (web(observer).gone, web(observer).went_to_zero) == (True, False)
+
+
+def test_a_workload_counts_again_when_it_was_made_anew() -> None:
+    observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY))
+
+    observer.absorb([changed(DEPLOYMENT, deleted=True), changed(DEPLOYMENT)])
+    observer.absorb([changed(pod("a"), deleted=True)])
+
+    assert web(observer).went_to_zero
 
 
 def test_pods_are_counted_anew_when_a_watch_is_relisted(observer: Observer) -> None:

@@ -22,7 +22,13 @@ def health(
     nodes: frozenset[str] = ON_BOTH,
 ) -> Health:
     return Health(
-        WEB, wanted=2, ready=2, before=before, lowest=lowest, outage=outage, first_nodes=nodes
+        WEB,
+        wanted=2,
+        before=before,
+        lowest=lowest,
+        outage=outage,
+        first_nodes=nodes,
+        serving={"a", "b"},
     )
 
 
