@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import (
-    AlreadyExistsError,
     ClusterError,
-    ConflictError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
+    ThrottledError,
     UnavailableError,
 )
 from evenkeel.model import names
 from evenkeel.model.request import Create, Get, Patch, Request
-from evenkeel.model.surroundings import Lease, Namespace
+from evenkeel.model.surroundings import Lease
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import deployment
 
@@ -127,36 +126,65 @@ def test_it_is_given_up_when_the_work_is_done(scene: Scene, pod: str) -> None:
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
 
 
-@pytest.mark.parametrize("error", [ConflictError("first"), InvalidError("first")])
+@pytest.mark.parametrize("is_there", [True, False])
 def test_whoever_loses_the_race_for_it_leaves_it_to_the_winner(
+    scene: Scene, pod: str, *, is_there: bool
+) -> None:
+    """Somebody else takes or makes it between our look at it and our write."""
+    if is_there:
+        lease(scene)
+    won: list[float] = []
+
+    def be_faster(request: Request, proceed: Callable[[], Any]) -> Any:
+        if on_the_lease(Patch if is_there else Create)(request) and not won:
+            won.append(scene.seconds)
+            lease(scene, **held(scene, 1))
+        return proceed()
+
+    scene.cluster.intercept(be_faster)
+    scene.interrupt("s1")
+    scene.run(until=30)
+
+    assert scene.outcomes()[:4] == ["LeaseHeld"] * 4
+    assert scene.story(pod)[0] == "21.1 release NodeDoomed"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidError("a policy wants a label"),
+        ThrottledError("busy"),
+        UnavailableError("reset"),
+        NotFoundError("the namespace is going"),
+    ],
+)
+def test_one_that_nobody_holds_and_that_cannot_be_taken_stops_nobody(
     scene: Scene, pod: str, error: ClusterError
 ) -> None:
-    lease(scene)
-    scene.fail(error, on_the_lease(Patch), times=1)
+    scene.fail(error, on_the_lease(Create))
+    scene.fail(error, on_the_lease(Patch))
 
     scene.interrupt("s1")
     scene.run(until=10)
 
-    assert scene.outcomes()[0] == "LeaseHeld"
-    assert scene.story(pod)[0] == "6.0 release NodeDoomed"
+    assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+    assert scene.recorder.notes[0][0] == (
+        f"works without its Lease, which only saves work: {error}"
+    )
 
 
-@pytest.mark.parametrize("error", [AlreadyExistsError("first"), NotFoundError("no namespace")])
-def test_whoever_is_second_to_make_it_leaves_it_to_the_first(
-    scene: Scene, pod: str, error: ClusterError
+@pytest.mark.parametrize(
+    ("renewed", "duration"), [(-80, 3600), (5000, 18)], ids=["forever", "in the future"]
+)
+def test_one_that_would_be_held_for_ever_is_taken(
+    scene: Scene, pod: str, renewed: float, duration: int
 ) -> None:
-    scene.fail(error, on_the_lease(Create), times=2)
-    scene.fail(ForbiddenError("no"), lambda r: isinstance(r, Create) and _makes_namespace(r))
+    lease(scene, **held(scene, renewed) | {"leaseDurationSeconds": duration})
 
     scene.interrupt("s1")
-    scene.run(until=5)
+    scene.run(until=10)
 
-    assert scene.outcomes() == ["LeaseHeld"]
-    assert scene.story(pod) == []
-
-
-def _makes_namespace(request: Create) -> bool:
-    return isinstance(request.object, Namespace)
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
 
 def test_without_leave_to_use_it_the_work_is_done_all_the_same(scene: Scene, pod: str) -> None:

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError, NotFoundError
-from evenkeel.flows.asking import answer, ask_for_one
+from evenkeel.errors import NotFoundError
+from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
 from evenkeel.model.times import is_sound
-from evenkeel.ports import Clock, Cluster
+from evenkeel.ports import Clock, Cluster, Reply
 
 DURATION = timedelta(seconds=18)
 """As long as an invocation works, at most; it is stopped after 20 s.
@@ -25,7 +25,10 @@ ON_TIME = timedelta(milliseconds=100)
 ROUNDING = timedelta(seconds=1)
 """A wake-up comes so much later than it is due: queues count in whole seconds."""
 
-_LOST_THE_RACE = (AlreadyExistsError, ConflictError, InvalidError, NotFoundError)
+LONGEST_HELD = timedelta(seconds=60)
+"""Whatever a Lease says, nobody holds it longer than this without renewing it."""
+
+_QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
 class ReconcilerLease:
@@ -36,25 +39,26 @@ class ReconcilerLease:
         self._cluster = cluster
         self._clock = clock
         self._holder = holder
+        self.problem = ""
 
     def acquire(self) -> bool:
-        """Take the Lease unless another holds it unexpired; whether it is ours now.
+        """Take the Lease unless another holds it unexpired; False if so.
 
-        The namespace is made where it is missing. Raises ClusterError if the API server
-        refuses for another reason than somebody else's being first.
+        The namespace is made where it is missing. Where it cannot be taken though nobody
+        holds it, ``problem`` says why, and the work can be done without it. Raises
+        ClusterError if it cannot be read.
         """
-        request = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
-        lease = ask_for_one(self._cluster, request)
+        lease = ask_for_one(self._cluster, _QUESTION)
         now = self._clock.now()
-        try:
-            if lease is None:
-                self._create(now)
-            elif self._is_held_by_another(lease, now):
-                return False
-            else:
-                answer(self._cluster.perform([self._take(lease, now)])[0])
-        except _LOST_THE_RACE:
+        if lease is not None and self._is_held_by_another(lease, now):
             return False
+        reply = self._create(now) if lease is None else self._take(lease, now)
+        if reply.error is None:
+            return True
+        winner = ask_for_one(self._cluster, _QUESTION)
+        if winner is not None and self._is_held_by_another(winner, now):
+            return False
+        self.problem = str(reply.error)
         return True
 
     def release(self, wake_up_at: datetime | None) -> bool:
@@ -84,8 +88,7 @@ class ReconcilerLease:
             self._cluster.perform([_write(lease, lease.spec, wake_up_at)])
 
     def _read(self) -> Lease | None:
-        request = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
-        (reply,) = self._cluster.perform([request])
+        (reply,) = self._cluster.perform([_QUESTION])
         return reply.result if isinstance(reply.result, Lease) else None
 
     def _is_held_by_another(self, lease: Lease, now: datetime) -> bool:
@@ -94,10 +97,10 @@ class ReconcilerLease:
             return False
         if spec.renew_time is None:
             return False
-        duration = timedelta(seconds=spec.lease_duration_seconds or DURATION.total_seconds())
-        return now < _parse(spec.renew_time) + duration
+        duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
+        return abs(now - _parse(spec.renew_time)) < min(duration, LONGEST_HELD)
 
-    def _create(self, now: datetime) -> None:
+    def _create(self, now: datetime) -> Reply:
         lease = Lease(
             metadata=Metadata(name=names.HANDOVER_LEASE, namespace=names.SYSTEM_NAMESPACE),
             spec=self._spec(now, transitions=0),
@@ -107,12 +110,13 @@ class ReconcilerLease:
             namespace = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
             self._cluster.perform([Create(namespace)])
             (reply,) = self._cluster.perform([Create(lease)])
-        answer(reply)
+        return reply
 
-    def _take(self, lease: Lease, now: datetime) -> Patch:
+    def _take(self, lease: Lease, now: datetime) -> Reply:
         changed = lease.spec.holder_identity != self._holder
         spec = self._spec(now, lease.spec.lease_transitions + changed)
-        return _write(lease, spec, _wake_up_at(lease))
+        (reply,) = self._cluster.perform([_write(lease, spec, _wake_up_at(lease))])
+        return reply
 
     def _spec(self, now: datetime, transitions: int) -> LeaseSpec:
         text = _text(now)

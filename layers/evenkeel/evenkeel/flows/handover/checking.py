@@ -25,12 +25,18 @@ JOB_UID = "batch.kubernetes.io/controller-uid"
 
 @dataclass(slots=True)
 class Check:
-    """What a fresh read of a controller and its pods found so far."""
+    """What a fresh read of a controller and its pods found so far.
+
+    ``siblings`` are the pods that other ReplicaSets of the same ``deployment`` own; both are
+    read only where a rollout seems to go on.
+    """
 
     controller_uid: str
     waiting_for: list[Request]
     controller: Controller | None = None
     pods: dict[str, Pod] = field(default_factory=dict)
+    deployment: Deployment | None = None
+    siblings: Sequence[Pod] | None = None
     failed: bool = False
 
     def see(self, pod: Pod) -> None:
@@ -81,8 +87,9 @@ class Checker:
 
     def _begin(self, controller_uid: str, now: datetime) -> None:
         self._last[controller_uid] = now
-        requests = self._requests(controller_uid)
-        self._checks[controller_uid] = Check(controller_uid, list(requests))
+        beside = self._deployment_and_its_pods(controller_uid)
+        requests = [*self._requests(controller_uid), *beside]
+        self._checks[controller_uid] = Check(controller_uid, requests, sibling_read=beside[-1:])
         for request in requests:
             self._session.submit(request)
 
@@ -120,6 +127,11 @@ class Checker:
             case ReplicaSet() | StatefulSet() | Job() as controller:
                 if controller.uid == check.controller_uid:
                     check.controller = controller
+            case Deployment() as deployment:
+                check.deployment = deployment
+            case Listing(items=items) if reply.request is check.sibling_read:
+                pods = (item for item in items if isinstance(item, Pod))
+                check.siblings = [pod for pod in pods if _is_sibling(pod, check.controller_uid)]
             case Listing(items=items):
                 for item in items:
                     if isinstance(item, Pod):
@@ -157,6 +169,11 @@ class Checker:
             if release is not None:
                 return (Get(ReplicaSet, release.controller, pod.namespace),)
         return ()
+
+
+def _is_sibling(pod: Pod, controller_uid: str) -> bool:
+    owner = pod.controller
+    return owner is not None and kind_of(owner) == "ReplicaSet" and owner.uid != controller_uid
 
 
 def _uid_by_name(view: View, request: Get[KubernetesObject]) -> str:

@@ -93,8 +93,11 @@ class HandoverFlow:
                 if not scheduled:
                     lease.announce(self._clock.now() + UNHURRIED)
                 return Outcome("LeaseHeld", UNHURRIED, awaited=True)
+            problem = lease.problem
         except ForbiddenError as error:
-            self._recorder.noted(f"works without its Lease, which only saves work: {error}")
+            problem = str(error)
+        if problem:
+            self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
         wake_up_at = None
         try:
             reconciler = self._gather(view)
