@@ -19,7 +19,7 @@ from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
-"""With less time than this before the last moment, a release would only be in the way."""
+"""With no more time than this before the last moment, a release would only be in the way."""
 
 ROLL_BACK_LEAD = timedelta(seconds=4)
 """How long before its last moment an irreplaceable pod is put back into its ReplicaSet."""
@@ -199,7 +199,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
         last = deadline.last_moment(pod, rules.margin)
         if census.now >= last:
             return _at_last_moment(census, pod, deadline), None
-        if last - census.now < SHORTEST_HANDOVER:
+        if last - census.now <= SHORTEST_HANDOVER:
             return _wait(census, pod, "TooLateForHandover", last), last
         if failure is not None:
             return _wait(census, pod, "CannotBeReplaced", last), last
