@@ -1,5 +1,6 @@
 """Two of four spot nodes go: what must hold then, whatever else does."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,8 @@ def the_storm(control_plane: ControlPlane) -> Iterator[Storm]:
             _given(site.node("c")),
         )
         storm.evenkeel.notify(*storm.warnings)
-        storm.evenkeel.wait_until_at_rest()
+        with contextlib.suppress(AssertionError):  # a test of its own tells
+            storm.evenkeel.wait_until_at_rest()
         yield storm
 
 
@@ -75,6 +77,10 @@ def test_a_workload_keeps_all_its_replicas_when_its_nodes_are_interrupted(
 ) -> None:
     assert storm.pods_before("a", "b")
     assert storm.site.witness.lowest(workload) == REPLICAS[workload]
+
+
+def test_nothing_runs_any_more_when_all_is_done(storm: Storm) -> None:
+    storm.evenkeel.wait_until_at_rest()
 
 
 def test_the_interrupted_nodes_are_empty_when_all_is_done(storm: Storm) -> None:

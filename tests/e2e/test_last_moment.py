@@ -85,8 +85,12 @@ def test_nothing_evictable_is_left_when_the_last_moment_has_passed(end: End) -> 
     assert {d.pod["metadata"]["labels"]["app"] for d in left} >= {
         *("web", "guarded", "counting", "plain", "db", "alone")
     }
-    (agent,) = end.site.pods_on("a")
-    assert agent["metadata"]["labels"]["app"] == "agent"
+    assert all(p["metadata"]["labels"]["app"] == "agent" for p in end.site.pods_on("a"))
+
+
+def test_a_daemon_stays_when_its_node_dies(end: End) -> None:
+    assert end.site.pods_on("a", **selector("agent"))
+    assert not end.site.witness.departures(**selector("agent"))
 
 
 @pytest.mark.parametrize("workload", ["web", "guarded", "counting", "plain", "alone"])
