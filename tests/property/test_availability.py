@@ -58,3 +58,15 @@ def test_evenkeel_takes_nobody_below_the_floor_when_others_drain_beside_it(scene
 )
 def test_no_workload_dips_when_it_is_scaled_or_ails_meanwhile(scene: Scene) -> None:
     hold(scene, dips)
+
+
+@tries(0.6)
+@given(
+    strategies.scenes(
+        of=strategies.deployments(plain=True),
+        told="warnings",
+        disturbances=strategies.disturbances(Trouble.ROLL_OUT),
+    )
+)
+def test_no_workload_falls_below_its_rollout_when_it_is_rolled_out_meanwhile(scene: Scene) -> None:
+    hold(scene, dips)

@@ -32,6 +32,13 @@ def max_unavailable(deployment: Deployment | None) -> int:
     return scaled(rolling.max_unavailable, deployment.spec.replicas, round_up=False)
 
 
+def kept_in_rollout(deployment: Deployment) -> int:
+    """How many available replicas a rollout of this Deployment leaves; none under Recreate."""
+    if deployment.spec.strategy.type == "Recreate":
+        return 0
+    return deployment.spec.replicas - max_unavailable(deployment)
+
+
 def max_surge(deployment: Deployment) -> int:
     """How many replicas a rolling update of this Deployment may add, rounded up."""
     rolling = deployment.spec.strategy.rolling_update

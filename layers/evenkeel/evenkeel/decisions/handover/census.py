@@ -6,6 +6,7 @@ from functools import cached_property
 
 import msgspec
 
+from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model.notice import NodeNotice
@@ -30,8 +31,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
     active pods only: terminating and finished ones never count. ``dooms`` has the open
     notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
-    says of their pods. ``promised`` is the most that was worth keeping so far: a census
-    taken in the middle of many moves may miss a pod that is just changing hands.
+    says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
+    of its Deployment own; None: no rollout goes on, or nobody looked. ``promised`` is the most
+    that was worth keeping so far: a census taken in the middle of many moves may miss a pod
+    that is just changing hands.
     """
 
     now: datetime
@@ -41,6 +44,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     released: Sequence[ReleasedPod] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
+    siblings_available: int | None = None
     promised: int = 0
 
     @property
@@ -141,8 +145,28 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def surplus(self) -> int:
-        """How many released pods can go without the workload falling below ``wanted``."""
-        return max(0, self.available_owned + self.available_released - self.wanted)
+        """How many released pods can go without the workload falling below ``wanted``.
+
+        Nor, in a rollout, below what the Deployment keeps available.
+        """
+        own = self.available_owned + self.available_released - self.wanted
+        spare = self.spare_in_rollout
+        return max(0, own if spare is None else min(own, spare))
+
+    @property
+    def spare_in_rollout(self) -> int | None:
+        """How many released pods the Deployment can spare in a rollout; None if none goes on.
+
+        Its controller does not count them. It takes a released pod's replacement for an old
+        pod that ails, and takes the ReplicaSet's size back by it: the ReplicaSet then has one
+        pod too many, which the Deployment still needs.
+        """
+        deployment = self.owner.deployment
+        if deployment is None or self.siblings_available is None:
+            return None
+        owned = min(self.available_owned, self.replicas)
+        there = owned + self.available_released + self.siblings_available
+        return max(0, there - kept_in_rollout(deployment))
 
     @cached_property
     def order_of_leaving(self) -> Sequence[ReleasedPod]:

@@ -83,7 +83,8 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
 def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     """Nobody wants these pods any more: the workload was deleted, or scaled to zero.
 
-    - a released pod belongs to nobody: it is deleted at once;
+    - a released pod belongs to nobody: it is deleted at once, but for those that a rollout
+      still needs, for its own pods are not available yet;
     - an owned one is its controller's, or the garbage collector's, to delete; what they have
       not deleted by its last moment is evicted.
     """
@@ -102,15 +103,19 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         else:
             steps.append(_wait(census, pod, reason, last))
             dues.append(last)
-    message = f"{why} and nobody owns it: deleted at once"
-    return Plan(
-        steps=steps,
-        fresh_steps=[
-            _decide(census, item.pod, Verb.DELETE, reason, message, write=writes.delete(item.pod))
-            for item in census.released
-        ],
-        due=next_due(census.now, *dues),
-    )
+    fresh_steps: list[Decision] = []
+    spare = census.spare_in_rollout
+    message = f"{why} and nobody owns it: deleted"
+    for position, item in enumerate(census.order_of_leaving):
+        pod, end = item.pod, _end_of_patience(census, item, rules)
+        is_needed = spare is not None and position >= spare
+        if is_needed and census.now < end and not census.is_lost(pod):
+            steps.append(_wait(census, pod, "RolloutPending", end))
+            dues.append(end)
+        else:
+            write = writes.delete(pod)
+            fresh_steps.append(_decide(census, pod, Verb.DELETE, reason, message, write=write))
+    return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
 
 
 def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:

@@ -9,11 +9,11 @@ from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.view import View, read_release
+from evenkeel.flows.handover.view import View, kind_of, read_release
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Reply, Session
 
 SHORTEST_INTERVAL = timedelta(milliseconds=250)
@@ -37,13 +37,15 @@ class Check:
     pods: dict[str, Pod] = field(default_factory=dict)
     deployment: Deployment | None = None
     siblings: Sequence[Pod] | None = None
+    sibling_read: Request | None = None
     failed: bool = False
 
-    def see(self, pod: Pod) -> None:
-        """Keep a pod at its highest resource version."""
-        known = self.pods.get(pod.uid)
-        if known is None or known.revision < pod.revision:
-            self.pods[pod.uid] = pod
+    def see(self, pods: Iterable[Pod]) -> None:
+        """Keep each pod at its highest resource version."""
+        for pod in pods:
+            known = self.pods.get(pod.uid)
+            if known is None or known.revision < pod.revision:
+                self.pods[pod.uid] = pod
 
 
 class Checker:
@@ -87,9 +89,15 @@ class Checker:
 
     def _begin(self, controller_uid: str, now: datetime) -> None:
         self._last[controller_uid] = now
-        beside = self._deployment_and_its_pods(controller_uid)
-        requests = [*self._requests(controller_uid), *beside]
-        self._checks[controller_uid] = Check(controller_uid, requests, sibling_read=beside[-1:])
+        requests = list(self._requests(controller_uid))
+        sibling_read = None
+        deployment = self._deployment_in_rollout(controller_uid)
+        if deployment is not None:
+            own = deployment.spec.selector
+            sibling_read = List(selections.selected(deployment.namespace, own))
+            requests += [Get(Deployment, deployment.name, deployment.namespace), sibling_read]
+        check = Check(controller_uid, list(requests), sibling_read=sibling_read)
+        self._checks[controller_uid] = check
         for request in requests:
             self._session.submit(request)
 
@@ -123,19 +131,18 @@ class Checker:
             return
         match reply.result:
             case Pod() as pod:
-                check.see(pod)
+                check.see([pod])
             case ReplicaSet() | StatefulSet() | Job() as controller:
                 if controller.uid == check.controller_uid:
                     check.controller = controller
             case Deployment() as deployment:
                 check.deployment = deployment
-            case Listing(items=items) if reply.request is check.sibling_read:
-                pods = (item for item in items if isinstance(item, Pod))
-                check.siblings = [pod for pod in pods if _is_sibling(pod, check.controller_uid)]
             case Listing(items=items):
-                for item in items:
-                    if isinstance(item, Pod):
-                        check.see(item)
+                pods = [item for item in items if isinstance(item, Pod)]
+                if reply.request is check.sibling_read:
+                    check.siblings = [p for p in pods if _is_sibling(p, check.controller_uid)]
+                else:
+                    check.see(pods)
 
     def _requests(self, controller_uid: str) -> Sequence[Request]:
         controller = self._view.controllers.get(controller_uid)
@@ -161,6 +168,14 @@ class Checker:
             List(selections.selected(controller.namespace, controller.spec.selector)),
             *(List(selection) for selection in released),
         )
+
+    def _deployment_in_rollout(self, controller_uid: str) -> Deployment | None:
+        """The Deployment of a ReplicaSet that is not all of it, as far as is known."""
+        controller = self._view.controllers.get(controller_uid)
+        deployment = self._view.deployment_of(controller)
+        if deployment is None or not isinstance(controller, ReplicaSet):
+            return None
+        return deployment if controller.spec.replicas < deployment.spec.replicas else None
 
     def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
         """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""

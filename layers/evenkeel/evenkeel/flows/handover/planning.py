@@ -25,6 +25,17 @@ EVICTIONS_PER_SECOND = 150.0
 """What an API server takes beside everything else; measured at about 335/s alone."""
 
 
+class Fresh(msgspec.Struct, frozen=True, kw_only=True):
+    """A fresh, consistent read of a controller and its pods.
+
+    ``siblings`` are the pods of its Deployment's other ReplicaSets, None if they were not read.
+    """
+
+    controller: Controller | None
+    pods: Sequence[Pod]
+    siblings: Sequence[Pod] | None = None
+
+
 class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan for one controller's pods, and what the flow has to know to carry it out.
 
@@ -60,6 +71,7 @@ class Planner:
         self._margins: dict[datetime, timedelta] = {}
         self._margins_from: datetime | None = None
         self._promised: dict[str, int] = {}
+        self._siblings: dict[str, Sequence[Pod] | None] = {}
 
     def promise(self, controller_uid: str, wanted: int) -> None:
         """So many available pods of a ReplicaSet were promised to be kept."""
@@ -69,12 +81,14 @@ class Planner:
         self,
         controller_uid: str,
         now: datetime,
-        fresh: tuple[Controller | None, Sequence[Pod]] | None = None,
+        fresh: Fresh | None = None,
     ) -> WorkloadPlan:
         """Plan for one controller from the view, or from a fresh read of it and its pods."""
         view = self._view
-        pods = view.pods.of_controller(controller_uid) if fresh is None else fresh[1]
-        controller = view.controllers.get(controller_uid) if fresh is None else fresh[0]
+        pods = view.pods.of_controller(controller_uid) if fresh is None else fresh.pods
+        controller = view.controllers.get(controller_uid) if fresh is None else fresh.controller
+        if fresh is not None:
+            self._siblings[controller_uid] = fresh.siblings
         dooms = view.dooms
         movers: list[Mover] = []
         orphans: list[Mover] = []
@@ -124,7 +138,11 @@ class Planner:
         census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
         for item in census.released:
             self.promise(controller_uid, item.release.wanted)
-        census = msgspec.structs.replace(census, promised=self._promised.get(controller_uid, 0))
+        census = msgspec.structs.replace(
+            census,
+            promised=self._promised.get(controller_uid, 0),
+            siblings_available=self._siblings_available(controller_uid, census),
+        )
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
@@ -140,11 +158,28 @@ class Planner:
                 self._break(pods, others, now),
             ),
             census=census,
-            polled=any(mover.route.way is Way.RATIONED for mover in others),
+            polled=any(mover.route.way is Way.RATIONED for mover in others)
+            or bool(census.released and census.spare_in_rollout is not None),
             pressing=any(mover.deadline.forced for mover in moving)
             or any(census.deadline_of(item).forced for item in census.released),
             voluntary=any(not mover.deadline.forced for mover in moving),
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
+        )
+
+    def _siblings_available(self, controller_uid: str, census: Census) -> int | None:
+        """How many pods of the Deployment's other ReplicaSets were available when last read.
+
+        None where no rollout goes on: the ReplicaSet is all that its Deployment has.
+        """
+        siblings, deployment = self._siblings.get(controller_uid), census.owner.deployment
+        if siblings is None or deployment is None or census.replicas >= deployment.spec.replicas:
+            return None
+        min_ready = deployment.spec.min_ready_seconds
+        return sum(
+            pod.available(census.now, min_ready)
+            and not census.is_lost(pod)
+            and not self._view.pods.is_sent_off(pod.uid)
+            for pod in siblings
         )
 
     def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:

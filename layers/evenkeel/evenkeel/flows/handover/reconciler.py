@@ -11,7 +11,7 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.nodes import NodeKeeper
-from evenkeel.flows.handover.planning import Planner, WorkloadPlan
+from evenkeel.flows.handover.planning import Fresh, Planner, WorkloadPlan
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View, controller_uid_of
 from evenkeel.flows.handover.writing import Writer
@@ -290,9 +290,12 @@ class Reconciler:
         uid = check.controller_uid
         self._approved.pop(uid, None)
         self._view.take_over(uid, check.controller, list(check.pods.values()))
+        if check.deployment is not None:
+            self._view.see_deployment(check.deployment)
         pods = self._view.pods.only_counting(check.pods.values(), uid)
         if pods:
-            plan = self._planner.plan(uid, now, fresh=(check.controller, pods))
+            fresh = Fresh(controller=check.controller, pods=pods, siblings=check.siblings)
+            plan = self._planner.plan(uid, now, fresh)
             self._approved[uid] = now, plan.plan.fresh_steps
         self._replan([uid], now)
 
