@@ -88,6 +88,28 @@ def test_while_another_holds_it_nothing_is_touched_and_no_message_lost(
     assert scene.story(pod) == []
 
 
+def test_one_that_vanishes_while_its_holder_is_told_of_a_wake_up_harms_nobody(
+    scene: Scene, pod: str
+) -> None:
+    lease(scene, **held(scene, 0))
+    reads: list[float] = []
+
+    def vanish_after_the_first_look(request: Request, proceed: Callable[[], Any]) -> Any:
+        result = proceed()
+        if on_the_lease(Get)(request):
+            if not reads:
+                scene.cluster.delete("Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+            reads.append(scene.seconds)
+        return result
+
+    scene.cluster.intercept(vanish_after_the_first_look)
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    assert scene.outcomes()[0] == "LeaseHeld"
+    assert scene.story(pod)[0] == "6.0 release NodeDoomed"
+
+
 def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) -> None:
     lease(scene, **held(scene, 0))
 

@@ -103,3 +103,29 @@ def test_what_karpenter_was_told_comes_back_when_a_pod_is_rolled_back(scene: Sce
     ]
     assert kept_pod.metadata.annotations == {names.DO_NOT_DISRUPT: "yes"}
     assert plain_pod.metadata.annotations == {}
+
+
+def test_a_selector_of_expressions_selects_as_well(scene: Scene) -> None:
+    """Each operator of a label selector, in what the fresh reads ask for."""
+    made = deployment("web", 2, pod={})
+    made["spec"]["selector"] = {
+        "matchLabels": {"app": "web"},
+        "matchExpressions": [
+            {"key": "app", "operator": "In", "values": ["web", "site"]},
+            {"key": "track", "operator": "NotIn", "values": ["canary"]},
+            {"key": "app", "operator": "Exists"},
+            {"key": "legacy", "operator": "DoesNotExist"},
+        ],
+    }
+    scene.add_node("s1")
+    scene.apply(made)
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    assert scene.lowest("web") == 2
+    assert len(scene.pods("web", "o1")) == 2
+    assert scene.pods("web", "s1") == []

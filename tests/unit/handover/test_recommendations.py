@@ -7,14 +7,14 @@ import pytest
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.notice import marks
-from evenkeel.errors import ForbiddenError, InstancesError, UnavailableError
+from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
-from evenkeel.model.workload import Deployment
+from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene
-from tests.unit.handover.manifests import budget, deployment
+from tests.unit.handover.manifests import budget, deployment, replica_set
 
 FIVE_MINUTES = {"rebalance_expiry": timedelta(minutes=5)}
 
@@ -362,3 +362,54 @@ def test_a_hint_expires_though_ec2_does_not_answer(make_scene: MakeScene) -> Non
 
     assert scene.story("s1")[-1] == "300.0 lift HintExpired"
     assert names.DOOMED not in scene.node("s1").metadata.labels
+
+
+def test_a_hold_ends_with_its_budget_s_trouble_while_other_work_goes_on(scene: Scene) -> None:
+    """A pod without a place keeps the invocation busy; the budget is read again every second."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", pod={"cpu": "3"}))
+    scene.settle()
+    scene.apply(deployment("ill", 2), budget("ill", minAvailable=3))
+    scene.settle()
+    scene.add_node("o1", spot=False, room="1")
+    scene.begin()
+    pods = [pod.name for pod in scene.pods("ill", "s1")]
+    scene.later(6.5, lambda: scene.apply(budget("ill", minAvailable=2)))
+
+    scene.recommend("s1")
+    scene.run(until=15)
+
+    for pod in pods:
+        first, second, *_ = scene.story(pod)
+        assert first == "1.0 leave BudgetHolds"
+        at, what = second.split(" ", 1)
+        assert what == "release NodeDoomed"
+        assert 6.5 < float(at) < 8
+    assert scene.lowest("ill") == 2
+
+
+def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) -> None:
+    """Somebody made it by hand, with a template hash of their own."""
+    scene = make_scene(**FIVE_MINUTES)
+    hashed = replica_set("solo")
+    for labels in (
+        hashed["spec"]["selector"]["matchLabels"],
+        hashed["spec"]["template"]["metadata"]["labels"],
+    ):
+        labels[names.TEMPLATE_HASH] = "abc"
+    hashed["metadata"]["labels"] = {names.TEMPLATE_HASH: "abc"}
+    scene.add_node("s1")
+    scene.apply(hashed)
+    scene.settle()
+    scene.begin()
+    conflict = ConflictError("changed")
+    scene.fail(conflict, lambda r: isinstance(r, Patch) and r.kind is ReplicaSet, times=1)
+
+    scene.recommend("s1")
+    scene.run(until=400)
+
+    (found,) = (msgspec.convert(obj, ReplicaSet) for obj in scene.cluster.objects("ReplicaSet"))
+    rest = writes.cooldown_of(found)
+    assert rest is not None
+    assert rest.failures == 1
+    assert scene.pods("solo")[0].controller is not None

@@ -180,6 +180,26 @@ def test_a_refused_exclusion_is_made_when_its_error_lets_it(
     assert names.EXCLUDE_FROM_LOAD_BALANCERS in scene.node("s1").metadata.labels
 
 
+def test_a_node_deleted_while_a_write_to_it_is_on_its_way_is_done_with(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.interrupt("s1")
+    scene.run(until=0.5)
+
+    def delete_it_first(request: Request, proceed: Callable[[], Any]) -> Any:
+        if patches(Node)(request):
+            scene.cluster.delete("Node", "s1")
+        return proceed()
+
+    scene.cluster.intercept(delete_it_first)
+    scene.run(until=30)
+
+    (_, refused) = (sent for sent in scene.writes if sent.name == "s1")
+    assert isinstance(refused.error, NotFoundError)
+    assert scene.is_quiet
+
+
 def test_a_write_that_is_never_accepted_is_tried_ever_more_rarely(scene: Scene) -> None:
     """An admission webhook may find every release invalid."""
     scene.add_node("s1")

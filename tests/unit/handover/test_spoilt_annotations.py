@@ -58,6 +58,25 @@ def test_a_pod_whose_release_was_spoilt_goes_back_to_its_owner(
     assert scene.moving.errors == []
 
 
+def test_one_spoilt_while_nobody_looked_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.begin()
+    pod = scene.pod("web")
+
+    scene.interrupt("s1")
+    scene.run(until=5)
+    scene.crash()
+    spoil(scene, pod, "{")
+    scene.run(until=110)
+
+    story = scene.story(pod)
+    assert "21.0 roll-back UnreadableRelease" in story
+    assert story[-1] == "88.9 evict LastMoment"
+    assert [line.split(" ", 1)[1] for line in story].count("release NodeDoomed") == 2
+
+
 def test_one_spoilt_on_a_node_without_a_notice_goes_back_too(scene: Scene) -> None:
     scene.add_node("s1")
     labels = {names.RELEASED_FROM: "abc"}
