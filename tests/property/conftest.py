@@ -15,7 +15,7 @@ settings.register_profile(
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
-settings.register_profile("deep", SHARED, max_examples=2_000)
+settings.register_profile("deep", SHARED, max_examples=600)
 
 
 def pytest_configure(config: pytest.Config) -> None:

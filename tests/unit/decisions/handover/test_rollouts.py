@@ -1,0 +1,105 @@
+"""What a Deployment can spare of a ReplicaSet's released pods while a rollout goes on."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.budgets import kept_in_rollout
+from evenkeel.decisions.handover import plan as handover
+from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.plan import Plan
+from evenkeel.model.decision import Verb
+from tests import builders
+from tests.builders import NOW, seconds
+
+WARNING = builders.notice()
+LAST_MOMENT = WARNING.deadline - seconds(31)
+
+
+def census(
+    *,
+    replicas: int,
+    owned: int = 0,
+    siblings: int | None = None,
+    most_missing: int = 1,
+    now: datetime = NOW,
+) -> Census:
+    """Two released pods of a ReplicaSet of this size, whose Deployment wants three."""
+    deployment = builders.deployment(replicas=3, max_unavailable=most_missing)
+    replica_set = builders.replica_set(of=deployment, replicas=replicas)
+    release = builders.release(replica_set, wanted=3)
+    counted = builders.census(
+        replica_set,
+        owned=builders.pods(owned, of=replica_set, node="n2"),
+        released=builders.pods(2, of=replica_set, prefix="away", released=release),
+        dooms={"n1": WARNING},
+        deployment=deployment,
+        now=now,
+    )
+    return msgspec.structs.replace(counted, siblings_available=siblings)
+
+
+def told(plan: Plan) -> list[tuple[str, Verb, str]]:
+    steps = [*plan.fresh_steps, *plan.steps]
+    return [(each.subject.name, each.verb, each.reason) for each in steps]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kept"),
+    [({"max_unavailable": 1}, 3), ({"max_unavailable": "50%"}, 2), ({"strategy": "Recreate"}, 0)],
+)
+def test_a_rollout_leaves_what_its_strategy_says(strategy: dict[str, Any], kept: int) -> None:
+    assert kept_in_rollout(builders.deployment(replicas=4, **strategy)) == kept
+
+
+@pytest.mark.parametrize(
+    ("counts", "surplus"),
+    [
+        ({"replicas": 1, "owned": 1, "siblings": None}, 2),
+        ({"replicas": 1, "owned": 1, "siblings": 0}, 1),
+        ({"replicas": 1, "owned": 1, "siblings": 1}, 2),
+        ({"replicas": 1, "owned": 1, "siblings": 0, "most_missing": 0}, 0),
+        ({"replicas": 1, "owned": 0, "siblings": 9}, 1),
+    ],
+)
+def test_no_more_is_surplus_than_the_deployment_can_spare(
+    counts: dict[str, Any], surplus: int
+) -> None:
+    assert census(**counts).surplus == surplus
+
+
+def test_a_pod_that_its_replica_set_is_about_to_delete_is_no_reserve() -> None:
+    assert census(replicas=0, owned=3, siblings=0).spare_in_rollout == 0
+
+
+def test_no_deployment_spares_nothing_known() -> None:
+    alone = msgspec.structs.replace(census(replicas=1, siblings=3), owner=builders.owner())
+    assert alone.spare_in_rollout is None
+
+
+@pytest.mark.parametrize(
+    ("siblings", "now", "expected"),
+    [
+        (None, NOW, [Verb.DELETE, Verb.DELETE]),
+        (3, NOW, [Verb.DELETE, Verb.DELETE]),
+        (1, NOW, [Verb.DELETE, Verb.WAIT]),
+        (0, NOW, [Verb.WAIT, Verb.WAIT]),
+        (0, LAST_MOMENT, [Verb.DELETE, Verb.DELETE]),
+    ],
+)
+def test_of_a_replica_set_at_zero_those_go_that_the_rollout_can_spare(
+    siblings: int | None, now: datetime, expected: list[Verb]
+) -> None:
+    plan = handover.plan(census(replicas=0, siblings=siblings, now=now), [], handover.Rules())
+    assert [verb for _, verb, _ in told(plan)] == expected
+    assert plan.due == (LAST_MOMENT if Verb.WAIT in expected else None)
+
+
+def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:
+    waiting = msgspec.structs.replace(census(replicas=0, siblings=0), lost=frozenset({"n1"}))
+    assert told(handover.plan(waiting, [], handover.Rules())) == [
+        ("away-0", Verb.DELETE, "ScaledToZero"),
+        ("away-1", Verb.DELETE, "ScaledToZero"),
+    ]
