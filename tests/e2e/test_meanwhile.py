@@ -113,7 +113,7 @@ def test_no_pod_stays_released_when_its_node_is_deleted_early(
     site.add_nodes("b")
     evenkeel = site.deploy()
     evenkeel.notify(site.warning("a"))
-    site.wait_for_releases("web", 4)
+    released = site.wait_for_releases("web", 4)
 
     site.terminate("a")
     control_plane.delete_node(site.node_name("a"))
