@@ -13,8 +13,8 @@ WORKERS ?= 2
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=
 
-# `make check COVER=yes` demands that every branch of the decisions is tested.
-COVER ?=
+# Every branch of the decisions has to be tested; `make check COVER=` does without.
+COVER ?= yes
 COVERAGE := $(if $(filter yes,$(COVER)),--cov=evenkeel.decisions --cov-branch \
 	--cov-report=term-missing:skip-covered --cov-fail-under=100)
 

@@ -121,6 +121,8 @@ def test_no_pod_stays_released_when_its_node_is_deleted_early(
     site.wait_for("all to run on b", lambda: site.is_settled("web", 4, "b"))
     evenkeel.wait_until_at_rest()
     assert not site.released("web")
+    gone = {departure.pod["metadata"]["uid"] for departure in site.witness.departures()}
+    assert gone >= {pod["metadata"]["uid"] for pod in released}
 
 
 def test_no_more_is_lost_than_the_budget_allows_when_somebody_else_evicts_as_well(

@@ -60,9 +60,9 @@ def _pace() -> dict[str, st.SearchStrategy[Any]]:
 
 
 @st.composite
-def deployments(draw: st.DrawFn, *, plain: bool = False) -> WorkloadPlan:
+def deployments(draw: st.DrawFn, /, *, plain: bool = False, fewest: int = 1) -> WorkloadPlan:
     """Deployments. ``plain``: all their pods go by handover."""
-    replicas = draw(st.integers(1, 6))
+    replicas = draw(st.integers(fewest, 6))
     surge = draw(some(SHARES if plain else (*SHARES, 0)))
     fixed: dict[str, Any] = {
         "replicas": replicas,
@@ -159,15 +159,15 @@ def nodes() -> st.SearchStrategy[tuple[NodePlan, ...]]:
 
 
 def warnings(
-    last_node: int, *, first_node: int = 0, latest: int = 60
+    last_node: int, *, lates: Sequence[int] = (0, 0, 2, 40, 100)
 ) -> st.SearchStrategy[NoticePlan]:
     """Interruption warnings on time, late, doubled, about nodes that then go, or do not."""
     return st.builds(
         NoticePlan,
         news=some(WARNINGS),
-        node=st.integers(first_node, last_node),
-        at=some((0, 1, 3, 17, latest)),
-        late=some((0, 0, 2, 40, 100)),
+        node=st.integers(0, last_node),
+        at=some((0, 1, 3, 17, 60)),
+        late=some(lates),
         copies=st.lists(some((0, 2, 45, 130)), max_size=2).map(lambda c: tuple(sorted(c))),
         obeyed=some((True, True, False)),
         early=some((0, 0, 0, 30, 90)),
@@ -223,18 +223,22 @@ def scenes(
 ) -> Scene:
     """A cluster and its notices.
 
-    ``of``: its workloads. ``told``: "anything", or "warnings" alone; ``hinted``: a warning
-    follows a recommendation. One node at least has no notice. ``fixed``: other fields.
+    ``of``: its workloads; else a Deployment of some size and others. ``told``: "anything", or
+    "warnings" alone, the first of them in good time; ``hinted``: a warning follows a
+    recommendation. One node at least has no notice. ``fixed``: other fields.
     """
-    kinds = workloads() if of is None else of
+    first = deployments(plain=True, fewest=2) if of is None else of
+    others = st.lists(workloads() if of is None else of, max_size=most_workloads - 1)
     cluster = draw(nodes())
     last = len(cluster) - 2
     about = news(last) if told == "anything" else warnings(last)
-    notices = st.lists(about, min_size=1, max_size=4).map(tuple)
+    notices = st.tuples(warnings(last, lates=(0, 2)), st.lists(about, max_size=3))
     chosen: dict[str, Any] = {
         "nodes": cluster,
-        "workloads": tuple(draw(st.lists(kinds, min_size=1, max_size=most_workloads))),
-        "notices": draw(hinted_first(last) if hinted else notices),
+        "workloads": (draw(first), *draw(others)),
+        "notices": draw(
+            hinted_first(last) if hinted else notices.map(lambda told: (told[0], *told[1]))
+        ),
         "age": draw(some((100, 400))),
         "phase": draw(some((30, 1, 55))),
         "controller_qps": draw(some((20.0, None, 3.0))),

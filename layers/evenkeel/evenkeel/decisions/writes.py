@@ -9,7 +9,7 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import COOLDOWN_FIRST, COOLDOWN_LONGEST, Cooldown, Release
 from evenkeel.model.request import Delete, Evict, Operation, Patch, pointer
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import in_words, is_sound
 
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")
@@ -84,7 +84,7 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
         "status": "True",
         "reason": "TerminationByEvenkeel",
         "message": "its node is taken back by EC2",
-        "lastTransitionTime": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "lastTransitionTime": in_words(now),
     }
     return Patch(
         kind=Pod,

@@ -1,6 +1,6 @@
-"""Times that strangers wrote."""
+"""Times that strangers wrote, and times for people."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 YEARS: Final = range(2000, 2200)
@@ -10,3 +10,8 @@ YEARS: Final = range(2000, 2200)
 def is_sound(time: datetime) -> bool:
     """Whether a time can be compared with others and added to: it has a zone and a sane year."""
     return time.tzinfo is not None and time.year in YEARS
+
+
+def in_words(time: datetime) -> str:
+    """A time as people and logs read it: RFC 3339 in UTC, to the second."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

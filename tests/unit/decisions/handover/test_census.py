@@ -20,7 +20,11 @@ from tests import builders
 from tests.builders import NOW, seconds
 
 REPLICA_SET = builders.replica_set(replicas=3)
-DOOMS = {"n1": builders.notice(), "n2": builders.hint()}
+DOOMS = {
+    "n1": builders.notice(),
+    "n2": builders.hint(),
+    "dies-first": builders.notice(deadline=NOW + seconds(60)),
+}
 
 
 def owned(name: str, *, of: ReplicaSet = REPLICA_SET, **options: Any) -> Pod:
@@ -298,7 +302,7 @@ def test_the_deadline_of_a_released_pod_is_that_of_its_own_node() -> None:
 
 IN_ORDER_OF_LEAVING = [
     released("broken", ready=False),
-    released("soon", deadline=NOW + seconds(60)),
+    released("soon", node="dies-first"),
     released("z-released-first", since=NOW - timedelta(minutes=1)),
     released("equal-a"),
     released("equal-b"),

@@ -260,7 +260,7 @@ def test_a_pod_that_its_owner_keeps_to_the_end_is_left_or_put_back_once_that_has
     ]
 
 
-@pytest.mark.parametrize("left", [SHORTEST_HANDOVER - SECOND, SECOND])
+@pytest.mark.parametrize("left", [SHORTEST_HANDOVER, SECOND])
 def test_nobody_is_released_so_late_that_it_would_not_help(left: timedelta) -> None:
     found = Scene().moving("a").plan(LAST_MOMENT - left)
     assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
@@ -269,7 +269,7 @@ def test_nobody_is_released_so_late_that_it_would_not_help(left: timedelta) -> N
 
 
 def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> None:
-    found = Scene().moving("a").plan(LAST_MOMENT - SHORTEST_HANDOVER)
+    found = Scene().moving("a").plan(LAST_MOMENT - SHORTEST_HANDOVER - SECOND)
     assert candidates(found) == ["a"]
     earlier = Scene().moving("a").plan()
     assert earlier.due == LAST_MOMENT - SHORTEST_HANDOVER

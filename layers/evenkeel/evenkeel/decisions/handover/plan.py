@@ -16,6 +16,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Write
 from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.times import in_words
 from evenkeel.model.workload import ReplicaSet
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
@@ -226,9 +227,10 @@ def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str,
         return "CannotBeReplaced", replica_set.cannot_create.message
     cooldown = _cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
+        until_then = in_words(cooldown.until)
         return (
             "CoolingDown",
-            f"{cooldown.failures} handovers were rolled back: it rests until {cooldown.until}",
+            f"{cooldown.failures} handovers were rolled back: it rests until {until_then}",
         )
     if until - census.now < SHORTEST_VOLUNTARY:
         return "TooLateForHandover", "too little time is left for a voluntary move"

@@ -7,6 +7,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
+from evenkeel.model.times import in_words
 
 OUTLIVED_AFTER: Final = timedelta(seconds=60)
 """An instance that EC2 calls running this long after its deadline was not taken.
@@ -30,7 +31,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
     """
     if notice.is_hint and notice.deadline <= now:
         return _leave(
-            node, notice, "ExpiredRecommendation", f"it expired at {_clock(notice.deadline)}"
+            node, notice, "ExpiredRecommendation", f"it expired at {in_words(notice.deadline)}"
         )
     if has_outlived(notice, now, instance_state):
         return _leave(
@@ -44,7 +45,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node,
             notice,
             "AlreadyMarked",
-            f"the node is marked for {wanted.kind} until {_clock(wanted.deadline)}",
+            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)}",
         )
     return Decision(
         verb=Verb.MARK,
@@ -114,12 +115,12 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
     if notice.is_hint:
         text = (
             f"instance {notice.instance_id} is at an elevated risk of interruption;"
-            f" noted until {_clock(notice.deadline)}"
+            f" noted until {in_words(notice.deadline)}"
         )
     elif notice.kind is NoticeKind.INTERRUPTION:
         text = (
             f"EC2 takes instance {notice.instance_id} back"
-            f" ({notice.action} at {_clock(notice.deadline)}); cordoned"
+            f" ({notice.action} at {in_words(notice.deadline)}); cordoned"
         )
     else:
         text = f"instance {notice.instance_id} is going now ({notice.action}); cordoned"
@@ -136,7 +137,3 @@ def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
         reason=reason,
         message=f"{notice.kind} notice {notice.event_id} changes nothing: {why}",
     )
-
-
-def _clock(time: datetime) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

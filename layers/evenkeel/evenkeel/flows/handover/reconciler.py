@@ -184,7 +184,7 @@ class Reconciler:
         follower.caught_up()
 
     def _replan(self, controllers: Iterable[str], now: datetime) -> None:
-        for uid in controllers:
+        for uid in sorted(controllers):
             if not self._view.pods.of_controller(uid):
                 self._plans.pop(uid, None)
                 self._dues.pop(uid, None)
