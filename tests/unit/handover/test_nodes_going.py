@@ -89,6 +89,29 @@ def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) ->
     assert len(scene.pods("web", "o1")) == 6
 
 
+def test_what_a_release_promises_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
+    """The second node is found in the middle of an invocation: its pods' peers come later."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", pod={"cpu": "4"}))
+    scene.settle()
+    scene.add_node("s2", room="0.1")
+    scene.apply(deployment("web", 1))
+    scene.settle()
+    scene.add_node("o1", spot=False, room="1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.later(5, lambda: scene.interrupt("s2"))
+    scene.run(until=20)
+
+    promises = [d.message for _, d in scene.told("NodeDoomed") if "web" in d.subject.name]
+    assert len(promises) == 1
+    assert promises[0].endswith("3 are to stay available")
+    assert scene.lowest("web") == 3
+
+
 def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
     scene.add_node("s1")
     scene.apply(deployment("one"))
