@@ -13,10 +13,11 @@ WORKERS ?= 2
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=
 
-# Every branch of the decisions has to be tested; `make check COVER=` does without.
-COVER ?= yes
-COVERAGE := $(if $(filter yes,$(COVER)),--cov=evenkeel.decisions --cov-branch \
-	--cov-report=term-missing:skip-covered --cov-fail-under=100)
+# Every branch of the decisions has to be tested, by their own tests: to trace all tests would
+# take several times as long.
+DECISIONS := tests/unit/decisions tests/unit/notice
+COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip-covered \
+	--cov-fail-under=100
 
 SCRIPTS := tools/control-plane tools/paste-demo
 TYPED := layers/evenkeel/evenkeel simulator cli functions tests $(wildcard bench/*.py)
@@ -57,7 +58,8 @@ lint: venv ## Format, style, types, and who imports whom
 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
-	$(PYTEST) -n $(WORKERS) -m "not controlplane" $(COVERAGE)
+	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
+	$(PYTEST) -n $(WORKERS) -m "not controlplane" $(DECISIONS:%=--ignore=%)
 
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
