@@ -232,6 +232,31 @@ def test_without_an_answer_about_it_the_message_comes_back(scene: Scene, pod: st
     assert scene.story(pod)[0] == "2.0 release NodeDoomed"
 
 
+@pytest.mark.parametrize("when", ["taken", "given up"])
+def test_notes_of_wake_ups_get_in_nobody_s_way(scene: Scene, pod: str, when: str) -> None:
+    """Another message notes when it comes back, just before our own write."""
+    lease(scene, annotations={names.WAKE_UP_AT: ""})
+    noted: list[float] = []
+
+    def note_first(request: Request, proceed: Callable[[], Any]) -> Any:
+        if on_the_lease(Patch)(request) and (when == "taken" or scene.seconds > 2):
+            if not noted:
+                lease(scene, annotations={names.WAKE_UP_AT: "2026-11-21T12:09:00.000000Z"})
+            noted.append(scene.seconds)
+        return proceed()
+
+    scene.cluster.intercept(note_first)
+    scene.interrupt("s1")
+    scene.run(until=2)
+    holder = found(scene)["spec"]["holderIdentity"]
+    scene.run(until=10)
+
+    assert noted
+    assert holder.startswith("evenkeel-")
+    assert found(scene)["spec"]["holderIdentity"] == ""
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+
+
 def test_a_lease_deleted_meanwhile_harms_nobody(scene: Scene, pod: str) -> None:
     scene.later(2, lambda: scene.cluster.delete("Lease", names.HANDOVER_LEASE, "evenkeel-system"))
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Get, Operation, Patch
+from evenkeel.model.request import Create, Get, Operation, Patch, pointer
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
 from evenkeel.model.times import is_sound
 from evenkeel.ports import Clock, Cluster, Reply
@@ -28,6 +28,12 @@ ROUNDING = timedelta(seconds=1)
 LONGEST_HELD = timedelta(seconds=60)
 """Whatever a Lease says, nobody holds it longer than this without renewing it."""
 
+ATTEMPTS = 3
+"""How often it is tried to be taken: notes of wake-ups get in between."""
+
+_CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
+
+_NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
 _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 
 
@@ -48,17 +54,18 @@ class ReconcilerLease:
         holds it, ``problem`` says why, and the work can be done without it. Raises
         ClusterError if it cannot be read.
         """
-        lease = ask_for_one(self._cluster, _QUESTION)
-        now = self._clock.now()
-        if lease is not None and self._is_held_by_another(lease, now):
-            return False
-        reply = self._create(now) if lease is None else self._take(lease, now)
-        if reply.error is None:
-            return True
-        winner = ask_for_one(self._cluster, _QUESTION)
-        if winner is not None and self._is_held_by_another(winner, now):
-            return False
-        self.problem = str(reply.error)
+        for _ in range(ATTEMPTS):
+            lease = ask_for_one(self._cluster, _QUESTION)
+            now = self._clock.now()
+            if lease is not None and self._is_held_by_another(lease, now):
+                return False
+            reply = self._create(now) if lease is None else self._take(lease, now)
+            if reply.error is None:
+                self.problem = ""
+                return True
+            self.problem = str(reply.error)
+            if not isinstance(reply.error, _CHANGED_MEANWHILE):
+                break
         return True
 
     def release(self, wake_up_at: datetime | None) -> bool:
@@ -76,16 +83,25 @@ class ReconcilerLease:
             and wake_up_at is not None
             and self._clock.now() - ROUNDING <= known <= wake_up_at + ON_TIME
         )
-        if lease.spec.holder_identity == self._holder:
-            given_up = msgspec.structs.replace(lease.spec, holder_identity="")
-            self._cluster.perform([_write(lease, given_up, known if is_known else wake_up_at)])
+        given_up = msgspec.structs.replace(lease.spec, holder_identity="")
+        self._cluster.perform(
+            [
+                _patch(
+                    lease,
+                    Operation("test", "/spec/holderIdentity", self._holder),
+                    Operation("add", "/spec", msgspec.to_builtins(given_up)),
+                    Operation("add", _NOTE, _text(known if is_known else wake_up_at)),
+                )
+            ]
+        )
         return is_known
 
     def announce(self, wake_up_at: datetime) -> None:
         """Tell whoever holds it that a wake-up comes back then. That it fails does no harm."""
         lease = self._read()
         if lease is not None:
-            self._cluster.perform([_write(lease, lease.spec, wake_up_at)])
+            note = Operation("add", _NOTE, _text(wake_up_at))
+            self._cluster.perform([_patch(lease, note)])
 
     def _read(self) -> Lease | None:
         (reply,) = self._cluster.perform([_QUESTION])
@@ -102,7 +118,11 @@ class ReconcilerLease:
 
     def _create(self, now: datetime) -> Reply:
         lease = Lease(
-            metadata=Metadata(name=names.HANDOVER_LEASE, namespace=names.SYSTEM_NAMESPACE),
+            metadata=Metadata(
+                name=names.HANDOVER_LEASE,
+                namespace=names.SYSTEM_NAMESPACE,
+                annotations={names.WAKE_UP_AT: ""},
+            ),
             spec=self._spec(now, transitions=0),
         )
         (reply,) = self._cluster.perform([Create(lease)])
@@ -113,9 +133,17 @@ class ReconcilerLease:
         return reply
 
     def _take(self, lease: Lease, now: datetime) -> Reply:
+        """Take it as it was read: whoever else takes it meanwhile was first."""
         changed = lease.spec.holder_identity != self._holder
         spec = self._spec(now, lease.spec.lease_transitions + changed)
-        (reply,) = self._cluster.perform([_write(lease, spec, _wake_up_at(lease))])
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations
+        patch = _patch(
+            lease,
+            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            Operation("add", "/metadata/annotations", annotations),
+            Operation("add", "/spec", msgspec.to_builtins(spec)),
+        )
+        (reply,) = self._cluster.perform([patch])
         return reply
 
     def _spec(self, now: datetime, transitions: int) -> LeaseSpec:
@@ -129,20 +157,12 @@ class ReconcilerLease:
         )
 
 
-def _write(lease: Lease, spec: LeaseSpec, wake_up_at: datetime | None) -> Patch:
-    annotations = dict(lease.metadata.annotations)
-    annotations.pop(names.WAKE_UP_AT, None)
-    if wake_up_at is not None:
-        annotations[names.WAKE_UP_AT] = _text(wake_up_at)
+def _patch(lease: Lease, *operations: Operation) -> Patch:
     return Patch(
         kind=Lease,
         name=lease.name,
         namespace=lease.namespace,
-        body=(
-            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
-            Operation("add", "/metadata/annotations", annotations),
-            Operation("add", "/spec", msgspec.to_builtins(spec)),
-        ),
+        body=(Operation("test", "/metadata/uid", lease.uid), *operations),
     )
 
 
@@ -156,8 +176,8 @@ def _wake_up_at(lease: Lease) -> datetime | None:
     return time if is_sound(time) else None
 
 
-def _text(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _text(time: datetime | None) -> str:
+    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _parse(text: str) -> datetime:
