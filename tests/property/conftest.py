@@ -11,7 +11,7 @@ SHARED = settings(
 settings.register_profile(
     "check",
     SHARED,
-    max_examples=50,
+    max_examples=36,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )

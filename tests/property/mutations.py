@@ -1,0 +1,276 @@
+"""Shows that each property test can fail: breaks a copy of the package in one place at a time.
+
+    .venv/bin/python -m tests.property.mutations [NAME ...]
+
+Every mutation is applied to a copy in a temporary directory, never to the work tree, and the
+tests that ought to catch it run against that copy. Prints what each of them reported; exits
+with 1 if a mutation survives a test, or fits the package no more. tests/README.md keeps a table.
+"""
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "layers/evenkeel/evenkeel"
+HERE = "tests/property/"
+
+INTERRUPTED = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_nodes"
+DYING = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_an_invocation_dies"
+HINTED = "test_availability.py::test_no_workload_dips_when_a_warning_follows"
+NO_LEASE = "test_availability.py::test_no_workload_dips_when_reconcilers_work_at_once"
+HOSTILE = "test_availability.py::test_evenkeel_takes_nobody_below_the_floor"
+SCALED = "test_availability.py::test_no_workload_dips_when_it_is_scaled_or_ails"
+ROLLED = "test_availability.py::test_no_workload_falls_below_its_rollout"
+LEFT = "test_last_moment.py::test_nothing_evictable_is_left_on_a_dying_node"
+LEFT_HINTED = "test_last_moment.py::test_nothing_evictable_is_left_when_a_warning_follows"
+BLOCKED = "test_last_moment.py::test_a_pod_goes_at_its_last_moment_and_not_before"
+FINISHING = "test_last_moment.py::test_a_pod_runs_to_its_last_moment"
+RELEASED = "test_the_end.py::test_no_pod_stays_released_when_an_invocation_died"
+MEDDLED = "test_the_end.py::test_no_pod_stays_released_when_others_meddle"
+AGAIN = "test_the_end.py::test_a_redelivery_writes_nothing"
+UNTOUCHED = "test_hands_off.py::test_a_node_and_its_pods_are_never_touched"
+PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
+OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
+CRASHED = "test_crashes.py::test_all_invariants_hold"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """Edits of one module, by the text that is there and the text instead of it."""
+
+    name: str
+    module: str
+    edits: Sequence[tuple[str, str]]
+    caught_by: Sequence[str]
+
+
+MUTATIONS = (
+    Mutation(
+        "a pod too many goes",
+        "decisions/handover/census.py",
+        [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
+        [INTERRUPTED, HINTED, SCALED, HOSTILE],
+    ),
+    Mutation(
+        "one ordinal more may be missing",
+        "decisions/drain/breaks.py",
+        [("most = 1 if by_ordinal", "most = 2 if by_ordinal")],
+        [INTERRUPTED],
+    ),
+    Mutation(
+        "a release promises nothing",
+        "decisions/handover/pace.py",
+        [("wanted=census.worth_keeping,", "wanted=0,")],
+        [DYING, CRASHED],
+    ),
+    Mutation(
+        "reconcilers disagree who goes first",
+        "decisions/handover/census.py",
+        [
+            ("import msgspec\n", "import itertools\nimport msgspec\n\nTURNS = itertools.count()\n"),
+            ("        def rank(", "        turn = next(TURNS)\n\n        def rank("),
+            (
+                "                item.pod.uid,\n",
+                "                str(hash((turn, item.pod.uid))),\n",
+            ),
+        ],
+        [NO_LEASE],
+    ),
+    Mutation(
+        "a rollout's own pods are not counted",
+        "decisions/handover/census.py",
+        [("deployment is None or self.siblings_available is None", "True")],
+        [ROLLED],
+    ),
+    Mutation(
+        "the grace period does not count",
+        "decisions/drain/deadlines.py",
+        [("return self.at - grace - margin", "return self.at - margin")],
+        [LEFT],
+    ),
+    Mutation(
+        "a crash holds the Lease for ten minutes",
+        "flows/lease.py",
+        [("DURATION = timedelta(seconds=18)", "DURATION = timedelta(seconds=600)")],
+        [LEFT, CRASHED],
+    ),
+    Mutation(
+        "a warning does not supersede a recommendation",
+        "decisions/notice/marking.py",
+        [
+            (
+                "    if present.is_hint:\n        return True",
+                "    if present.is_hint:\n        return False",
+            )
+        ],
+        [LEFT_HINTED],
+    ),
+    Mutation(
+        "a refused pod is deleted at once",
+        "flows/handover/writing.py",
+        [("if decision.forced and pod is not None", "if pod is not None")],
+        [BLOCKED],
+    ),
+    Mutation(
+        "a refusal is the last word",
+        "flows/handover/writing.py",
+        [("if decision.forced and pod is not None", "if pod is None")],
+        [BLOCKED],
+    ),
+    Mutation(
+        "a Job's pod goes at once",
+        "decisions/drain/route.py",
+        [
+            (
+                'way=Way.AT_LAST_MOMENT,\n                reason="JobMayFinish"',
+                'way=Way.AT_ONCE,\n                reason="JobMayFinish"',
+            )
+        ],
+        [FINISHING],
+    ),
+    Mutation(
+        "nobody comes back for released pods",
+        "flows/handover/flow.py",
+        [("if not view.nodes and not view.pods.active", "if not view.nodes")],
+        [RELEASED, CRASHED],
+    ),
+    Mutation(
+        "released pods of an unwanted workload are forgotten",
+        "decisions/handover/plan.py",
+        [
+            (
+                "(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))",
+                "(steps=steps, due=next_due(census.now, *dues))",
+            )
+        ],
+        [MEDDLED],
+    ),
+    Mutation(
+        "a duplicate marks again",
+        "decisions/notice/marks.py",
+        [("    if read(node) != notice:", "    if notice:")],
+        [AGAIN],
+    ),
+    Mutation(
+        "a name is believed without its instance",
+        "flows/lookup.py",
+        [
+            (
+                "return instance.belongs_to_any and not",
+                "return False and instance.belongs_to_any and not",
+            ),
+            ("if isinstance(node, Node) and node.instance_id == each", "if isinstance(node, Node)"),
+        ],
+        [UNTOUCHED],
+    ),
+    Mutation(
+        "the pause is asked for every ten seconds",
+        "flows/pause.py",
+        [
+            ("STALE_AFTER = timedelta(seconds=1)", "STALE_AFTER = timedelta(seconds=20)"),
+            (
+                "ASK_AGAIN_AFTER = timedelta(milliseconds=500)",
+                "ASK_AGAIN_AFTER = timedelta(seconds=10)",
+            ),
+        ],
+        [PAUSED],
+    ),
+    Mutation(
+        "observing acts",
+        "flows/handover/flow.py",
+        [("if self._settings.mode is Mode.OBSERVE", "if self._settings.mode is None")],
+        [OBSERVED],
+    ),
+)
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the mutations of these names, or all. Answers the exit code."""
+    unknown = set(names) - {each.name for each in MUTATIONS}
+    if unknown:
+        known = ", ".join(repr(each.name) for each in MUTATIONS)
+        tell(f"no mutation is called {', '.join(map(repr, unknown))}; there are {known}")
+        return 2
+    survived = 0
+    for mutation in MUTATIONS:
+        if not names or mutation.name in names:
+            with tempfile.TemporaryDirectory() as scratch:
+                survived += sum(not caught for caught in attempt(mutation, Path(scratch)))
+    tell(f"{survived} survived")
+    return 1 if survived else 0
+
+
+def attempt(mutation: Mutation, scratch: Path) -> Iterator[bool]:
+    """Apply a mutation to a copy and run its tests; whether each of them caught it."""
+    copy = scratch / "evenkeel"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    module = copy / mutation.module
+    text = module.read_text()
+    tell(f"\n{mutation.name} ({mutation.module})")
+    for before, after in mutation.edits:
+        if text.count(before) != 1:
+            tell(f"  stands there {text.count(before)} times, and should once: {before!r}")
+            yield False
+            return
+        text = text.replace(before, after)
+    module.write_text(text)
+    for test in mutation.caught_by:
+        caught, report = run(test, scratch)
+        tell(f"  {'caught' if caught else 'SURVIVED'}: {test.partition('::')[2]}")
+        lines = (line.removeprefix("E").strip() for line in report.splitlines())
+        for line in itertools.islice(filter(_tells, lines), 2):
+            tell(f"    {re.sub(r'^AssertionError: ', '', line)}")
+        yield caught
+
+
+def run(test: str, scratch: Path) -> tuple[bool, str]:
+    """Whether a test fails against the copy, by the beginning of its name, and what it says."""
+    file, _, name = test.partition("::")
+    environ = {
+        **os.environ,  # noqa: TID251 - the child needs what this process has
+        "PYTHONPATH": str(scratch),
+        "PYTHONHASHSEED": "0",
+    }
+    shown = subprocess.run(
+        [sys.executable, "-c", "import evenkeel; print(evenkeel.__file__)"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if not shown.stdout.startswith(str(scratch)):
+        raise RuntimeError(f"the tests would not see the copy, but {shown.stdout.strip()}")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    finished = subprocess.run(
+        [*command, HERE + file, "-k", name],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return finished.returncode == pytest.ExitCode.TESTS_FAILED, finished.stdout
+
+
+def _tells(line: str) -> bool:
+    """Whether a line of the report says what was broken, or in which scene."""
+    return line.startswith(("AssertionError: ", "play("))
+
+
+def tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,38 @@
+"""The random stories are worth telling: what the invariants are about happens in them."""
+
+from hypothesis import given
+
+from evenkeel.model.decision import Verb
+from tests.property import strategies
+from tests.property.judging import tries
+from tests.property.scenes import Scene
+from tests.property.world import play
+
+WANTED = {
+    (Verb.MARK, "SpotInterruption"),
+    (Verb.ACKNOWLEDGE, "UnknownInstance"),
+    (Verb.ACKNOWLEDGE, "OtherCluster"),
+    (Verb.LEAVE, "AlreadyMarked"),
+    (Verb.CORDON, "RebalanceRecommendation"),
+    (Verb.LIFT, "HintExpired"),
+    (Verb.RELEASE, "NodeDoomed"),
+    (Verb.EVICT, "ReplacementAvailable"),
+    (Verb.EVICT, "StatefulSet"),
+    (Verb.EVICT, "LastMoment"),
+    (Verb.DELETE, "BudgetRefusedAtLastMoment"),
+    (Verb.ROLL_BACK, "CannotBeReplaced"),
+    (Verb.LEAVE, "AtDeadlineLeave"),
+    (Verb.TAINT, "InstanceOff"),
+}
+
+
+def test_everything_that_invariants_are_about_happens_in_random_stories() -> None:
+    seen: set[tuple[Verb, str]] = set()
+
+    @tries(1.2)
+    @given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
+    def collect(scene: Scene) -> None:
+        seen.update((each.verb, each.reason) for each in play(scene).recorder.decisions)
+
+    collect()
+    assert not WANTED - seen
