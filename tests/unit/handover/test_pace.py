@@ -15,7 +15,7 @@ from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import ReplicaSet
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene
-from tests.unit.handover.manifests import deployment
+from tests.unit.handover.manifests import bare_pod, deployment
 
 SLOW_CONTROLLER = replace(CALM, controller_qps=4, controller_burst=1)
 """The ReplicaSet controller makes few pods a second, so that the window matters."""
@@ -224,3 +224,20 @@ def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers
     scene.run(until=115)
 
     assert 100 <= scene.gone_at(old) < 103
+
+
+@pytest.mark.parametrize("latency", [0.3, 0.9])
+def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
+    make_scene: MakeScene, latency: float
+) -> None:
+    """Whoever has to be back then comes as much earlier as it takes to read what there is."""
+    scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=115)
+
+    assert 88.9 <= scene.gone_at("alone") <= 89 + latency + 0.1

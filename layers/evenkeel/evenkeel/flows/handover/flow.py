@@ -101,12 +101,13 @@ class HandoverFlow:
         wake_up_at = None
         try:
             reconciler = self._gather(view)
-            outcome = reconciler.act(self._end(started))
+            outcome = reconciler.act(self._end(started), self._clock.now() - started)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
             awaited = lease.release(wake_up_at)
-        return msgspec.structs.replace(outcome, awaited=awaited)
+        rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
+        return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
 
     def _end(self, started: datetime) -> datetime:
         """When an invocation ends that has gathered everything by now.

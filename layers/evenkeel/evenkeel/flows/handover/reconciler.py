@@ -44,8 +44,8 @@ UNHURRIED = timedelta(seconds=5)
 AHEAD = timedelta(seconds=1)
 """How long before a time somebody has to be back: a queue counts in whole seconds."""
 
-SOON = timedelta(seconds=2)
-"""What is due within this time is waited for."""
+SHORTEST_REST = timedelta(seconds=1)
+"""Nobody leaves to be back sooner than after this."""
 
 SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
@@ -108,6 +108,7 @@ class Reconciler:
         self._dues: dict[str, datetime] = {}
         self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
         self._cooling_since: dict[str, datetime] = {}
+        self._ahead = AHEAD
         self._node_steps: Sequence[Decision] = ()
         self._nodes_due: datetime | None = None
 
@@ -123,8 +124,13 @@ class Reconciler:
         self._plan_nodes(now)
         self._teller.tell(self._node_steps)
 
-    def act(self, until: datetime) -> Outcome:
-        """Work until nothing but waiting for a time is left, or until ``until``."""
+    def act(self, until: datetime, gathered_in: timedelta) -> Outcome:
+        """Work until nothing but waiting for a time is left, or until ``until``.
+
+        ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
+        time must be back so much earlier, and some more to ask whether Evenkeel is paused.
+        """
+        self._ahead = AHEAD + 1.5 * gathered_in
         self._replan(self._controllers(), self._clock.now())
         self._plan_nodes(self._clock.now())
         with self._cluster.session() as session:
@@ -318,21 +324,23 @@ class Reconciler:
     def _is_soon(self, now: datetime) -> bool:
         """Whether what is waited for is due so soon that nobody would be back in time."""
         due = self._next_due
-        return due is not None and due - now < SOON
+        return due is not None and due - now < self._ahead + SHORTEST_REST
 
     def _outcome(self, now: datetime) -> Outcome:
         due = self._next_due
         if due is None or due - now > SCHEDULE:
             self._teller.forget(but=self._view.uids)
             return Outcome("Quiet")
-        return Outcome("Waiting", due - now - AHEAD)
+        return Outcome("Waiting", due - now - self._ahead)
 
     def _rest(self, now: datetime) -> timedelta:
         """How long to rest with work left: a moment where pods die, and never too long."""
         pressing = any(plan.pressing for plan in self._plans.values())
         rest = self._settings.pause if pressing else UNHURRIED
         due = self._next_due
-        return rest if due is None else max(self._settings.pause, min(rest, due - now - AHEAD))
+        return (
+            rest if due is None else max(self._settings.pause, min(rest, due - now - self._ahead))
+        )
 
     @property
     def _next_due(self) -> datetime | None:
