@@ -143,6 +143,30 @@ def test_a_pod_that_was_made_anew_under_its_name_is_left_alone(scene: Scene) -> 
     assert len(times(scene, "db-0", Evict)) == 1
 
 
+def test_a_bare_pod_that_somebody_made_anew_elsewhere_is_left_alone(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    made: list[str] = []
+
+    def make_it_anew_first(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, Evict) and not made:
+            scene.cluster.delete("Pod", "alone", "default", grace=0)
+            scene.apply(bare_pod("alone"))
+            made.append(scene.pods("alone")[0].uid)
+        return proceed()
+
+    scene.cluster.intercept(make_it_anew_first)
+    scene.interrupt("s1")
+    scene.run(until=119)
+
+    assert [pod.uid for pod in scene.pods("alone", "o1")] == made
+    assert len(times(scene, "alone", Evict)) == 1
+    assert scene.moving.running == []
+
+
 def test_a_pod_that_went_by_itself_is_as_good_as_evicted(scene: Scene) -> None:
     scene.add_node("s1")
     scene.apply(bare_pod("alone"))
