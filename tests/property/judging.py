@@ -13,10 +13,14 @@ type Invariant = Callable[[Story], Sequence[str]]
 TOLD = (Verb.RELEASE, Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LIFT)
 
 
+IS_DEEP = settings().max_examples > 100
+"""Whether there is time for large stories where each is told again and again."""
+
+
 def tries(share: float = 1.0) -> settings:
     """A share of the examples that the profile allows."""
-    assert settings.default is not None
-    return settings(max_examples=max(1, round(settings.default.max_examples * share)))
+    most = settings().max_examples
+    return settings(max_examples=max(1, round(most * share)))
 
 
 def hold(scene: Scene, *invariants: Invariant) -> Story:

@@ -42,6 +42,7 @@ UNTOUCHED = "test_hands_off.py::test_a_node_and_its_pods_are_never_touched"
 PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
 OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
 CRASHED = "test_crashes.py::test_all_invariants_hold"
+ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ MUTATIONS = (
         "nobody comes back for released pods",
         "flows/handover/flow.py",
         [("if not view.nodes and not view.pods.active", "if not view.nodes")],
-        [RELEASED, CRASHED],
+        [RELEASED, ROLLED_BACK],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",
@@ -158,7 +159,12 @@ MUTATIONS = (
     Mutation(
         "a duplicate marks again",
         "decisions/notice/marks.py",
-        [("    if read(node) != notice:", "    if notice:")],
+        [
+            (
+                "    if not operations:\n        return None",
+                "    if operations is None:\n        return None",
+            )
+        ],
         [AGAIN],
     ),
     Mutation(
@@ -187,8 +193,8 @@ MUTATIONS = (
     ),
     Mutation(
         "observing acts",
-        "flows/handover/flow.py",
-        [("if self._settings.mode is Mode.OBSERVE", "if self._settings.mode is None")],
+        "handlers/interruption.py",
+        [("acts=settings.mode is Mode.ACT", "acts=True")],
         [OBSERVED],
     ),
 )

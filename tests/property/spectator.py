@@ -64,16 +64,20 @@ class Life:
 class Ledger:
     """How many pods of a workload have to serve.
 
-    ``start`` is how many served when it began. ``debt`` is how many were taken away since
-    by others, or by Evenkeel at their last moment, until the workload is whole again.
+    ``start`` is how many served when it began. Until the workload is whole again, ``fewest``
+    is the lowest number of replicas wanted since, and ``debt`` how many were taken away by
+    others, or by Evenkeel at their last moment.
     """
 
     plan: WorkloadPlan
-    start: int = 0
+    start: int
+    fewest: int
     debt: int = 0
 
-    def floor(self, wanted: int) -> int:
-        """How many pods have to serve now, of so many replicas wanted."""
+    @property
+    def floor(self) -> int:
+        """How many pods have to serve now."""
+        wanted = self.fewest
         return max(0, min(self.start, wanted - self._may_miss(wanted)) - self.debt)
 
     def _may_miss(self, wanted: int) -> int:
@@ -122,7 +126,7 @@ class Spectator:
         self._began_at = self._now
         for name, plan in self.plans.items():
             if plan.kind in COUNTED:
-                self.ledgers[name] = Ledger(plan, start=self._serving(name))
+                self.ledgers[name] = Ledger(plan, self._serving(name), self._wanted(name))
 
     def node_dies(self, node: str) -> None:
         """The machine goes: whoever served there is lost, and not by Evenkeel."""
@@ -159,8 +163,8 @@ class Spectator:
             return
         if old is not None and self._serves(old) and (new is None or not self._serves(new)):
             self._lost(life, ledger)
-        elif ledger.debt and self._is_whole(life.workload):
-            ledger.debt = 0
+        elif self._is_whole(life.workload):
+            ledger.debt, ledger.fewest = 0, self._wanted(life.workload)
 
     def _first_seen(self, pod: Obj) -> Life:
         namespace, name = key_of(pod)
@@ -186,17 +190,18 @@ class Spectator:
         """One pod less serves: judge whether that may be."""
         if self._is_excused(life):
             ledger.debt += 1
-        serving, wanted = self._serving(life.workload), self._wanted(life.workload)
-        floor = ledger.floor(wanted)
+        serving = self._serving(life.workload)
+        ledger.fewest = min(ledger.fewest, self._wanted(life.workload))
+        floor = ledger.floor
         if self.may_roll_out:
-            floor -= _of(ledger.plan.max_unavailable, wanted)
+            floor -= _of(ledger.plan.max_unavailable, ledger.fewest)
             if self.hands.cause is Cause.CLUSTER:
                 ledger.debt += max(0, floor - serving)  # the rollout's own doing
                 return
         if serving < floor:
             self.dips.append(
                 f"{self._seconds:.2f} s: {life.workload} falls to {serving} serving pods, "
-                f"{floor} are demanded (at the start {ledger.start}, wanted {wanted}, "
+                f"{floor} are demanded (at the start {ledger.start}, wanted {ledger.fewest}, "
                 f"excused {ledger.debt}): {life.name} on {life.node} went, "
                 f"by {self.hands.cause}"
             )

@@ -271,3 +271,16 @@ def pauses() -> st.SearchStrategy[tuple[int, int]]:
     """From when to when Evenkeel is paused."""
     begins = some((0, 1, 2, 3, 5, 30, 80, 95))
     return st.tuples(begins, some((20, 60, 150))).map(lambda pause: (pause[0], sum(pause)))
+
+
+def given_up() -> st.SearchStrategy[Scene]:
+    """A recommendation whose handover finds no place: it is rolled back when it expires."""
+    full = NodePlan(slots=6)
+    return st.builds(
+        Scene,
+        nodes=st.just((full, full, full)),
+        workloads=st.tuples(st.builds(WorkloadPlan, replicas=st.just(3), slots=st.just(4))),
+        notices=st.tuples(st.builds(NoticePlan, news=st.just(News.REBALANCE), at=some((0, 30)))),
+        age=some((100, 400)),
+        phase=some((30, 1, 55)),
+    )
