@@ -142,6 +142,43 @@ def test_a_service_that_selects_by_template_hash_would_lose_a_released_pod(scene
     assert scene.lowest("app") == 1
 
 
+def test_a_policy_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("app"))
+    scene.settle()
+    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
+    scene.apply(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": "only-this", "namespace": "default"},
+            "spec": {"podSelector": {"matchLabels": {names.TEMPLATE_HASH: template_hash}}},
+        }
+    )
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("app")
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.story(pod) == ["1.0 evict SelectedByHash"]
+
+
+def test_a_host_port_is_no_hindrance_for_the_replacement_runs_on_another_node(
+    scene: Scene,
+) -> None:
+    port = {"hostPort": 8080, "containerPort": 8080}
+    made = deployment("app")
+    made["spec"]["template"]["spec"]["containers"][0]["ports"] = [port]
+    doomed(scene, made)
+    pod = scene.pod("app")
+    scene.run(until=10)
+
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.lowest("app") == 1
+
+
 def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None:
     """The first finds no new place, so the second's turn never comes."""
     scene.add_node("s1")
