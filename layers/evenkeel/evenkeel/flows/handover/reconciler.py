@@ -105,6 +105,8 @@ class Reconciler:
         self._planner = Planner(view)
         self._progress = Progress()
         self._plans: dict[str, WorkloadPlan] = {}
+        self._untold: set[str] = set()
+        self._writing: dict[str, Sequence[Decision]] = {}
         self._dues: dict[str, datetime] = {}
         self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
         self._cooling_since: dict[str, datetime] = {}
@@ -191,16 +193,25 @@ class Reconciler:
 
     def _replan(self, controllers: Iterable[str], now: datetime) -> None:
         for uid in sorted(controllers):
-            if not self._view.pods.of_controller(uid):
-                self._plans.pop(uid, None)
-                self._dues.pop(uid, None)
-                continue
-            plan = self._planner.plan(uid, now)
-            self._plans[uid] = plan
-            if plan.plan.due is not None:
-                self._dues[uid] = plan.plan.due
-            else:
-                self._dues.pop(uid, None)
+            self._drop(uid)
+            if self._view.pods.of_controller(uid):
+                self._keep(uid, self._planner.plan(uid, now))
+
+    def _keep(self, uid: str, plan: WorkloadPlan) -> None:
+        """Keep a plan, and sort its steps once rather than each time that something is sent."""
+        self._plans[uid] = plan
+        self._untold.add(uid)
+        writing = [step for step in plan.plan.steps if step.write is not None]
+        if writing:
+            self._writing[uid] = writing
+        if plan.plan.due is not None:
+            self._dues[uid] = plan.plan.due
+
+    def _drop(self, uid: str) -> None:
+        self._plans.pop(uid, None)
+        self._untold.discard(uid)
+        self._writing.pop(uid, None)
+        self._dues.pop(uid, None)
 
     def _plan_nodes(self, now: datetime) -> None:
         handovers = frozenset[str]().union(*(p.handovers for p in self._plans.values()))
@@ -209,8 +220,8 @@ class Reconciler:
 
     def _apply_forced(self, writer: Writer) -> None:
         """Send what cannot wait until everything was seen: last moments."""
-        for plan in self._plans.values():
-            for step in plan.plan.steps:
+        for steps in self._writing.values():
+            for step in steps:
                 if step.forced:
                     writer.submit(step)
 
@@ -220,12 +231,8 @@ class Reconciler:
         Last moments first, then the other steps and what a fresh read approved, then the
         nodes' part, then the releases whose turn it is. What finds no room stays planned.
         """
-        steps: list[Decision] = []
-        for uid, plan in self._plans.items():
-            ready = self._in_order(plan, now)
-            steps += [step for step in ready if step.write is not None]
-            if not plan.polled or checker.has_read(uid):
-                self._teller.tell(step for step in ready if step.write is None)
+        self._tell_waits(checker)
+        steps = [step for each in self._writing.values() for step in self._in_order(each, now)]
         self._approved = {
             uid: (at, steps)
             for uid, (at, steps) in self._approved.items()
@@ -246,13 +253,19 @@ class Reconciler:
             if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
                 yield uid
 
-    def _in_order(self, plan: WorkloadPlan, now: datetime) -> Sequence[Decision]:
-        """The steps of a plan that may be taken now.
+    def _tell_waits(self, checker: Checker) -> None:
+        """Tell what new plans leave or wait for; of polled workloads once all pods were read."""
+        told = {uid for uid in self._untold if not self._plans[uid].polled or checker.has_read(uid)}
+        for uid in sorted(told):
+            self._teller.tell(step for step in self._plans[uid].plan.steps if step.write is None)
+        self._untold -= told
+
+    def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
+        """Those of a workload's steps that may be taken now.
 
         A workload's cooldown is written before its pods go back: once they are back nothing
         tells any more that it needs a rest. But it is not waited for without end.
         """
-        steps = plan.plan.steps
         cool_down = next((step for step in steps if step.verb is Verb.COOL_DOWN), None)
         if cool_down is None:
             return steps
