@@ -48,6 +48,37 @@ def test_where_the_message_is_lost_too_the_schedule_goes_on(scene: Scene, pod: s
     assert scene.lowest("one") == 1
 
 
+def test_the_schedule_comes_back_when_the_lease_of_the_dead_runs_out(
+    scene: Scene, pod: str
+) -> None:
+    """Its own next turn would be at 90 s."""
+    scene.later(24, lambda: scene.interrupt("s1"))
+    scene.run(until=26)
+    scene.crash()
+    scene.wake_ups._messages.clear()
+    scene.run(until=31)
+    assert scene.outcomes()[-1] == "LeaseHeld"
+    scene.run(until=100)
+
+    assert scene.gone_at(pod) == pytest.approx(25 + 18, abs=1)
+    assert scene.lowest("one") == 1
+
+
+def test_whoever_takes_over_from_the_dead_comes_back_for_what_is_left(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    scene.later(24, lambda: scene.interrupt("s1"))
+    scene.run(until=26)
+    scene.crash()
+    scene.wake_ups._messages.clear()
+    scene.run(until=80)
+
+    assert scene.outcomes() == ["LeaseHeld", "OutOfTime", "OutOfTime"]
+    assert len(scene.wake_ups.messages) == 1
+
+
 def test_one_killed_before_its_first_write_has_lost_nothing(scene: Scene, pod: str) -> None:
     scene.interrupt("s1")
     scene.run(until=1.03)

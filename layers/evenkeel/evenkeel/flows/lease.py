@@ -1,5 +1,6 @@
 """The Lease that lets one reconciler at a time work on a cluster."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -46,18 +47,23 @@ class ReconcilerLease:
         self._clock = clock
         self._holder = holder
         self.problem = ""
+        self.held_for = timedelta()
+        self.taking = ""
 
     def acquire(self) -> bool:
         """Take the Lease unless another holds it unexpired; False if so.
 
-        The namespace is made where it is missing. Where it cannot be taken though nobody
-        holds it, ``problem`` says why, and the work can be done without it. Raises
-        ClusterError if it cannot be read.
+        Then ``held_for`` is how long the other may hold it without renewing it, and
+        ``taking`` names what the other did: see ``stands``. The namespace is made where it is
+        missing. Where it cannot be taken though nobody holds it, ``problem`` says why, and the
+        work can be done without it. Raises ClusterError if it cannot be read.
         """
         for _ in range(ATTEMPTS):
             lease = ask_for_one(self._cluster, _QUESTION)
             now = self._clock.now()
-            if lease is not None and self._is_held_by_another(lease, now):
+            self.held_for = self._held_by_another_for(lease, now) if lease else timedelta()
+            if lease is not None and self.held_for:
+                self.taking = _taking(lease)
                 return False
             reply = self._create(now) if lease is None else self._take(lease, now)
             if reply.error is None:
@@ -96,6 +102,14 @@ class ReconcilerLease:
         )
         return is_known
 
+    def stands(self, takings: Collection[str]) -> bool:
+        """Whether one of these takings of the Lease is the last thing that happened to it.
+
+        Whoever gives it up or takes it again lives. Raises ClusterError if it cannot be read.
+        """
+        lease = ask_for_one(self._cluster, _QUESTION)
+        return lease is not None and _taking(lease) in takings
+
     def announce(self, wake_up_at: datetime) -> None:
         """Tell whoever holds it that a wake-up comes back then. That it fails does no harm."""
         lease = self._read()
@@ -107,14 +121,15 @@ class ReconcilerLease:
         (reply,) = self._cluster.perform([_QUESTION])
         return reply.result if isinstance(reply.result, Lease) else None
 
-    def _is_held_by_another(self, lease: Lease, now: datetime) -> bool:
+    def _held_by_another_for(self, lease: Lease, now: datetime) -> timedelta:
+        """How long another may still hold it; 0 if nobody does."""
         spec = lease.spec
         if not spec.holder_identity or spec.holder_identity == self._holder:
-            return False
+            return timedelta()
         if spec.renew_time is None:
-            return False
+            return timedelta()
         duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
-        return abs(now - _parse(spec.renew_time)) < min(duration, LONGEST_HELD)
+        return max(timedelta(), min(duration, LONGEST_HELD) - abs(now - _parse(spec.renew_time)))
 
     def _create(self, now: datetime) -> Reply:
         lease = Lease(
@@ -164,6 +179,11 @@ def _patch(lease: Lease, *operations: Operation) -> Patch:
         namespace=lease.namespace,
         body=(Operation("test", "/metadata/uid", lease.uid), *operations),
     )
+
+
+def _taking(lease: Lease) -> str:
+    """What names a taking of the Lease: nobody takes it twice at the same time."""
+    return f"{lease.spec.holder_identity} {lease.spec.renew_time}"
 
 
 def _wake_up_at(lease: Lease) -> datetime | None:

@@ -38,7 +38,8 @@ def build(
             outcome = flow.run(scheduled=True)
             _conclude(outcome, recorder)
             if outcome.again_in is not None and not outcome.awaited:
-                wake_ups.send(WakeUp(reason=outcome.reason), outcome.again_in)
+                wake_up = WakeUp(reason=outcome.reason, taking=outcome.taking)
+                wake_ups.send(wake_up, outcome.again_in)
             return {}
         finally:
             recorder.flush()
@@ -49,19 +50,26 @@ def build(
 def _woken(
     flow: HandoverFlow, records: Sequence[Record], wake_ups: Queue, recorder: Recorder
 ) -> dict[str, Any]:
-    """Several wake-ups say the same as one: one run serves all, one of them comes back."""
+    """Several wake-ups say the same as one: one run serves all, one of them comes back.
+
+    Those that only watch over a holder of the Lease matter only among themselves, and only
+    when they come for the first time: one that comes back does so because work is left.
+    """
     assumed: dict[str, NodeNotice] = {}
     sound: list[Record] = []
+    takings: list[str] = []
     for record in records:
         try:
-            assumed |= read_wake_up(record).notices
+            wake_up = read_wake_up(record)
+            assumed |= wake_up.notices
+            takings.append(wake_up.taking if record.receives == 1 else "")
             sound.append(record)
         except MalformedWakeUpError as error:
             recorder.counted("WakeUpsMalformed")
             recorder.noted(str(error))
     if not sound:
         return failures(())
-    outcome = flow.run(assumed)
+    outcome = flow.run(assumed, watched=takings if all(takings) else ())
     _conclude(outcome, recorder)
     if outcome.again_in is None:
         return failures(())

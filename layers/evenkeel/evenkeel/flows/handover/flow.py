@@ -1,7 +1,7 @@
 """The flow of the handover function: look whether there is work, take the Lease, reconcile."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -51,19 +51,24 @@ class HandoverFlow:
         self._states = InstanceStates(instances, recorder)
 
     def run(
-        self, assumed: Mapping[str, NodeNotice] | None = None, *, scheduled: bool = False
+        self,
+        assumed: Mapping[str, NodeNotice] | None = None,
+        *,
+        scheduled: bool = False,
+        watched: Collection[str] = (),
     ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
         They count in observe mode alone, where nodes are never marked. ``scheduled``: no
-        wake-up led to it, so none comes back. Whatever the API server refuses or leaves
-        unanswered ends the invocation, and another follows.
+        wake-up led to it, so none comes back. ``watched``: there is something to do only if
+        one of these takings of the Lease still stands, for whoever took it has died. Whatever
+        the API server refuses or leaves unanswered ends the invocation, and another follows.
         """
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
-            return self._act(View(), started, scheduled=scheduled)
+            return self._act(View(), started, scheduled=scheduled, watched=watched)
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
             self._recorder.noted(
@@ -79,7 +84,9 @@ class HandoverFlow:
             reconciler.observe()
         return Outcome("Observed")
 
-    def _act(self, view: View, started: datetime, *, scheduled: bool) -> Outcome:
+    def _act(
+        self, view: View, started: datetime, *, scheduled: bool, watched: Collection[str]
+    ) -> Outcome:
         reading.read_marks(self._cluster, view)
         if not view.nodes and not view.pods.active:
             self._teller.forget()
@@ -89,10 +96,13 @@ class HandoverFlow:
         holder = f"{self._settings.holder}/{next(self._runs)}"
         lease = ReconcilerLease(self._cluster, self._clock, holder)
         try:
+            if watched and not lease.stands(watched):
+                return Outcome("HolderLives")
             if not lease.acquire():
-                if not scheduled:
-                    lease.announce(self._clock.now() + UNHURRIED)
-                return Outcome("LeaseHeld", UNHURRIED, awaited=True)
+                if scheduled:
+                    return Outcome("LeaseHeld", lease.held_for, taking=lease.taking)
+                lease.announce(self._clock.now() + UNHURRIED)
+                return Outcome("LeaseHeld", UNHURRIED)
             problem = lease.problem
         except ForbiddenError as error:
             problem = str(error)
