@@ -34,6 +34,18 @@ def is_released(pod: PodDocument) -> bool:
     return names.RELEASED_FROM in pod["metadata"].get("labels", {})
 
 
+def was_evicted(pod: PodDocument) -> bool:
+    """Whether a pod was told to go through the eviction API.
+
+    kwok ends pods by name alone, and under load twice: the second time it takes the new pod of
+    that name, which is Pending yet. No kubelet does that, it states the uid.
+    """
+    return any(
+        c["type"] == "DisruptionTarget" and c.get("reason") == "EvictionByEvictionAPI"
+        for c in pod.get("status", {}).get("conditions", ())
+    )
+
+
 def owners_of(pod: PodDocument) -> Sequence[str]:
     """The uids of a pod's owners."""
     return [owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())]
