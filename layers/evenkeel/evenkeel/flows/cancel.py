@@ -6,7 +6,7 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
-from evenkeel.flows.handover.view import read_release
+from evenkeel.flows.handover.pods import read_release
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node

@@ -5,7 +5,7 @@ from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError, QueueError
 from evenkeel.flows.handover.flow import HandoverFlow
-from evenkeel.flows.handover.reconciler import Outcome
+from evenkeel.flows.handover.outcome import Outcome
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, is_batch, read_batch, read_wake_up
 from evenkeel.model.notice import NodeNotice, WakeUp

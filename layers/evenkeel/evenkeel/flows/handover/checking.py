@@ -9,7 +9,8 @@ from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.view import View, kind_of, read_release
+from evenkeel.flows.handover.pods import kind_of, read_release
+from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request

@@ -11,7 +11,8 @@ from evenkeel.flows import pause
 from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
 from evenkeel.flows.handover.nodes import NodeKeeper
-from evenkeel.flows.handover.reconciler import UNHURRIED, Outcome, Reconciler
+from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
+from evenkeel.flows.handover.reconciler import Reconciler
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
-from evenkeel.flows.handover.view import View, controller_uid_of
+from evenkeel.flows.handover.pods import controller_uid_of
+from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node

@@ -14,7 +14,8 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
-from evenkeel.flows.handover.view import View, kind_of
+from evenkeel.flows.handover.pods import kind_of
+from evenkeel.flows.handover.view import View
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.request import List
 from evenkeel.ports import Cluster, Recorder

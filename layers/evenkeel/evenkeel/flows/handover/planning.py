@@ -15,7 +15,8 @@ from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
-from evenkeel.flows.handover.view import View, kind_of, read_release, take_census
+from evenkeel.flows.handover.pods import kind_of, read_release
+from evenkeel.flows.handover.view import View, take_census
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod

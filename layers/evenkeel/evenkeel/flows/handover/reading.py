@@ -10,7 +10,8 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.view import View, kind_of, read_release
+from evenkeel.flows.handover.pods import kind_of, read_release
+from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod

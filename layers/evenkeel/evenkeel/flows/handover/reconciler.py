@@ -1,9 +1,7 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-
-import msgspec
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
@@ -11,12 +9,14 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.nodes import NodeKeeper
-from evenkeel.flows.handover.planning import Fresh, Planner, WorkloadPlan
+from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
+from evenkeel.flows.handover.planning import Fresh, Planner
+from evenkeel.flows.handover.plans import Plans
+from evenkeel.flows.handover.progress import Progress
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.view import View, controller_uid_of
+from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.pod import Pod
 from evenkeel.ports import Arrival, Clock, Cluster, Reply
 from evenkeel.settings import HandoverSettings
 
@@ -38,9 +38,6 @@ FIRST_LOOK = timedelta(seconds=1)
 COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 """How long a rollback waits for the cooldown of its workload to be written."""
 
-UNHURRIED = timedelta(seconds=5)
-"""How long to rest where no node dies: while paused, and while only hints are followed."""
-
 AHEAD = timedelta(seconds=1)
 """How long before a time somebody has to be back: a queue counts in whole seconds."""
 
@@ -49,39 +46,6 @@ SHORTEST_REST = timedelta(seconds=1)
 
 SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
-
-    ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
-    is soon enough. ``taking``: that of the Lease over which its wake-up is to watch.
-    """
-
-    reason: str
-    again_in: timedelta | None = None
-    awaited: bool = False
-    taking: str = ""
-
-
-class Progress:
-    """How fast replacements are made, over one invocation."""
-
-    def __init__(self) -> None:
-        """Nothing was counted yet."""
-        self._first: tuple[datetime, int] | None = None
-
-    def rate(self, made: int, now: datetime) -> float:
-        """Replacements per second since the first count, 0 within the first second.
-
-        ``made``: releases less those not made anew, each since the invocation began or not:
-        only differences matter.
-        """
-        if self._first is None:
-            self._first = (now, made)
-        since, first = self._first
-        seconds = (now - since).total_seconds()
-        return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
 
 
 class Reconciler:
@@ -105,10 +69,7 @@ class Reconciler:
         self._teller = teller
         self._planner = Planner(view)
         self._progress = Progress()
-        self._plans: dict[str, WorkloadPlan] = {}
-        self._untold: set[str] = set()
-        self._writing: dict[str, Sequence[Decision]] = {}
-        self._dues: dict[str, datetime] = {}
+        self._plans = Plans(self._planner, view)
         self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
@@ -118,11 +79,11 @@ class Reconciler:
     def observe(self) -> None:
         """Tell what would be done now, and do nothing."""
         now = self._clock.now()
-        self._replan(self._controllers(), now)
+        self._plans.replan(self._plans.controllers, now)
         everyone = len(self._view.pods.active)
-        for plan in self._plans.values():
+        for plan in self._plans:
             self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-        turns = pace.turns(self._queues(lambda _: True), everyone)
+        turns = pace.turns(self._plans.queues(lambda _: True), everyone)
         self._teller.tell(pace.release(turn) for turn in turns)
         self._plan_nodes(now)
         self._teller.tell(self._node_steps)
@@ -134,7 +95,7 @@ class Reconciler:
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
         """
         self._ahead = AHEAD + 1.5 * gathered_in
-        self._replan(self._controllers(), self._clock.now())
+        self._plans.replan(self._plans.controllers, self._clock.now())
         self._plan_nodes(self._clock.now())
         with self._cluster.session() as session:
             writer = Writer(session, self._view, self._clock, self._teller)
@@ -177,51 +138,24 @@ class Reconciler:
         elif not follower.heard(arrival):
             follower.news |= writer.heard(arrival)
 
-    def _controllers(self) -> set[str]:
-        return {controller_uid_of(pod) or pod.uid for pod in self._view.pods}
-
     def _catch_up(self, follower: Follower) -> None:
         """Plan anew for whatever there is news of, and for whatever is due."""
         now = self._clock.now()
         follower.gather_new_nodes()
-        due = {uid for uid, at in self._dues.items() if at <= now}
-        stale = self._controllers() if self._view.dooms_changed else set()
-        news = follower.news | due | stale
-        self._replan(news, now)
+        stale = self._plans.controllers if self._view.dooms_changed else set()
+        news = follower.news | self._plans.due(now) | stale
+        self._plans.replan(news, now)
         if news or self._view.nodes_changed or self._is_due(self._nodes_due, now):
             self._plan_nodes(now)
         follower.caught_up()
 
-    def _replan(self, controllers: Iterable[str], now: datetime) -> None:
-        for uid in sorted(controllers):
-            self._drop(uid)
-            if self._view.pods.of_controller(uid):
-                self._keep(uid, self._planner.plan(uid, now))
-
-    def _keep(self, uid: str, plan: WorkloadPlan) -> None:
-        """Keep a plan, and sort its steps once rather than each time that something is sent."""
-        self._plans[uid] = plan
-        self._untold.add(uid)
-        writing = [step for step in plan.plan.steps if step.write is not None]
-        if writing:
-            self._writing[uid] = writing
-        if plan.plan.due is not None:
-            self._dues[uid] = plan.plan.due
-
-    def _drop(self, uid: str) -> None:
-        self._plans.pop(uid, None)
-        self._untold.discard(uid)
-        self._writing.pop(uid, None)
-        self._dues.pop(uid, None)
-
     def _plan_nodes(self, now: datetime) -> None:
-        handovers = frozenset[str]().union(*(p.handovers for p in self._plans.values()))
-        steps, self._nodes_due = self._keeper.plan(handovers, now)
+        steps, self._nodes_due = self._keeper.plan(self._plans.handovers, now)
         self._node_steps = [*self._keeper.cordons(now), *steps]
 
     def _apply_forced(self, writer: Writer) -> None:
         """Send what cannot wait until everything was seen: last moments."""
-        for steps in self._writing.values():
+        for steps in self._plans.writing:
             for step in steps:
                 if step.forced:
                     writer.submit(step)
@@ -232,8 +166,8 @@ class Reconciler:
         Last moments first, then the other steps and what a fresh read approved, then the
         nodes' part, then the releases whose turn it is. What finds no room stays planned.
         """
-        self._tell_waits(checker)
-        steps = [step for each in self._writing.values() for step in self._in_order(each, now)]
+        self._teller.tell(self._plans.news(checker.has_read))
+        steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
         self._approved = {
             uid: (at, steps)
             for uid, (at, steps) in self._approved.items()
@@ -254,13 +188,6 @@ class Reconciler:
             if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
                 yield uid
 
-    def _tell_waits(self, checker: Checker) -> None:
-        """Tell what new plans leave or wait for; of polled workloads once all pods were read."""
-        told = {uid for uid in self._untold if not self._plans[uid].polled or checker.has_read(uid)}
-        for uid in sorted(told):
-            self._teller.tell(step for step in self._plans[uid].plan.steps if step.write is None)
-        self._untold -= told
-
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.
 
@@ -277,11 +204,11 @@ class Reconciler:
 
     def _release(self, writer: Writer, follower: Follower, now: datetime) -> None:
         """Release those whose turn it is, as far as the window and the session have room."""
-        waiting = self._queues(
+        waiting = self._plans.queues(
             lambda pod: writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
         )
         under_way = writer.count_under_way(Verb.RELEASE)
-        short = pace.short_of(p.census for p in self._plans.values() if p.census is not None)
+        short = self._plans.not_made_anew
         window = pace.window(
             self._settings.window,
             self._progress.rate(writer.accepted(Verb.RELEASE) - short, now),
@@ -292,13 +219,6 @@ class Reconciler:
             for turn in pace.turns(waiting, room):
                 self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
                 writer.submit(pace.release(turn))
-
-    def _queues(self, may_go: Callable[[Pod], bool]) -> Sequence[pace.Waiting]:
-        return [
-            (plan.census, [each for each in plan.plan.candidates if may_go(each.pod)])
-            for plan in self._plans.values()
-            if plan.census is not None and plan.plan.candidates
-        ]
 
     def _checked(self, check: Check) -> None:
         """A fresh read is complete: what it says may be taken away is approved.
@@ -317,13 +237,13 @@ class Reconciler:
             fresh = Fresh(controller=check.controller, pods=pods, siblings=check.siblings)
             plan = self._planner.plan(uid, now, fresh)
             self._approved[uid] = now, plan.plan.fresh_steps
-        self._replan([uid], now)
+        self._plans.replan([uid], now)
 
     def _held_namespaces(self) -> set[str]:
         """Where voluntary moves hang on budgets."""
         return {
             plan.census.owned[0].namespace
-            for plan in self._plans.values()
+            for plan in self._plans
             if plan.voluntary and plan.census is not None and plan.census.owned
         }
 
@@ -333,7 +253,7 @@ class Reconciler:
             return False
         if any(step.write is not None for step in self._node_steps):
             return False
-        return not any(plan.restless for plan in self._plans.values())
+        return not any(plan.restless for plan in self._plans)
 
     def _is_soon(self, now: datetime) -> bool:
         """Whether what is waited for is due so soon that nobody would be back in time."""
@@ -349,7 +269,7 @@ class Reconciler:
 
     def _rest(self, now: datetime) -> timedelta:
         """How long to rest with work left: a moment where pods die, and never too long."""
-        pressing = any(plan.pressing for plan in self._plans.values())
+        pressing = any(plan.pressing for plan in self._plans)
         rest = self._settings.pause if pressing else UNHURRIED
         due = self._next_due
         return (
@@ -358,7 +278,7 @@ class Reconciler:
 
     @property
     def _next_due(self) -> datetime | None:
-        return earliest(self._nodes_due, *self._dues.values())
+        return earliest(self._nodes_due, self._plans.next_due)
 
     def _patience(
         self, writer: Writer, checker: Checker, now: datetime, until: datetime
@@ -373,7 +293,7 @@ class Reconciler:
             now + LONGEST_WAIT,
             writer.next_retry,
             self._nodes_due,
-            *self._dues.values(),
+            self._plans.next_due,
             *(check for check in checks if check > now),
         )
         return max(timedelta(), (due or now) - now)

@@ -1,0 +1,21 @@
+"""How an invocation ends, and when the next one has to be there."""
+
+from datetime import timedelta
+
+import msgspec
+
+UNHURRIED = timedelta(seconds=5)
+"""How long to rest where no node dies: while paused, and while only hints are followed."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
+
+    ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
+    is soon enough. ``taking``: that of the Lease over which its wake-up is to watch.
+    """
+
+    reason: str
+    again_in: timedelta | None = None
+    awaited: bool = False
+    taking: str = ""

@@ -1,0 +1,105 @@
+"""The plans of all controllers concerned, kept while they hold good."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+
+from evenkeel.decisions.handover import pace
+from evenkeel.decisions.plan import earliest
+from evenkeel.flows.handover.planning import Planner, WorkloadPlan
+from evenkeel.flows.handover.pods import controller_uid_of
+from evenkeel.flows.handover.view import View
+from evenkeel.model.decision import Decision
+from evenkeel.model.pod import Pod
+
+
+class Plans:
+    """One plan per controller, by its uid; a controller without active pods has none.
+
+    What is asked of them often is sorted once, when a plan is made.
+    """
+
+    def __init__(self, planner: Planner, view: View) -> None:
+        """Both are the invocation's. Nothing is planned yet."""
+        self._planner = planner
+        self._view = view
+        self._plans: dict[str, WorkloadPlan] = {}
+        self._untold: set[str] = set()
+        self._writing: dict[str, Sequence[Decision]] = {}
+        self._dues: dict[str, datetime] = {}
+
+    def __iter__(self) -> Iterator[WorkloadPlan]:
+        """All plans."""
+        return iter(self._plans.values())
+
+    def items(self) -> Collection[tuple[str, WorkloadPlan]]:
+        """All plans with the uids of their controllers."""
+        return self._plans.items()
+
+    @property
+    def controllers(self) -> set[str]:
+        """The controllers of all pods that were seen."""
+        return {controller_uid_of(pod) or pod.uid for pod in self._view.pods}
+
+    def replan(self, controllers: Iterable[str], now: datetime) -> None:
+        """Plan anew for these controllers."""
+        for uid in sorted(controllers):
+            self._drop(uid)
+            if self._view.pods.of_controller(uid):
+                self._keep(uid, self._planner.plan(uid, now))
+
+    def due(self, now: datetime) -> set[str]:
+        """The controllers whose plans change with time alone, and whose time has come."""
+        return {uid for uid, at in self._dues.items() if at <= now}
+
+    @property
+    def next_due(self) -> datetime | None:
+        """When the next plan changes with time alone."""
+        return earliest(*self._dues.values())
+
+    @property
+    def writing(self) -> Collection[Sequence[Decision]]:
+        """The steps that write and need no fresh read, per controller that has any."""
+        return self._writing.values()
+
+    @property
+    def handovers(self) -> frozenset[str]:
+        """The nodes that still have pods which are handed over."""
+        return frozenset[str]().union(*(plan.handovers for plan in self))
+
+    @property
+    def not_made_anew(self) -> int:
+        """How many released pods have no replacement yet."""
+        return pace.short_of(plan.census for plan in self if plan.census is not None)
+
+    def queues(self, may_go: Callable[[Pod], bool]) -> Sequence[pace.Waiting]:
+        """Who waits to be released, of those that may be."""
+        return [
+            (plan.census, [each for each in plan.plan.candidates if may_go(each.pod)])
+            for plan in self
+            if plan.census is not None and plan.plan.candidates
+        ]
+
+    def news(self, has_read: Callable[[str], bool]) -> Iterator[Decision]:
+        """What new plans leave or wait for; each plan says it once.
+
+        Of a workload that is polled when all its pods were read.
+        """
+        ready = {uid for uid in self._untold if not self._plans[uid].polled or has_read(uid)}
+        self._untold -= ready
+        for uid in sorted(ready):
+            yield from (step for step in self._plans[uid].plan.steps if step.write is None)
+
+    def _keep(self, uid: str, plan: WorkloadPlan) -> None:
+        self._plans[uid] = plan
+        self._untold.add(uid)
+        writing = [step for step in plan.plan.steps if step.write is not None]
+        if writing:
+            self._writing[uid] = writing
+        if plan.plan.due is not None:
+            self._dues[uid] = plan.plan.due
+
+    def _drop(self, uid: str) -> None:
+        self._plans.pop(uid, None)
+        self._untold.discard(uid)
+        self._writing.pop(uid, None)
+        self._dues.pop(uid, None)

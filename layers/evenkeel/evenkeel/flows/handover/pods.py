@@ -1,0 +1,176 @@
+"""Pods as seen by several watches and reads, and which of them count."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import OwnerReference
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import Release
+from evenkeel.model.times import is_sound
+
+
+def read_release(pod: Pod) -> Release | None:
+    """What the annotation of a released pod says; None if it makes no sense.
+
+    Anybody who may annotate pods can have written it, so times without a zone, and times that
+    cannot be reckoned with, are no release either.
+    """
+    text = pod.metadata.annotations.get(names.RELEASE)
+    if text is None:
+        return None
+    try:
+        release = msgspec.json.decode(text, type=Release)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return release if is_sound(release.deadline) and is_sound(release.since) else None
+
+
+def controller_uid_of(pod: Pod) -> str:
+    """The uid of the controller that a pod has, or was released from; empty without one."""
+    if pod.controller is not None:
+        return pod.controller.uid
+    if pod.released:
+        release = read_release(pod)
+        return release.controller_uid if release is not None else ""
+    return ""
+
+
+def kind_of(reference: OwnerReference) -> str:
+    """The kind of an owner. Kinds that are not Kubernetes' own bear their group's name too.
+
+    Others use the same words: a ReplicaSet of another group is no ReplicaSet.
+    """
+    group = reference.api_version.rpartition("/")[0]
+    return reference.kind if group in ("", "apps", "batch") else f"{reference.kind}.{group}"
+
+
+class Pods:
+    """Pods by uid, each at its highest resource version, however many watches show it.
+
+    A deletion from a selector watch says only that the pod left the selection. Until another
+    sighting as new as that, the pod does not count: too few are seen rather than too many.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._pods: dict[str, Pod] = {}
+        self._revisions: dict[str, int] = {}
+        self._by_controller: defaultdict[str, set[str]] = defaultdict(set)
+        self._controllers: dict[str, str] = {}
+        self._sent_off: set[str] = set()
+
+    def __contains__(self, uid: str) -> bool:
+        """Whether the pod was seen and is not known to be gone."""
+        return uid in self._pods
+
+    def __iter__(self) -> Iterator[Pod]:
+        """All pods, leaving and finished ones too."""
+        return iter(list(self._pods.values()))
+
+    def get(self, uid: str) -> Pod | None:
+        """The pod as last seen."""
+        return self._pods.get(uid)
+
+    def see(self, pod: Pod) -> str | None:
+        """Take note of a pod. The uid of its controller if that was news, else None.
+
+        One that was just put back and is not adopted yet stays with the controller it had.
+        """
+        uid, revision = pod.uid, pod.revision
+        known = self._revisions.get(uid, -1)
+        if revision < known or (revision == known and uid in self._pods):
+            return None
+        before = self._controllers.get(uid, "")
+        controller = controller_uid_of(pod) or before or uid
+        if before and before != controller:
+            self._by_controller[before].discard(uid)
+        self._pods[uid] = pod
+        self._revisions[uid] = revision
+        self._controllers[uid] = controller
+        self._by_controller[controller].add(uid)
+        return controller
+
+    def miss(self, uid: str, revision: int) -> str | None:
+        """A pod was not there at a revision. Its controller's uid if that was news."""
+        if uid not in self._pods or revision <= self._revisions[uid]:
+            return None
+        return self._drop(uid, revision)
+
+    def forget(self, uid: str) -> str | None:
+        """A pod is known to be gone for good. Its controller's uid if that was news."""
+        if uid not in self._pods:
+            return None
+        return self._drop(uid, self._revisions[uid] + 1)
+
+    def relist(
+        self, items: Sequence[Pod], revision: int, selects: Callable[[Pod], bool]
+    ) -> set[str]:
+        """A selection was listed anew: what it selects and does not list is not there.
+
+        The controllers' uids of whatever was news.
+        """
+        listed = {pod.uid for pod in items}
+        news = {self.see(pod) for pod in items}
+        for pod in self:
+            if pod.uid not in listed and selects(pod):
+                news.add(self.miss(pod.uid, revision))
+        return {uid for uid in news if uid is not None}
+
+    def controller_of(self, uid: str) -> set[str]:
+        """The uid of the controller of a pod that was seen; empty for another object."""
+        return {self._controllers[uid]} if uid in self._controllers else set()
+
+    def send_off(self, uid: str) -> None:
+        """A pod was told to go: from now on it does not count, whether or not that was heard."""
+        self._sent_off.add(uid)
+
+    def call_back(self, uid: str) -> None:
+        """The API server refused to let a pod go: it counts again."""
+        self._sent_off.discard(uid)
+
+    def is_sent_off(self, uid: str) -> bool:
+        """Whether the pod was told to go, and that was not refused."""
+        return uid in self._sent_off
+
+    def of_controller(self, controller_uid: str) -> Sequence[Pod]:
+        """The active pods that a controller owns, or that were released from it.
+
+        Sorted by uid, so that equal knowledge gives equal decisions.
+        """
+        uids = sorted(self._by_controller.get(controller_uid, ()))
+        return [self._pods[uid] for uid in uids if self._counts(uid)]
+
+    def only_counting(self, pods: Iterable[Pod], controller_uid: str) -> Sequence[Pod]:
+        """Those of freshly read pods that are this controller's and count, sorted by uid."""
+        return sorted(
+            (
+                pod
+                for pod in pods
+                if pod.active
+                and pod.uid not in self._sent_off
+                and (controller_uid_of(pod) or pod.uid) == controller_uid
+            ),
+            key=lambda pod: pod.uid,
+        )
+
+    def controllers_in(self, namespace: str) -> set[str]:
+        """The controllers' uids of the pods of a namespace."""
+        return {self._controllers[p.uid] for p in self._pods.values() if p.namespace == namespace}
+
+    @property
+    def active(self) -> Sequence[Pod]:
+        """All pods that count, sorted by uid."""
+        return [self._pods[uid] for uid in sorted(self._pods) if self._counts(uid)]
+
+    def _counts(self, uid: str) -> bool:
+        return uid not in self._sent_off and self._pods[uid].active
+
+    def _drop(self, uid: str, revision: int) -> str:
+        del self._pods[uid]
+        self._revisions[uid] = revision
+        controller = self._controllers.pop(uid)
+        self._by_controller[controller].discard(uid)
+        return controller
