@@ -10,6 +10,9 @@ PYTHON := .venv/bin/python
 PYTEST := $(PYTHON) -m pytest
 WORKERS ?= 2
 
+# The tests on a real control plane mostly wait for it: more of them than cores. 0.5 GB each.
+CONTROL_PLANES ?= 3
+
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=
 
@@ -70,10 +73,10 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 
 .PHONY: test-controlplane
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
-	@$(PYTEST) -n $(WORKERS) --dist worksteal -m controlplane
+	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
 .PHONY: test-on
 test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.5
 	@$(if $(KUBE),,$(error say which version, as in `make test-on KUBE=1.33.5`))
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
-	@$(PYTEST) -n $(WORKERS) --dist worksteal -m controlplane --kube $(KUBE)
+	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
