@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "demo": "cli.commands.demo",
     "replay": "cli.commands.replay",
     "explain": "cli.commands.explain",
+    "poll": "cli.commands.poll",
     "pause": "cli.commands.pause",
     "resume": "cli.commands.resume",
     "cancel": "cli.commands.cancel",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cli.errors import BadInputError
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
 from evenkeel.errors import SettingsError
 
 
@@ -23,6 +24,14 @@ class Target:
     def __str__(self) -> str:
         """How to call it in a message."""
         return f"context {self.context}" if self.context else "the current context"
+
+    def look(self) -> ContextFacts:
+        """What the kubeconfig says of it; nothing is sent. Raises BadInputError."""
+        path = None if self.kubeconfig is None else str(self.kubeconfig)
+        try:
+            return facts(self.context, path)
+        except SettingsError as error:
+            raise BadInputError(str(error)) from None
 
     def connect(self) -> RestCluster:
         """Open the cluster; nothing is sent yet. Raises BadInputError."""

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 from typing import Any
 
+from cli.poll.in_process import InProcessQueue
+from cli.poll.sources import RecordDocument
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
@@ -14,9 +16,7 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.ports import Clock, Instances
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from simulator.event_source import batch_event, schedule_event
-from simulator.queues import Message
-from tests.e2e.queues import WallClockQueue
+from simulator.event_source import schedule_event
 from tests.e2e.wire import TappedCluster
 from tests.fixtures.control_plane import ControlPlane
 
@@ -51,8 +51,8 @@ class Evenkeel:
         self.cluster = TappedCluster(control_plane.cluster, clock, forbids_leases=forbids_leases)
         self.recorder = InMemoryRecorder()
         self.errors: list[Exception] = []
-        self._notices = WallClockQueue(self._clock, "notices")
-        self._wake_ups = WallClockQueue(self._clock, "wake-ups")
+        self._notices = InProcessQueue(self._clock, "notices")
+        self._wake_ups = InProcessQueue(self._clock, "wake-ups")
         self._scheduled = self._handover()
         self._stopping = Event()
         self._lock = Lock()
@@ -124,26 +124,26 @@ class Evenkeel:
             thread.join(STOPPING)
             assert not thread.is_alive(), f"the poller of {thread.name} does not end"
 
-    def _poll(self, queue: WallClockQueue, handler: Handler) -> None:
+    def _poll(self, queue: InProcessQueue, handler: Handler) -> None:
         while not self._stopping.is_set():
             with self._counting():
-                batch = queue.receive()
+                batch = queue.receive(timedelta())
                 if batch:
                     self._invoke(queue, handler, batch)
             if not batch:
                 self._stopping.wait(IDLE_POLL)
 
-    def _invoke(self, queue: WallClockQueue, handler: Handler, batch: Sequence[Message]) -> None:
+    def _invoke(
+        self, queue: InProcessQueue, handler: Handler, batch: Sequence[RecordDocument]
+    ) -> None:
         try:
-            answer = handler(batch_event(batch, queue.name), None)
+            answer = handler({"Records": list(batch)}, None)
         except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
             if not self._stopping.is_set():
                 self.errors.append(error)
             return
         failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
-        for message in batch:
-            if message.message_id not in failed:
-                queue.delete(message.receipt_handle)
+        queue.delete([record for record in batch if record["messageId"] not in failed])
         self._invocations += 1
 
     def _run_scheduled(self) -> None:

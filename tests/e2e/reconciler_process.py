@@ -8,6 +8,7 @@ handover function again and again, as its schedule does, until somebody ends the
 
 import sys
 
+from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
@@ -16,9 +17,8 @@ from evenkeel.handlers import handover, interruption
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from simulator.event_source import batch_event, schedule_event
+from simulator.event_source import schedule_event
 from simulator.instances import SimulatedInstances
-from tests.e2e.queues import WallClockQueue
 
 CLUSTER_NAME = "e2e"
 
@@ -28,7 +28,7 @@ def main(kubeconfig: str) -> None:
     clock, recorder = SystemClock(), InMemoryRecorder()
     cluster, instances = from_kubeconfig(kubeconfig=kubeconfig), SimulatedInstances()
     instances.adopt(ask(cluster, List(Selection(Node))).items, CLUSTER_NAME)
-    notices, wake_ups = WallClockQueue(clock, "notices"), WallClockQueue(clock, "wake-ups")
+    notices, wake_ups = InProcessQueue(clock, "notices"), InProcessQueue(clock, "wake-ups")
     ports = (cluster, instances)
     marks = interruption.build(
         InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
@@ -47,7 +47,7 @@ def main(kubeconfig: str) -> None:
     )
     for event in sys.stdin:
         notices.put(event)
-    marks(batch_event(notices.receive()), None)
+    marks({"Records": list(notices.receive())}, None)
     while True:
         moves(schedule_event(clock.now()), None)
 

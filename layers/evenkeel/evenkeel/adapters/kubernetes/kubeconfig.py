@@ -58,6 +58,37 @@ class Chosen:
     config: ConfigNode
     cluster: ConfigNode
     plugin: ExecProvider | None
+    entry: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFacts:
+    """What a context says of its cluster: the API server's URL, and what the entry is called."""
+
+    server: str
+    entry: str
+
+    @property
+    def cluster_name(self) -> str:
+        """The cluster's own name, of which AWS's and eksctl's entries are made; else the entry's.
+
+        ``arn:aws:eks:<region>:<account>:cluster/<name>`` and ``<name>.<region>.eksctl.io``.
+        """
+        if self.entry.startswith("arn:") and ":cluster/" in self.entry:
+            return self.entry.rpartition("/")[2]
+        if self.entry.endswith(".eksctl.io"):
+            return self.entry.partition(".")[0]
+        return self.entry
+
+
+def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
+    """What a context says of its cluster, found as ``read`` finds it. Raises SettingsError."""
+    files = _files(kubeconfig)
+    try:
+        chosen = _choose(context, files)
+        return ContextFacts(chosen.cluster["server"], chosen.entry)
+    except FAULTS as error:
+        raise SettingsError(f"kubeconfig {files}: {error}") from error
 
 
 def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
@@ -66,8 +97,7 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
     ~/.kube/config. Raises SettingsError with one line that says what is wrong.
     """
-    # kubectl's variable, not ours: whoever uses kubectl expects it to count.
-    files = kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT  # noqa: TID251
+    files = _files(kubeconfig)
     try:
         chosen = _choose(context, files)
         configuration = _load(chosen)
@@ -81,6 +111,11 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
         )
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
+
+
+def _files(kubeconfig: str | None) -> str:
+    # kubectl's variable, not ours: whoever uses kubectl expects it to count.
+    return kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT  # noqa: TID251
 
 
 def _choose(context: str | None, files: str) -> Chosen:
@@ -107,7 +142,7 @@ def _choose(context: str | None, files: str) -> Chosen:
         # On a copy: an auth provider may write the files back when it renews its token.
         config = copy.deepcopy(config)
         del config["users"].get_with_name(chosen["user"]).value["user"]["exec"]
-    return Chosen(name, merger, config, cluster, plugin)
+    return Chosen(name, merger, config, cluster, plugin, entry=chosen["cluster"])
 
 
 def _load(chosen: Chosen) -> Configuration:

@@ -1,0 +1,107 @@
+"""Both functions in one process, around a real cluster and real queues."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from cli import functions
+from cli.poll.event_source import HANDOVERS, POLLERS, EventSource, Schedule
+from cli.poll.log import LineRecorder
+from cli.poll.sources import Source
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+
+ENDING: Final = timedelta(seconds=25)
+"""How long the batches under way may take in the end: a little more than the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to."""
+
+    cluster: Cluster
+    instances: Instances
+    notices: Queue
+    wake_ups: Queue
+    clock: Clock
+    log: LineRecorder
+
+
+class Application:
+    """Polls both queues and keeps the schedule, from ``start`` to ``stop``."""
+
+    def __init__(
+        self,
+        outside: Outside,
+        marking: Callable[[], InterruptionSettings],
+        moving: Callable[[], HandoverSettings],
+        notices: Source,
+        wake_ups: Source,
+    ) -> None:
+        """``marking`` and ``moving`` make the settings of one handler: each has its own."""
+        self._outside = outside
+        self._marking = marking
+        self._moving = moving
+        note = outside.log.say
+        self._parts: Sequence[EventSource | Schedule] = (
+            EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
+            EventSource(wake_ups, [self._handover() for _ in range(HANDOVERS)], note),
+            Schedule(self._handover(), outside.clock, note),
+        )
+
+    def start(self) -> None:
+        """Begin to poll."""
+        for part in self._parts:
+            part.start()
+
+    def stop(self) -> bool:
+        """End: no batch begins any more; whether those under way ended in time."""
+        for part in self._parts:
+            part.stop()
+        give_up = self._outside.clock.now() + ENDING
+        ended = [
+            part.join(max(timedelta(), give_up - self._outside.clock.now())) for part in self._parts
+        ]
+        return all(ended)
+
+    def _interruption(self) -> Handler:
+        outside, settings = self._outside, self._marking()
+        function = functions.load("interruption")
+        function.bind(
+            interruption.build(
+                settings,
+                outside.cluster,
+                outside.instances,
+                outside.notices,
+                outside.wake_ups,
+                outside.clock,
+                self._tell(settings.mode),
+            )
+        )
+        return function
+
+    def _handover(self) -> Handler:
+        outside, settings = self._outside, self._moving()
+        function = functions.load("handover")
+        function.bind(
+            handover.build(
+                settings,
+                outside.cluster,
+                outside.instances,
+                outside.wake_ups,
+                outside.clock,
+                self._tell(settings.mode),
+            )
+        )
+        return function
+
+    def _tell(self, mode: Mode) -> Recorder:
+        outside = self._outside
+        events = ClusterEvents(
+            outside.cluster, outside.clock, outside.log, observes=mode is Mode.OBSERVE
+        )
+        return Tee(events, outside.log)
