@@ -58,7 +58,7 @@ class Hands:
         self.cause = Cause.CLUSTER
         self.deeds: list[Deed] = []
         self.crashed_at: datetime | None = None
-        self.on_crash: Callable[[], None] = lambda: None
+        self.on_crash: Callable[[Process], None] = lambda _: None
         self.node_of: Callable[[Write], str] = lambda _: ""
 
     def sign(self, request: Request) -> None:
@@ -112,8 +112,8 @@ class Hands:
     def _kill(self, owner: Process) -> None:
         if owner.alive and not owner.killed:
             self.crashed_at = self._clock.now()
+            self.on_crash(owner)
             owner.kill()
-            self.on_crash()
 
 
 class SignedCluster:

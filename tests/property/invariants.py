@@ -7,7 +7,7 @@ from typing import Final
 from evenkeel.errors import NotFoundError
 from tests.property import events
 from tests.property.hands import Cause, Deed
-from tests.property.scenes import Kind, News, NoticePlan, Recovery
+from tests.property.scenes import Kind, News, NoticePlan
 from tests.property.spectator import Life, last_moment
 from tests.property.world import Story
 
@@ -21,11 +21,12 @@ invocation has to read first takes a moment more.
 """
 
 REDELIVERY: Final = timedelta(seconds=21)
-SCHEDULE: Final = timedelta(seconds=79)
+SCHEDULE: Final = timedelta(seconds=60)
 """After so long somebody goes on where an invocation died.
 
-A message comes back after 20 s. If it is lost, the schedule comes once a minute; it may find
-the dead invocation's Lease held, for at most 18 s, and then comes a minute later.
+A message comes back after 20 s. If all wake-ups are lost, the schedule comes once a minute.
+Where it finds the dead invocation's Lease held, for at most 18 s, it comes back when that has
+run out. Until the minute begins others may be at work, whose own messages are lost, too.
 """
 
 STALE: Final = timedelta(seconds=1.05)
@@ -140,11 +141,11 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:
     """The last moment of a pod, or when Evenkeel could first know that it has one."""
     limit = max(last_moment(life, deadline), known) + REACTION
-    crash = story.scene.crash
-    if story.crashed_at is not None and crash is not None and story.crashed_at <= limit:
-        takes = SCHEDULE if crash.recovery is Recovery.SCHEDULE else REDELIVERY
-        limit = max(limit, story.crashed_at + takes + REACTION)
-    return limit
+    if story.crashed_at is None or story.crashed_at > limit:
+        return limit
+    if story.alone_at is None:
+        return max(limit, story.crashed_at + REDELIVERY + REACTION)
+    return max(limit, max(story.alone_at, known) + SCHEDULE + REACTION)
 
 
 def _is_unlikely(story: Story, notice: NoticePlan) -> bool:

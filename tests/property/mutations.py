@@ -24,6 +24,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "layers/evenkeel/evenkeel"
 HERE = "tests/property/"
 
+LONGEST = 600
+"""Seconds that a test may take. Whoever takes longer has caught nothing."""
+
 INTERRUPTED = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_nodes"
 DYING = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_an_invocation_dies"
 HINTED = "test_availability.py::test_no_workload_dips_when_a_warning_follows"
@@ -35,6 +38,7 @@ LEFT = "test_last_moment.py::test_nothing_evictable_is_left_on_a_dying_node"
 LEFT_HINTED = "test_last_moment.py::test_nothing_evictable_is_left_when_a_warning_follows"
 BLOCKED = "test_last_moment.py::test_a_pod_goes_at_its_last_moment_and_not_before"
 FINISHING = "test_last_moment.py::test_a_pod_runs_to_its_last_moment"
+SHORT = "test_last_moment.py::test_nothing_evictable_is_left_when_an_invocation_dies"
 RELEASED = "test_the_end.py::test_no_pod_stays_released_when_an_invocation_died"
 MEDDLED = "test_the_end.py::test_no_pod_stays_released_when_others_meddle"
 AGAIN = "test_the_end.py::test_a_redelivery_writes_nothing"
@@ -80,10 +84,7 @@ MUTATIONS = (
         [
             ("import msgspec\n", "import itertools\nimport msgspec\n\nTURNS = itertools.count()\n"),
             ("        def rank(", "        turn = next(TURNS)\n\n        def rank("),
-            (
-                "                item.pod.uid,\n",
-                "                str(hash((turn, item.pod.uid))),\n",
-            ),
+            ("self.deadline_of(item).at,", "hash((turn, item.pod.uid)),"),
         ],
         [NO_LEASE],
     ),
@@ -103,7 +104,18 @@ MUTATIONS = (
         "a crash holds the Lease for ten minutes",
         "flows/lease.py",
         [("DURATION = timedelta(seconds=18)", "DURATION = timedelta(seconds=600)")],
-        [LEFT, CRASHED],
+        [SHORT, CRASHED],
+    ),
+    Mutation(
+        "the schedule does not come back for the Lease of the dead",
+        "flows/handover/flow.py",
+        [
+            (
+                'Outcome("LeaseHeld", lease.held_for, taking=lease.taking)',
+                'Outcome("LeaseHeld")',
+            )
+        ],
+        [SHORT],
     ),
     Mutation(
         "a warning does not supersede a recommendation",
@@ -257,14 +269,18 @@ def run(test: str, scratch: Path) -> tuple[bool, str]:
     if not shown.stdout.startswith(str(scratch)):
         raise RuntimeError(f"the tests would not see the copy, but {shown.stdout.strip()}")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    finished = subprocess.run(
-        [*command, HERE + file, "-k", name],
-        cwd=ROOT,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        finished = subprocess.run(
+            [*command, HERE + file, "-k", name],
+            cwd=ROOT,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST,
+        )
+    except subprocess.TimeoutExpired:
+        return False, f"AssertionError: it took longer than {LONGEST} s"
     return finished.returncode == pytest.ExitCode.TESTS_FAILED, finished.stdout
 
 

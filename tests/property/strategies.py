@@ -247,10 +247,10 @@ def scenes(
     return Scene(**(chosen | {key: draw(value) for key, value in fixed.items()}))
 
 
-def crashes() -> st.SearchStrategy[Crash]:
+def crashes(most: int = 40) -> st.SearchStrategy[Crash]:
     return st.builds(
         Crash,
-        write=st.integers(0, 40),
+        write=st.integers(0, most),
         carried_out=st.booleans(),
         recovery=some((Recovery.REDELIVERY, Recovery.SCHEDULE)),
     )
@@ -271,6 +271,20 @@ def pauses() -> st.SearchStrategy[tuple[int, int]]:
     """From when to when Evenkeel is paused."""
     begins = some((0, 1, 2, 3, 5, 30, 80, 95))
     return st.tuples(begins, some((20, 60, 150))).map(lambda pause: (pause[0], sum(pause)))
+
+
+def short_of_time() -> st.SearchStrategy[Scene]:
+    """The last moment is near, and an invocation dies at any time before the schedule comes."""
+    late = st.builds(
+        NoticePlan, node=st.integers(0, 1), at=some((0, 1, 3, 17)), late=some((40, 60))
+    )
+    return scenes(
+        of=blocked(),
+        most_workloads=2,
+        notices=st.lists(late, min_size=1, max_size=2).map(tuple),
+        crash=crashes(most=12),
+        phase=st.integers(1, 59),
+    )
 
 
 def given_up() -> st.SearchStrategy[Scene]:

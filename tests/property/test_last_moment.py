@@ -23,6 +23,12 @@ def test_nothing_evictable_is_left_on_a_dying_node_when_last_moments_have_passed
     hold(scene, left_behind)
 
 
+@tries()
+@given(strategies.short_of_time())
+def test_nothing_evictable_is_left_when_an_invocation_dies_and_time_is_short(scene: Scene) -> None:
+    hold(scene, left_behind)
+
+
 @tries(0.6)
 @given(strategies.scenes(hinted=True))
 def test_nothing_evictable_is_left_when_a_warning_follows_a_rebalance_recommendation(

@@ -18,7 +18,7 @@ from evenkeel.ports import Instance
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from simulator.api.eviction import evict
 from simulator.api.objects import Obj, is_active, key_of, labels_of, node_of, uid_of
-from simulator.clock import SimulatedClock
+from simulator.clock import Process, SimulatedClock
 from simulator.cluster import SimulatedCluster
 from simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from simulator.instances import SimulatedInstances
@@ -33,8 +33,12 @@ from tests.property.spectator import Life, Spectator
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
 CLUSTER_NAME: Final = "prod"
 MINUTE: Final = timedelta(minutes=1)
+A_MOMENT: Final = timedelta(milliseconds=100)
 ENDING: Final = timedelta(seconds=5)
 """How long an instance is shutting down."""
+
+REDELIVERY: Final = timedelta(seconds=20)
+"""So long after an invocation took a message it comes again, unless that was deleted."""
 
 UNREADY_FOR: Final = timedelta(seconds=20)
 PAUSED: Final = {
@@ -49,6 +53,7 @@ class Story:
     """What happened in a scene; ``later_deeds`` when everything came once more after the end.
 
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
+    ``alone_at``: from when on the schedule alone was left, where messages were lost.
     """
 
     scene: Scene
@@ -59,6 +64,7 @@ class Story:
     dips: Sequence[str]
     deaths: dict[str, datetime]
     crashed_at: datetime | None
+    alone_at: datetime | None
     errors: Sequence[Exception]
     recorder: InMemoryRecorder
 
@@ -100,11 +106,13 @@ class _World:
         self.line = Line(self.wake_ups)
         self.recorder = InMemoryRecorder()
         self.deaths: dict[str, datetime] = {}
+        self.alone_at: datetime | None = None
+        self.sources: Sequence[SimulatedEventSource | SimulatedSchedule] = ()
 
     def play(self) -> Story:
         try:
             self._set_up()
-            sources = self._deploy()
+            self._deploy()
             self.clock.advance(self.began_at - self.clock.now())
             self._arrange()
             self.clock.advance(timedelta(seconds=self.scene.end))
@@ -122,7 +130,8 @@ class _World:
             dips=self.spectator.dips,
             deaths=self.deaths,
             crashed_at=self.hands.crashed_at,
-            errors=[error for source in sources for error in source.errors],
+            alone_at=self.alone_at,
+            errors=[error for source in self.sources for error in source.errors],
             recorder=self.recorder,
         )
 
@@ -150,7 +159,7 @@ class _World:
                 template_hash = labels_of(replica_set)[names.TEMPLATE_HASH]
                 self.cluster.apply(manifests.hash_service(name, template_hash))
 
-    def _deploy(self) -> Sequence[SimulatedEventSource | SimulatedSchedule]:
+    def _deploy(self) -> None:
         """Put the functions in place: the schedule comes first a minute from now."""
         self.cluster.intercept(self.hands.execute)
         self.hands.on_crash = self._after_the_crash
@@ -176,7 +185,7 @@ class _World:
             )
 
         function = Containers(moving)
-        return (
+        self.sources = (
             SimulatedEventSource(self.clock, self.notices, Containers(marking)),
             SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2),
             SimulatedSchedule(self.clock, function),
@@ -298,11 +307,25 @@ class _World:
         pod = self.cluster.server.store.get("Pod", (subject.namespace, subject.name))
         return node_of(pod) if pod is not None and subject.kind == "Pod" else ""
 
-    def _after_the_crash(self) -> None:
-        """Its messages come again; or they are lost with it, and only the schedule is left."""
-        if self.scene.crash is not None and self.scene.crash.recovery is Recovery.SCHEDULE:
-            self.line.is_cut = True
-            self.wake_ups.forget()
+    def _after_the_crash(self, dead: Process) -> None:
+        """Its messages come again; or all wake-ups are lost, and only the schedule is left.
+
+        A notice is never lost: if whoever read it has died, it comes again, without a wake-up.
+        """
+        if self.scene.crash is None or self.scene.crash.recovery is not Recovery.SCHEDULE:
+            return
+        self.line.is_cut = True
+        self.wake_ups.forget()
+        is_marking = dead in self.sources[0].running
+        self.alone_at = self.clock.now() + (REDELIVERY if is_marking else timedelta())
+        self._await([each for source in self.sources for each in source.running])
+
+    def _await(self, others: Sequence[Process]) -> None:
+        """Whoever was at work when a message was lost may go on, but nobody comes after it."""
+        at_work = [each for each in others if each.alive and not each.killed]
+        if at_work:
+            self.alone_at = max(self.alone_at or BEGINNING, self.clock.now())
+            self.clock.call_in(A_MOMENT, partial(self._await, at_work))
 
     def _deliver_again(self) -> None:
         for number, notice in enumerate(self.scene.notices):
