@@ -688,6 +688,11 @@ def test_a_malformed_record_fails_alone_and_the_error_names_the_field(scene: Sce
     assert scene.recorder.total("NoticesMalformed") == 2
 
 
+def test_a_malformed_record_comes_back_soon_enough_to_become_a_dead_letter(scene: Scene) -> None:
+    assert scene.deliver("not json") == ["notices-1"]
+    assert scene.comes_back_after("notices-1") == 2
+
+
 def test_a_harmless_kind_is_acknowledged_with_a_reason(scene: Scene) -> None:
     assert scene.deliver(state_change(1, "running")) == []
     (decision,) = scene.recorder.decisions

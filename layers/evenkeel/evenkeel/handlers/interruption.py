@@ -1,13 +1,13 @@
 """The function behind the notice queue: every message an EventBridge event about an instance.
 
 A message that is done, needless or of an unknown kind is acknowledged. One that has to come
-again is made visible after a few seconds and reported as failed. One that makes no sense is
-reported as failed alone; the queue sends it to its dead letters in the end.
+again is made visible after a few seconds and reported as failed. So is one that makes no sense,
+alone, until the queue has handed it out as often as it may; then it is a dead letter.
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from evenkeel.decisions.notice.event import Harmless, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read_json
@@ -21,6 +21,9 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Notice
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
+
+MALFORMED_DELAY: Final = timedelta(seconds=2)
+"""So that a malformed message's tries are over before its queue forgets it, after 300 s."""
 
 
 def build(
@@ -74,6 +77,7 @@ class _NoticeHandler:
                 reading = read_json(record.body, self._rules)
             except MalformedNoticeError as error:
                 self._reject(record, error)
+                self._postpone(record, MALFORMED_DELAY)
                 failed.append(record.message_id)
             else:
                 if isinstance(reading, Understood):
