@@ -22,6 +22,9 @@ DECISIONS := tests/unit/decisions tests/unit/notice
 COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip-covered \
 	--cov-fail-under=100
 
+# SAM and what plays AWS have environments of their own: each pins what the other does not bear.
+SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
+
 SCRIPTS := tools/control-plane tools/paste-demo
 TYPED := layers/evenkeel/evenkeel simulator cli functions tests $(wildcard bench/*.py)
 
@@ -80,3 +83,43 @@ test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.
 	@$(if $(KUBE),,$(error say which version, as in `make test-on KUBE=1.33.5`))
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
+
+.PHONY: venv-sam venv-ministack
+venv-sam: .venv-sam/.ready
+venv-ministack: .venv-ministack/.ready
+
+.venv-%/.ready: requirements/%.txt tools/find-python
+	@echo "environment: .venv-$*"
+	@"$$(tools/find-python)" -m venv --clear .venv-$*
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements/$*.txt
+	@touch $@
+
+.PHONY: validate
+validate: venv-sam ## Let SAM and cfn-lint look at template.yaml
+	@$(SAM) validate --lint --region us-east-1
+
+.PHONY: build
+build: venv-sam ## Build the functions and the layer for `sam deploy`
+	@$(SAM) build
+
+.PHONY: layer
+layer: ## Build the layer alone, into .aws-sam/layer
+	@$(MAKE) --no-print-directory -f layers/evenkeel/Makefile build-Layer \
+		ARTIFACTS_DIR="$(CURDIR)/.aws-sam/layer"
+
+.PHONY: bench-cold
+bench-cold: venv layer ## Measure the functions' cold starts from the built layer
+	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
+
+.PHONY: requirements
+requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
+	@for lock in layer dev sam ministack; do \
+		case $$lock in \
+			layer) from="pyproject.toml" ;; \
+			dev) from="pyproject.toml --extra cli --extra dev" ;; \
+			*) from="requirements/$$lock.in" ;; \
+		esac; \
+		uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-header \
+			--no-annotate $$from --output-file requirements/$$lock.txt; \
+	done
