@@ -30,7 +30,7 @@ LONGEST = 600
 INTERRUPTED = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_nodes"
 DYING = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_an_invocation_dies"
 HINTED = "test_availability.py::test_no_workload_dips_when_a_warning_follows"
-NO_LEASE = "test_availability.py::test_no_workload_dips_when_reconcilers_work_at_once"
+NO_LEASE = "test_availability.py::test_reconcilers_at_once_agree_who_goes"
 HOSTILE = "test_availability.py::test_evenkeel_takes_nobody_below_the_floor"
 SCALED = "test_availability.py::test_no_workload_dips_when_it_is_scaled_or_ails"
 ROLLED = "test_availability.py::test_no_workload_falls_below_its_rollout"
@@ -40,7 +40,7 @@ BLOCKED = "test_last_moment.py::test_a_pod_goes_at_its_last_moment_and_not_befor
 FINISHING = "test_last_moment.py::test_a_pod_runs_to_its_last_moment"
 SHORT = "test_last_moment.py::test_nothing_evictable_is_left_when_an_invocation_dies"
 RELEASED = "test_the_end.py::test_no_pod_stays_released_when_an_invocation_died"
-MEDDLED = "test_the_end.py::test_no_pod_stays_released_when_others_meddle"
+UNWANTED = "test_the_end.py::test_no_pod_stays_released_when_its_workload_is_scaled"
 AGAIN = "test_the_end.py::test_a_redelivery_writes_nothing"
 UNTOUCHED = "test_hands_off.py::test_a_node_and_its_pods_are_never_touched"
 PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
@@ -137,7 +137,12 @@ MUTATIONS = (
     Mutation(
         "a refusal is the last word",
         "flows/handover/writing.py",
-        [("if decision.forced and pod is not None", "if pod is None")],
+        [
+            (
+                "self.submit(msgspec.structs.replace(decision, forced=True))",
+                "self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR",
+            )
+        ],
         [BLOCKED],
     ),
     Mutation(
@@ -166,7 +171,7 @@ MUTATIONS = (
                 "(steps=steps, due=next_due(census.now, *dues))",
             )
         ],
-        [MEDDLED],
+        [UNWANTED],
     ),
     Mutation(
         "a duplicate marks again",

@@ -96,6 +96,17 @@ def deployments(draw: st.DrawFn, /, *, plain: bool = False, fewest: int = 1) -> 
     )
 
 
+def one_by_one() -> st.SearchStrategy[WorkloadPlan]:
+    """Deployments of which only one replacement at a time finds a place."""
+    return st.builds(
+        WorkloadPlan,
+        replicas=st.integers(3, 6),
+        max_surge=st.just(1),
+        start=some((8, 1, 25)),
+        spare=st.just(1),
+    )
+
+
 def stateful_sets() -> st.SearchStrategy[WorkloadPlan]:
     return st.integers(1, 4).flatmap(
         lambda replicas: st.builds(
@@ -284,6 +295,20 @@ def short_of_time() -> st.SearchStrategy[Scene]:
         notices=st.lists(late, min_size=1, max_size=2).map(tuple),
         crash=crashes(most=12),
         phase=st.integers(1, 59),
+    )
+
+
+def unwanted() -> st.SearchStrategy[Scene]:
+    """A workload is scaled away during its handover, and its nodes live on."""
+    warned_in_vain = st.builds(NoticePlan, at=some((0, 1)), obeyed=st.just(False))  # noqa: FBT003 - a value
+    hinted = st.builds(NoticePlan, news=st.just(News.REBALANCE), at=some((0, 1)))
+    gone = st.builds(
+        Disturbance, trouble=st.just(Trouble.SCALE), at=some((2, 4, 8, 30)), number=some((0, 0, 1))
+    )
+    return scenes(
+        of=deployments(plain=True),
+        notices=st.tuples(st.one_of(warned_in_vain, hinted)),
+        disturbances=st.lists(gone, min_size=1, max_size=2).map(tuple),
     )
 
 

@@ -41,6 +41,18 @@ def test_no_workload_dips_when_reconcilers_work_at_once_without_a_lease(scene: S
 @tries()
 @given(
     strategies.scenes(
+        of=strategies.one_by_one(),
+        told="warnings",
+        leases=st.just(False),  # noqa: FBT003 - a strategy's value
+    )
+)
+def test_reconcilers_at_once_agree_who_goes_when_replacements_come_one_by_one(scene: Scene) -> None:
+    hold(scene, dips)
+
+
+@tries()
+@given(
+    strategies.scenes(
         told="warnings", disturbances=strategies.disturbances(Trouble.EVICT, Trouble.DELETE)
     )
 )

@@ -25,6 +25,12 @@ def test_no_pod_stays_released_when_others_meddle(scene: Scene) -> None:
 
 
 @tries()
+@given(strategies.unwanted())
+def test_no_pod_stays_released_when_its_workload_is_scaled_away(scene: Scene) -> None:
+    hold(scene, released_for_ever)
+
+
+@tries()
 @given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
 def test_a_redelivery_writes_nothing_when_all_is_over(scene: Scene) -> None:
     hold(scene, written_after_the_end)
