@@ -160,7 +160,13 @@ MUTATIONS = (
         "nobody comes back for released pods",
         "flows/handover/flow.py",
         [("if not view.nodes and not view.pods.active", "if not view.nodes")],
-        [RELEASED, ROLLED_BACK],
+        [ROLLED_BACK],
+    ),
+    Mutation(
+        "a handover that nobody can finish goes on for ever",
+        "decisions/handover/plan.py",
+        [("    if census.now >= deadline.at:", "    if deadline.forced:")],
+        [RELEASED],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",

@@ -312,7 +312,7 @@ def unwanted() -> st.SearchStrategy[Scene]:
     )
 
 
-def given_up() -> st.SearchStrategy[Scene]:
+def given_up(crash: st.SearchStrategy[Crash | None] | None = None) -> st.SearchStrategy[Scene]:
     """A recommendation whose handover finds no place: it is rolled back when it expires."""
     full = NodePlan(slots=6)
     return st.builds(
@@ -320,6 +320,7 @@ def given_up() -> st.SearchStrategy[Scene]:
         nodes=st.just((full, full, full)),
         workloads=st.tuples(st.builds(WorkloadPlan, replicas=st.just(3), slots=st.just(4))),
         notices=st.tuples(st.builds(NoticePlan, news=st.just(News.REBALANCE), at=some((0, 30)))),
+        crash=st.none() if crash is None else crash,
         age=some((100, 400)),
         phase=some((30, 1, 55)),
     )
