@@ -1,0 +1,312 @@
+"""What template.yaml promises, read from the template itself."""
+
+import base64
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from evenkeel import settings
+from evenkeel.adapters.aws.instances import Ec2Instances
+from evenkeel.adapters.aws.queue import SqsQueue
+from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
+from evenkeel.handlers.interruption import MALFORMED_DELAY
+from evenkeel.model.notice import WakeUp
+from tests.fixtures.certificates import Authority
+from tests.template.cloudformation import REGION, Stack, deployed, load
+
+CLUSTER = {
+    "ClusterName": "prod",
+    "ClusterEndpoint": "https://example.eks.amazonaws.com",
+    "ClusterCertificateAuthority": base64.b64encode(Authority().certificate.encode()).decode(),
+}
+FUNCTIONS = {"InterruptionFunction": "NoticeQueue", "HandoverFunction": "WakeUpQueue"}
+ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "HandoverRole"}
+
+POLLING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
+"""What Lambda does with a function's role to feed it from a queue."""
+
+LOGGING = {"logs:CreateLogStream", "logs:PutLogEvents"}
+NETWORK = {
+    "ec2:CreateNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:DeleteNetworkInterface",
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:UnassignPrivateIpAddresses",
+}
+INTERNAL = {settings.WORK, settings.PAUSE}
+"""Settings that go with the functions' and queues' times, which are no parameters either."""
+
+
+@pytest.fixture(scope="module")
+def stack() -> Stack:
+    return deployed(**CLUSTER)
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+    """The actions that the adapters ask AWS for."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    actions: set[str] = set()
+
+    def note(model: Any, **_: object) -> None:
+        actions.add(f"{model.service_model.signing_name}:{model.name}")
+
+    with mock_aws():
+        ec2 = boto3.client("ec2", region_name=REGION)
+        sqs = boto3.client("sqs", region_name=REGION)
+        url = sqs.create_queue(QueueName="notices")["QueueUrl"]
+        ec2.meta.events.register("before-call", note)
+        sqs.meta.events.register("before-call", note)
+        queue = SqsQueue(url, REGION, sqs)
+        Ec2Instances(REGION, ec2).describe(["i-1234567890abcdef0"])
+        queue.send(WakeUp(reason="test"))
+        handle = boto3.client("sqs", region_name=REGION).receive_message(QueueUrl=url)
+        queue.postpone(handle["Messages"][0]["ReceiptHandle"], timedelta(seconds=1))
+        yield actions
+
+
+# Settings
+
+
+def test_the_functions_find_their_settings_in_their_environments(stack: Stack) -> None:
+    region = {settings.REGION: REGION}
+    notices = stack.environment("InterruptionFunction") | region
+    wake_ups = stack.environment("HandoverFunction") | region
+    interruption = settings.InterruptionSettings.from_environment(notices)
+    handover = settings.HandoverSettings.from_environment(wake_ups)
+    for environ in (notices, wake_ups):
+        connection = settings.ConnectionSettings.from_environment(environ)
+        assert connection.cluster_name == "prod"
+        assert connection.endpoint == CLUSTER["ClusterEndpoint"]
+    assert interruption.notice_queue_url.endswith("/NoticeQueue")
+    assert interruption.wake_up_queue_url == handover.wake_up_queue_url
+    assert handover.wake_up_queue_url.endswith("/WakeUpQueue")
+
+
+def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) -> None:
+    environ = stack.environment("InterruptionFunction")
+    assert environ[settings.MODE] == "observe"
+    assert environ[settings.REPLAY_SOURCE] == ""
+    assert stack.environment("HandoverFunction")[settings.MODE] == "observe"
+
+
+def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
+    told = stack.environment("HandoverFunction")
+    untold = {
+        name: told[name]
+        for name in (settings.MODE, settings.CLUSTER_NAME, settings.WAKE_UP_QUEUE_URL)
+    }
+    same = {settings.LOG_STREAM: "same"}
+    assert settings.HandoverSettings.from_environment(told | same) == (
+        settings.HandoverSettings.from_environment(untold | same)
+    )
+    connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
+    region = {settings.REGION: REGION}
+    assert settings.ConnectionSettings.from_environment(told | region) == (
+        settings.ConnectionSettings.from_environment({n: told[n] for n in connection} | region)
+    )
+
+
+def test_every_setting_can_be_set_and_nothing_else_is(stack: Stack) -> None:
+    known = {
+        value
+        for value in vars(settings).values()
+        if isinstance(value, str) and value.startswith("EVENKEEL_")
+    }
+    set_ = {name for function in FUNCTIONS for name in stack.environment(function)}
+    assert set_ == known - INTERNAL
+
+
+# Times
+
+
+@pytest.mark.parametrize(("function", "queue"), FUNCTIONS.items())
+def test_a_message_stays_invisible_while_its_function_may_run(
+    function: str, queue: str, stack: Stack
+) -> None:
+    assert stack.of(queue)["VisibilityTimeout"] >= stack.of(function)["Timeout"]
+    assert stack.of("HandoverFunction")["Timeout"] > settings.LONGEST_WORK.total_seconds()
+
+
+def test_a_notice_is_tried_for_as_long_as_it_counts_and_then_becomes_a_dead_letter(
+    stack: Stack,
+) -> None:
+    queue = stack.of("NoticeQueue")
+    tries, kept = queue["RedrivePolicy"]["maxReceiveCount"], queue["MessageRetentionPeriod"]
+    assert tries * NO_ANSWER_DELAY > PATIENCE
+    assert tries * (MALFORMED_DELAY + timedelta(seconds=1)) < timedelta(seconds=kept)
+
+
+def test_dead_letters_are_kept_for_as_long_as_sqs_keeps_anything(stack: Stack) -> None:
+    for queue in ("NoticeDeadLetters", "WakeUpDeadLetters"):
+        assert stack.of(queue)["MessageRetentionPeriod"] == 14 * 24 * 3600
+    for queue in FUNCTIONS.values():
+        letters = f"{queue.removesuffix('Queue')}DeadLetters.Arn"
+        assert stack.of(queue)["RedrivePolicy"]["deadLetterTargetArn"] == letters
+
+
+def test_nobody_delivers_a_notice_that_is_older_than_its_instance(stack: Stack) -> None:
+    for rule in stack.names("AWS::Events::Rule"):
+        (target,) = stack.of(rule)["Targets"]
+        assert target["Arn"] == "NoticeQueue.Arn"
+        assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 120}
+        assert target["DeadLetterConfig"] == {"Arn": "NoticeDeadLetters.Arn"}
+
+
+def test_a_minutes_call_is_not_made_up_for(stack: Stack) -> None:
+    handover = stack.of("HandoverFunction")
+    schedule = handover["Events"]["EveryMinute"]
+    assert schedule["Type"] == "ScheduleV2"
+    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
+    for retries in (schedule["Properties"]["RetryPolicy"], handover["EventInvokeConfig"]):
+        assert retries == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack) -> None:
+    (mapping,) = (e for e in stack.of(function)["Events"].values() if e["Type"] == "SQS")
+    properties = mapping["Properties"]
+    assert properties["Queue"] == f"{FUNCTIONS[function]}.Arn"
+    assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert properties["BatchSize"] == 10
+    assert "MaximumBatchingWindowInSeconds" not in properties
+    at_once = properties.get("ScalingConfig", {}).get("MaximumConcurrency")
+    assert at_once == (2 if function == "HandoverFunction" else None)
+
+
+# Rights
+
+
+def test_the_roles_allow_what_the_adapters_call_and_lambda_needs(
+    stack: Stack, called: set[str]
+) -> None:
+    assert called == {"ec2:DescribeInstances", "sqs:SendMessage", "sqs:ChangeMessageVisibility"}
+    for role in ROLES.values():
+        allowed = {action for action, _ in stack.statements(role)}
+        assert allowed == called | POLLING | LOGGING
+
+
+@pytest.mark.parametrize(
+    ("role", "queues", "logs"),
+    [
+        (
+            "InterruptionRole",
+            {
+                "NoticeQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility"},
+                "WakeUpQueue.Arn": {"sqs:SendMessage"},
+            },
+            "InterruptionLogs.Arn",
+        ),
+        (
+            "HandoverRole",
+            {"WakeUpQueue.Arn": POLLING | {"sqs:ChangeMessageVisibility", "sqs:SendMessage"}},
+            "HandoverLogs.Arn",
+        ),
+    ],
+)
+def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
+    role: str, queues: dict[str, set[str]], logs: str, stack: Stack
+) -> None:
+    allowed: dict[str, set[str]] = {}
+    for action, resource in stack.statements(role):
+        allowed.setdefault(resource, set()).add(action)
+    # DescribeInstances knows no resources.
+    assert allowed == queues | {logs: LOGGING, "*": {"ec2:DescribeInstances"}}
+    assert "ManagedPolicyArns" not in stack.of(role)
+
+
+def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) -> None:
+    inside = deployed(**CLUSTER, SubnetIds="subnet-1,subnet-2", SecurityGroupIds="sg-1")
+    assert inside.globals["Function"]["VpcConfig"] == {
+        "SubnetIds": ["subnet-1", "subnet-2"],
+        "SecurityGroupIds": ["sg-1"],
+    }
+    assert "VpcConfig" not in stack.globals["Function"]
+    for role in ROLES.values():
+        more = set(inside.statements(role)) - set(stack.statements(role))
+        assert more == {(action, "*") for action in NETWORK}
+
+
+def test_only_our_rules_may_send_notices(stack: Stack) -> None:
+    rules = {f"{rule}.Arn" for rule in stack.names("AWS::Events::Rule")}
+    policies = [stack.of(name) for name in stack.names("AWS::SQS::QueuePolicy")]
+    assert [p["Queues"][0].rpartition("/")[2] for p in policies] == [
+        "NoticeQueue",
+        "NoticeDeadLetters",
+    ]
+    for policy in policies:
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+        assert statement["Action"] == "sqs:SendMessage"
+        assert set(statement["Condition"]["ArnEquals"]["aws:SourceArn"]) == rules
+
+
+def test_each_function_has_a_role_a_log_group_and_a_group_in_the_cluster(stack: Stack) -> None:
+    for function, role in ROLES.items():
+        name = function.removesuffix("Function")
+        assert stack.of(function)["Role"] == f"{role}.Arn"
+        assert stack.of(function)["LoggingConfig"] == {"LogGroup": f"{name}Logs"}
+        entry = stack.of(f"{name}Access")
+        assert entry["PrincipalArn"] == f"{role}.Arn"
+        assert entry["KubernetesGroups"] == [f"evenkeel-{name.lower()}"]
+
+
+def test_a_cluster_without_access_entries_gets_none() -> None:
+    without = deployed(**CLUSTER, AccessEntries="false")
+    assert without.names("AWS::EKS::AccessEntry") == []
+    assert without.resources.keys() | {"InterruptionAccess", "HandoverAccess"} == (
+        deployed(**CLUSTER).resources.keys()
+    )
+
+
+def test_no_partition_account_or_region_is_taken_for_granted() -> None:
+    text = repr({name: load()[name] for name in ("Globals", "Resources", "Outputs")})
+    assert not re.search(r"arn:aws|amazonaws\.com(?!')|\d{12}|[a-z]{2}-[a-z]+-\d", text)
+
+
+# Parameters
+
+
+def test_every_parameter_is_described_and_in_one_group() -> None:
+    template = load()
+    groups = template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    grouped = [name for group in groups for name in group["Parameters"]]
+    assert sorted(grouped) == sorted(template["Parameters"])
+    assert all(group["Label"]["default"] for group in groups)
+    assert all(each.get("Description") for each in template["Parameters"].values())
+
+
+@pytest.mark.parametrize(
+    ("parameter", "good", "bad"),
+    [
+        ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
+        ("ReservedConcurrency", ["0", "5", "10", "1000"], ["1", "4", "-1", "05"]),
+        ("ClusterEndpoint", ["https://a"], ["http://a", "a"]),
+        ("ClusterName", ["prod", "a_b-1"], ["", "-a", "a b"]),
+        ("ClusterCertificateAuthority", ["LS0t", "LS0=", "LS=="], ["", "-----BEGIN"]),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(
+    parameter: str, good: list[str], bad: list[str]
+) -> None:
+    pattern = load()["Parameters"][parameter]["AllowedPattern"]
+    assert all(re.fullmatch(pattern, each) for each in good)
+    assert not any(re.fullmatch(pattern, each) for each in bad)
+
+
+def test_concurrency_is_reserved_only_on_request(stack: Stack) -> None:
+    assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
+    some = deployed(**CLUSTER, ReservedConcurrency="5")
+    assert some.globals["Function"]["ReservedConcurrentExecutions"] == "5"
+
+
+def test_a_function_gets_a_whole_processor() -> None:
+    assert load()["Parameters"]["MemorySize"]["MinValue"] == 1769
