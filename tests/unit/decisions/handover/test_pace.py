@@ -21,6 +21,8 @@ from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, patched, seconds
 
+type Waiting = tuple[Census, Sequence[Candidate]]
+
 DOOMS = {"n1": builders.notice(), "n2": builders.hint()}
 
 
@@ -35,7 +37,7 @@ def waiting(  # a workload whose pods on n1 wait for their release
     node: str = "n1",
     dooms: dict[str, NodeNotice] | None = None,
     **pod_options: Any,
-) -> pace.Waiting:
+) -> Waiting:
     """``ready`` and ``starting`` pods of it are on a good node, ``away`` were released."""
     dooms = dooms or DOOMS
     deployment = builders.deployment(name)
@@ -67,8 +69,16 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
     return Candidate(pod, node_deadline(dooms[pod.spec.node_name]))
 
 
-def order_of(queues: Sequence[pace.Waiting], room: int = 1000) -> list[str]:
-    return [turn.candidate.pod.name for turn in pace.turns(queues, room)]
+def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
+    return list(pace.turns([pace.queue(*each) for each in queues], room))
+
+
+def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
+    return [turn.candidate.pod.name for turn in turns(queues, room)]
+
+
+def would_reach_zero(*queues: Waiting) -> bool:
+    return pace.would_reach_zero([pace.queue(*each) for each in queues])
 
 
 # The order.
@@ -84,13 +94,13 @@ def test_every_workload_that_would_reach_zero_gets_a_first_release_before_any_ge
 def test_a_workload_whose_pods_elsewhere_do_not_work_would_reach_zero_too() -> None:
     broken, safe = waiting("broken", 2, starting=3), waiting("a-safe", 2, ready=1)
     assert order_of([safe, broken])[0] == "broken-0"
-    assert pace.would_reach_zero([safe, broken])
+    assert would_reach_zero(safe, broken)
 
 
 def test_a_workload_does_not_reach_zero_when_one_of_it_was_released_already() -> None:
     begun, safe = waiting("z-begun", 1, away=1), waiting("safe", 1, ready=1)
     assert order_of([begun, safe]) == ["z-begun-0", "safe-0"]
-    assert not pace.would_reach_zero([begun, safe])
+    assert not would_reach_zero(begun, safe)
 
 
 def test_priority_comes_before_rounds_but_not_before_a_workload_that_would_reach_zero() -> None:
@@ -124,7 +134,7 @@ def test_releases_come_in_rounds_of_2_4_8_so_that_no_workload_runs_far_ahead() -
     ],
     ids=["released", "made anew", "both"],
 )
-def test_what_was_moved_before_counts_for_the_round(moved: pace.Waiting) -> None:
+def test_what_was_moved_before_counts_for_the_round(moved: Waiting) -> None:
     order = order_of([moved, waiting("fresh", 8)])
     assert order[:7] == [f"fresh-{i}" for i in range(7)]
     assert set(order[7:]) == {"fresh-7", "a-moved-0", "a-moved-1"}
@@ -218,7 +228,7 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
     queues = [waiting(f"w{i}", **options) for i, options in enumerate(workloads)]
     released = {census.owner.workload: 0 for census, _ in queues}
     ranks = []
-    for turn in pace.turns(queues, 1000):
+    for turn in turns(queues):
         census = turn.census
         before = released[census.owner.workload]
         released[census.owner.workload] += 1
@@ -298,15 +308,15 @@ def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
     ],
 )
 def test_zeros_wait_while_a_workload_that_nothing_is_left_of_has_no_release_yet(
-    queues: Sequence[pace.Waiting], *, expected: bool
+    queues: Sequence[Waiting], *, expected: bool
 ) -> None:
-    assert pace.would_reach_zero(queues) is expected
+    assert would_reach_zero(*queues) is expected
 
 
 def test_zeros_wait_when_only_a_later_candidate_of_a_workload_is_on_a_dying_node() -> None:
     hinted_census, hinted = waiting("web", 1, node="n2")
     _, dying = waiting("web-z", 1)
-    assert pace.would_reach_zero([(hinted_census, [*hinted, *dying])])
+    assert would_reach_zero((hinted_census, [*hinted, *dying]))
 
 
 # The release.
@@ -318,7 +328,7 @@ def test_zeros_wait_when_only_a_later_candidate_of_a_workload_is_on_a_dying_node
 def test_a_release_says_why_until_when_and_how_many_have_to_stay(
     node: str, reason: ReleaseReason
 ) -> None:
-    (turn,) = pace.turns([waiting("web", 1, ready=2, node=node)], 10)
+    (turn,) = turns([waiting("web", 1, ready=2, node=node)], 10)
 
     decision = pace.release(turn)
 
@@ -339,13 +349,13 @@ def test_a_release_says_why_until_when_and_how_many_have_to_stay(
 @pytest.mark.parametrize("before", ["true", "false", ""])
 def test_a_release_remembers_what_do_not_disrupt_was(before: str) -> None:
     queue = waiting("web", 1, annotations={names.DO_NOT_DISRUPT: before})
-    (turn,) = pace.turns([queue], 10)
+    (turn,) = turns([queue], 10)
     away = patched(turn.candidate.pod, pace.release(turn).write)
     assert builders.release_on(away).do_not_disrupt == before
     assert away.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
 
 
 def test_a_release_promises_no_more_than_works_now() -> None:
-    (first, _) = pace.turns([waiting("web", 2, replicas=5, ready=1)], 10)
+    (first, _) = turns([waiting("web", 2, replicas=5, ready=1)], 10)
     away = patched(first.candidate.pod, pace.release(first).write)
     assert builders.release_on(away).wanted == 3

@@ -6,8 +6,9 @@ at once queues single replicas behind the big Deployments, so releases come in r
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from operator import itemgetter
 
 import msgspec
 
@@ -16,11 +17,12 @@ from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 
-type Waiting = tuple[Census, Sequence[Candidate]]
-"""The census of a ReplicaSet, and its pods that may be released when their turn comes."""
+type MayGo = Callable[[Pod], bool]
+"""Whether a pod may be released now, as far as it alone is concerned."""
 
 type _Rank = tuple[bool, bool, int, int, int, datetime, str]
 
@@ -33,11 +35,25 @@ class Turn(msgspec.Struct, frozen=True):
     candidate: Candidate
 
 
+class Queue(msgspec.Struct, frozen=True):
+    """The pods of one ReplicaSet that may be released, ranked, first to go first.
+
+    ``saves_from_zero``: nothing would be left of the workload, and none of it is released yet.
+    """
+
+    turns: Sequence[tuple[_Rank, Turn]]
+    saves_from_zero: bool
+
+
 WIDEST = 4
 """The window grows up to this many times its setting."""
 
 AHEAD = 20.0
 """Seconds of the ReplicaSet controller's work that may wait for it."""
+
+
+def _anybody(_: Pod) -> bool:
+    return True
 
 
 def short_of(censuses: Iterable[Census]) -> int:
@@ -58,11 +74,11 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
 
 
-def would_reach_zero(queues: Sequence[Waiting]) -> bool:
+def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:
     """Whether a workload that nothing would be left of still waits for its first release."""
     return any(
-        _is_nothing_left_of(census) and any(each.deadline.forced for each in candidates)
-        for census, candidates in queues
+        queue.saves_from_zero and any(may_go(turn.candidate.pod) for _, turn in queue.turns)
+        for queue in queues
     )
 
 
@@ -71,8 +87,8 @@ def _is_nothing_left_of(census: Census) -> bool:
     return not census.released and census.ready_off_doomed == 0
 
 
-def turns(queues: Sequence[Waiting], room_left: int) -> Sequence[Turn]:
-    """The candidates whose turn it is, first to go first, at most ``room_left``.
+def turns(queues: Iterable[Queue], room_left: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
+    """The candidates that may go and whose turn it is, first to go first, at most ``room_left``.
 
     - those on nodes that die before those under a mere hint;
     - then one pod of every workload that would otherwise reach zero;
@@ -80,19 +96,33 @@ def turns(queues: Sequence[Waiting], room_left: int) -> Sequence[Turn]:
     - then in rounds of 2, 4, 8 ... per workload;
     - then fewest ready replicas off doomed nodes; earliest deadline; uid.
     """
-    ranked = heapq.merge(*(_ranked(census, candidates) for census, candidates in queues))
-    return [turn for _, turn in itertools.islice(ranked, room_left)]
+    ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
+    going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
+    return itertools.islice(going, room_left)
 
 
-def _ranked(census: Census, candidates: Sequence[Candidate]) -> Iterator[tuple[_Rank, Turn]]:
+def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
+    """Rank the candidates of one ReplicaSet."""
     replica_set = census.replica_set
     if replica_set is None:
-        return
-    ahead = len(census.released) + len(census.off_doomed)
+        return Queue(turns=(), saves_from_zero=False)
     nothing_left = _is_nothing_left_of(census)
+    return Queue(
+        turns=list(_ranked(replica_set, census, candidates, nothing_left=nothing_left)),
+        saves_from_zero=nothing_left and any(each.deadline.forced for each in candidates),
+    )
+
+
+def _ranked(
+    replica_set: ReplicaSet,
+    census: Census,
+    candidates: Sequence[Candidate],
+    *,
+    nothing_left: bool,
+) -> Iterator[tuple[_Rank, Turn]]:
+    ahead = len(census.released) + len(census.off_doomed)
     ready = census.ready_off_doomed
-    ordered = sorted(candidates, key=_within_workload)
-    for position, candidate in enumerate(ordered):
+    for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
         is_first_of_zero = nothing_left and position == 0
         pod = candidate.pod
         rank = (

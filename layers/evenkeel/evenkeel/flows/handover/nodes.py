@@ -56,6 +56,7 @@ class NodeKeeper:
         self._states = states
         self._spot_count = spot_count
         self._others: Others | None = None
+        self.hangs_on_pods = False
 
     def cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for rebalance recommendations that the share allows now."""
@@ -91,8 +92,10 @@ class NodeKeeper:
     ) -> tuple[Sequence[Decision], datetime | None]:
         """Decide about every marked node; and when that changes though nothing else does.
 
-        ``handovers`` names the nodes that still have pods which go by handover.
+        ``handovers`` names the nodes that still have pods which go by handover. Afterwards
+        ``hangs_on_pods`` tells whether other pods, too, can change what was decided.
         """
+        self.hangs_on_pods = False
         self._ask_about_overdue(now)
         steps: list[Decision] = []
         dues: list[datetime | None] = []
@@ -103,6 +106,7 @@ class NodeKeeper:
                 continue
             state = self._states.of(node.instance_id, now)
             off = state in upkeep.OFF
+            self.hangs_on_pods |= off
             situation = Situation(
                 now=now,
                 node=node,

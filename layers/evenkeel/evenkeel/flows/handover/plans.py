@@ -9,7 +9,6 @@ from evenkeel.flows.handover.planning import Planner, WorkloadPlan
 from evenkeel.flows.handover.pods import controller_uid_of
 from evenkeel.flows.handover.view import View
 from evenkeel.model.decision import Decision
-from evenkeel.model.pod import Pod
 
 
 class Plans:
@@ -26,6 +25,7 @@ class Plans:
         self._untold: set[str] = set()
         self._writing: dict[str, Sequence[Decision]] = {}
         self._dues: dict[str, datetime] = {}
+        self._queues: dict[str, pace.Queue] = {}
 
     def __iter__(self) -> Iterator[WorkloadPlan]:
         """All plans."""
@@ -71,13 +71,10 @@ class Plans:
         """How many released pods have no replacement yet."""
         return pace.short_of(plan.census for plan in self if plan.census is not None)
 
-    def queues(self, may_go: Callable[[Pod], bool]) -> Sequence[pace.Waiting]:
-        """Who waits to be released, of those that may be."""
-        return [
-            (plan.census, [each for each in plan.plan.candidates if may_go(each.pod)])
-            for plan in self
-            if plan.census is not None and plan.plan.candidates
-        ]
+    @property
+    def queues(self) -> Collection[pace.Queue]:
+        """Who waits to be released, per ReplicaSet."""
+        return self._queues.values()
 
     def news(self, has_read: Callable[[str], bool]) -> Iterator[Decision]:
         """What new plans leave or wait for; each plan says it once.
@@ -97,9 +94,12 @@ class Plans:
             self._writing[uid] = writing
         if plan.plan.due is not None:
             self._dues[uid] = plan.plan.due
+        if plan.census is not None and plan.plan.candidates:
+            self._queues[uid] = pace.queue(plan.census, plan.plan.candidates)
 
     def _drop(self, uid: str) -> None:
         self._plans.pop(uid, None)
         self._untold.discard(uid)
         self._writing.pop(uid, None)
         self._dues.pop(uid, None)
+        self._queues.pop(uid, None)

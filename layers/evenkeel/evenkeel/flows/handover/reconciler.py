@@ -17,6 +17,7 @@ from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
 from evenkeel.ports import Arrival, Clock, Cluster, Reply
 from evenkeel.settings import HandoverSettings
 
@@ -74,6 +75,7 @@ class Reconciler:
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
         self._node_steps: Sequence[Decision] = ()
+        self._handovers: frozenset[str] | None = None
         self._nodes_due: datetime | None = None
 
     def observe(self) -> None:
@@ -83,7 +85,7 @@ class Reconciler:
         everyone = len(self._view.pods.active)
         for plan in self._plans:
             self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-        turns = pace.turns(self._plans.queues(lambda _: True), everyone)
+        turns = pace.turns(self._plans.queues, everyone)
         self._teller.tell(pace.release(turn) for turn in turns)
         self._plan_nodes(now)
         self._teller.tell(self._node_steps)
@@ -145,12 +147,14 @@ class Reconciler:
         stale = self._plans.controllers if self._view.dooms_changed else set()
         news = follower.news | self._plans.due(now) | stale
         self._plans.replan(news, now)
-        if news or self._view.nodes_changed or self._is_due(self._nodes_due, now):
+        concerned = self._keeper.hangs_on_pods or self._plans.handovers != self._handovers
+        if (news and concerned) or self._view.nodes_changed or self._is_due(self._nodes_due, now):
             self._plan_nodes(now)
         follower.caught_up()
 
     def _plan_nodes(self, now: datetime) -> None:
-        steps, self._nodes_due = self._keeper.plan(self._plans.handovers, now)
+        self._handovers = self._plans.handovers
+        steps, self._nodes_due = self._keeper.plan(self._handovers, now)
         self._node_steps = [*self._keeper.cordons(now), *steps]
 
     def _apply_forced(self, writer: Writer) -> None:
@@ -204,19 +208,22 @@ class Reconciler:
 
     def _release(self, writer: Writer, follower: Follower, now: datetime) -> None:
         """Release those whose turn it is, as far as the window and the session have room."""
-        waiting = self._plans.queues(
-            lambda pod: writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
-        )
+        if writer.room == 0 or not self._plans.queues:
+            return
+
+        def may_go(pod: Pod) -> bool:
+            return writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
+
         under_way = writer.count_under_way(Verb.RELEASE)
         short = self._plans.not_made_anew
         window = pace.window(
             self._settings.window,
             self._progress.rate(writer.accepted(Verb.RELEASE) - short, now),
-            zeros_wait=pace.would_reach_zero(waiting),
+            zeros_wait=pace.would_reach_zero(self._plans.queues, may_go),
         )
         room = min(window - short - under_way, writer.room)
         if room > 0:
-            for turn in pace.turns(waiting, room):
+            for turn in pace.turns(self._plans.queues, room, may_go):
                 self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
                 writer.submit(pace.release(turn))
 
