@@ -1,0 +1,1 @@
+"""All spot nodes of a cluster noticed at once, on a real control plane, through real queues."""

@@ -1,0 +1,63 @@
+"""The storms that are measured, as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Limit(StrEnum):
+    """What bounds the cluster's own controllers."""
+
+    NONE = "no QPS limit"
+    DEFAULT = "the controller manager's default (20 requests/s, burst 30)"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One storm.
+
+    ``spot`` nodes with room for ``per_spot`` pods each, all noticed within ``spread``
+    seconds. ``large`` Deployments of ``size`` replicas and ``large`` of one. ``idle`` on-demand
+    nodes with room for ``per_idle`` pods each; ``late`` of them appear only ``late_after``
+    seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
+    """
+
+    name: str
+    title: str
+    spot: int = 100
+    per_spot: int = 30
+    idle: int = 60
+    per_idle: int = 55
+    large: int = 50
+    size: int = 59
+    spread: float = 0.0
+    late: bool = False
+    late_after: float = 60.0
+    classes: int = 1
+    limit: Limit = Limit.NONE
+
+    @property
+    def pods(self) -> int:
+        """How many pods there are."""
+        return self.large * (self.size + 1)
+
+    @property
+    def workloads(self) -> int:
+        """How many Deployments there are."""
+        return 2 * self.large
+
+
+SCENARIOS: Final = {
+    each.name: each
+    for each in (
+        Scenario("A", "idle capacity, controllers without a QPS limit"),
+        Scenario(
+            "B",
+            "nodes appear 60 s after pods are Pending; notices over 180 s",
+            spread=180.0,
+            late=True,
+        ),
+        Scenario("C", "room for half of the pods, three priorities", per_idle=25, classes=3),
+        Scenario("D", "as A, controller manager at its default rate", limit=Limit.DEFAULT),
+    )
+}

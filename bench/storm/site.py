@@ -1,0 +1,227 @@
+"""The cluster of a storm: its nodes, its workloads, and what is done to it from outside."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from bench.storm.scenario import Limit, Scenario
+from tests.fixtures.control_plane import HERE, ControlPlane, Options
+
+NAMESPACE: Final = "default"
+CAPACITY: Final = "node.kubernetes.io/capacity"
+FILLING: Final = 240.0
+GRACE: Final = 30
+"""Seconds of every pod's terminationGracePeriodSeconds."""
+
+
+@contextmanager
+def launched() -> Iterator[ControlPlane]:
+    """A control plane without QPS limits, whose pods take 2-3 s to start."""
+    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
+        stages = Path(folder) / "stages.yaml"
+        text = (HERE / "stages.yaml").read_text()
+        quick = "durationMilliseconds: 1000\n    jitterDurationMilliseconds: 2000\n"
+        assert text.count(quick) == 1
+        slow = "durationMilliseconds: 2000\n    jitterDurationMilliseconds: 3000\n"
+        stages.write_text(text.replace(quick, slow))
+        with ControlPlane.launch(Options(unlimited=True, stages=stages)) as control_plane:
+            yield control_plane
+
+
+class Site:
+    """One scenario's cluster. Everything is measured in seconds of the monotonic clock."""
+
+    def __init__(
+        self, control_plane: ControlPlane, scenario: Scenario, spot: Mapping[str, str]
+    ) -> None:
+        """Nothing is there yet. ``spot`` names the node of each spot instance, by its id."""
+        self.control_plane = control_plane
+        self.scenario = scenario
+        self.spot = dict(spot)
+        self.idle = [f"on-demand-{number}" for number in range(scenario.idle)]
+
+    def fill(self) -> float:
+        """Run all pods on the spot nodes; seconds until all of them are Ready."""
+        scenario = self.scenario
+        self._add_spot_nodes()
+        for number in range(scenario.classes):
+            self.control_plane.apply(priority_class(number))
+        manifests = [
+            deployment(f"{kind}-{number:02d}", replicas, number % scenario.classes)
+            for number in range(scenario.large)
+            for kind, replicas in (("large", scenario.size), ("one", 1))
+        ]
+        began = time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(self.control_plane.apply, manifests))
+        self.wait_until_ready(scenario.pods, FILLING)
+        return time.monotonic() - began
+
+    def add_idle_nodes(self) -> None:
+        """Add the on-demand nodes, Ready."""
+        for name in self.idle:
+            self.add_idle_node(name)
+        for name in self.idle:
+            self.control_plane.wait_for_node(name)
+
+    def add_idle_node(self, name: str) -> None:
+        """Add one on-demand node, and do not wait for it."""
+        self._add_node(name, spot=False, pods=self.scenario.per_idle, wait=False)
+
+    def replace_spot_nodes(self, spot: Mapping[str, str]) -> None:
+        """The spot nodes are gone, and new ones are there."""
+        for name in self.spot.values():
+            self.control_plane.delete("v1", "Node", name)
+        self.spot = dict(spot)
+        self._add_spot_nodes()
+
+    def refill(self) -> float:
+        """Move all pods to the spot nodes by a bare deletion; seconds to full capacity."""
+        for name in self.idle:
+            self._set_unschedulable(name, value=True)
+        began = time.monotonic()
+        delete_all(self.control_plane)
+        self.wait_until_ready(self.scenario.pods, FILLING)
+        seconds = time.monotonic() - began
+        for name in self.idle:
+            self._set_unschedulable(name, value=False)
+        return seconds
+
+    def _set_unschedulable(self, name: str, *, value: bool) -> None:
+        self.control_plane.merge("v1", "Node", name, {"spec": {"unschedulable": value}})
+
+    def ready(self, selector: str = "") -> int:
+        """How many replicas are available, as the Deployments' own status says."""
+        items = self.control_plane.items("apps/v1", "Deployment", NAMESPACE, selector)
+        return sum(item.get("status", {}).get("availableReplicas", 0) for item in items)
+
+    def wait_until_ready(self, pods: int, seconds: float) -> None:
+        """Wait until so many replicas are available."""
+        give_up = time.monotonic() + seconds
+        while self.ready() < pods:
+            assert time.monotonic() < give_up, f"not {pods} pods Ready within {seconds:.0f} s"
+            time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
+
+    def limit_controllers(self) -> None:
+        """Start the controller manager anew as Kubernetes starts it, if the scenario says so."""
+        if self.scenario.limit is Limit.DEFAULT:
+            restart_controller_manager(self.control_plane)
+
+    def pending(self) -> int:
+        """How many pods wait for a node."""
+        query = "fieldSelector=status.phase%3DPending%2Cspec.nodeName%3D"
+        return len(self.control_plane.items("v1", "Pod", NAMESPACE, query))
+
+    def _add_spot_nodes(self) -> None:
+        for instance_id, name in self.spot.items():
+            provider_id = f"aws:///eu-central-1a/{instance_id}"
+            self._add_node(
+                name,
+                spot=True,
+                pods=self.scenario.per_spot,
+                provider_id=provider_id,
+                wait=False,
+            )
+        for name in self.spot.values():
+            self.control_plane.wait_for_node(name)
+
+    def _add_node(self, name: str, *, spot: bool, pods: int, **others: Any) -> None:
+        self.control_plane.add_node(
+            name,
+            spot=spot,
+            pods=pods,
+            cpu="64",
+            memory="256Gi",
+            labels={CAPACITY: "spot" if spot else "on-demand"},
+            **others,
+        )
+
+
+def delete_all(control_plane: ControlPlane) -> None:
+    """Delete every pod, as fast as the API server takes it. Does not wait for their end."""
+    names = [
+        pod["metadata"]["name"]
+        for pod in control_plane.items("v1", "Pod", NAMESPACE)
+        if "deletionTimestamp" not in pod["metadata"]
+    ]
+
+    def delete(name: str) -> None:
+        control_plane.delete("v1", "Pod", name, NAMESPACE)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(delete, names))
+
+
+def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
+    """A Deployment of the storm: Kubernetes' own defaults, grace period 30 s."""
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {
+                    "priorityClassName": f"storm-{priority}",
+                    "terminationGracePeriodSeconds": GRACE,
+                    "containers": [
+                        {
+                            "name": "app",
+                            "image": "registry.k8s.io/pause",
+                            "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+                        }
+                    ],
+                },
+            },
+        },
+    }
+
+
+def priority_class(number: int) -> dict[str, Any]:
+    """A priority; the higher its number, the more important. It pushes nobody away."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": f"storm-{number}"},
+        "value": 1_000 * number,
+        "preemptionPolicy": "Never",
+    }
+
+
+def restart_controller_manager(control_plane: ControlPlane) -> None:
+    """Replace the controller manager by one with Kubernetes' default limits.
+
+    The cluster's keeper ends every process whose id is in its folder, so the new one takes
+    the old one's place there.
+    """
+    (pid_file,) = control_plane.kubeconfig.parent.glob(
+        "clusters/*/pids/kube-controller-manager.pid"
+    )
+    pid = int(pid_file.read_text())
+    arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
+    kept = [each for each in arguments if not each.startswith("--kube-api-")]
+    os.kill(pid, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):
+        for _ in range(100):
+            os.kill(pid, 0)
+            time.sleep(0.1)  # noqa: TID251 - another process's time
+    log = (control_plane.kubeconfig.parent / "controller-manager.log").open("wb")
+    started = subprocess.Popen(
+        [*kept, "--kube-api-qps=20", "--kube-api-burst=30"],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    pid_file.write_text(str(started.pid))

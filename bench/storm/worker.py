@@ -1,0 +1,116 @@
+"""Evenkeel in a storm: `evenkeel poll` in a process of its own, held to one CPU and watched."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Final
+
+from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
+
+STARTING: Final = 30.0
+ENDING: Final = 40.0
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Worker:
+    """One process of `evenkeel poll`, pinned to one CPU by its affinity."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        """Watch it from now on."""
+        self.log = log
+        self.process = process
+        self.peak_mb = 0.0
+        self.cpu_seconds = 0.0
+        self._stopping = Event()
+        self._watcher = Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+
+    def kill(self) -> None:
+        """As a machine that loses power."""
+        self.process.kill()
+        self.process.wait(10)
+        self._stopping.set()
+
+    def end(self) -> int:
+        """SIGTERM; the exit code."""
+        self._sample()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(ENDING)
+        finally:
+            self._stopping.set()
+            self.process.kill()
+        return code
+
+    @property
+    def lines(self) -> list[str]:
+        """Its log so far."""
+        return self.log.read_text(errors="replace").splitlines()
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(0.2):
+            self._sample()
+
+    def _sample(self) -> None:
+        folder = Path(f"/proc/{self.process.pid}")
+        try:
+            status = (folder / "status").read_text()
+            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        for line in status.splitlines():
+            if line.startswith("VmHWM:"):
+                self.peak_mb = max(self.peak_mb, int(line.split()[1]) / 1024)
+        self.cpu_seconds = max(self.cpu_seconds, (int(fields[11]) + int(fields[12])) / TICKS)
+
+
+def own_cpu_seconds() -> float:
+    """What this process itself has used: the observer and the feeder."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+@contextmanager
+def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
+    """Start it, and wait until it polls."""
+    worker = start(aws, kubeconfig, log)
+    try:
+        yield worker
+    finally:
+        worker.process.kill()
+        worker.process.wait(10)
+
+
+def start(aws: Aws, kubeconfig: Path, log: Path) -> Worker:
+    """Start it, and wait until it polls. Whoever starts it ends it."""
+    command = [
+        *(sys.executable, "-c", "from cli.main import main; main()", "poll"),
+        *("--queue-url", aws.notice_queue),
+        *("--wake-up-queue-url", aws.wake_up_queue),
+        *("--endpoint-url", aws.endpoint),
+        *("--cluster-name", CLUSTER),
+        *("--kubeconfig", str(kubeconfig)),
+    ]
+    cpu = max(os.sched_getaffinity(0))
+    with log.open("ab") as stream:
+        process = subprocess.Popen(
+            ["taskset", "-c", str(cpu), *command],
+            env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+    worker = Worker(process, log)
+    give_up = time.monotonic() + STARTING
+    while not any("acts on the cluster" in line for line in worker.lines):
+        assert process.poll() is None, f"the worker ended at once: {worker.lines}"
+        assert time.monotonic() < give_up, "the worker does not start"
+        time.sleep(0.05)  # noqa: TID251 - another process's time
+    return worker
