@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from evenkeel.errors import InvalidError
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.names import is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
 from simulator.api.eviction import evict
@@ -205,6 +207,8 @@ class SimulatedCluster:
         self.server.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
     def _execute(self, request: Request) -> Result:
+        if isinstance(request, Get | Patch | Delete | Evict) and not is_path_segment(request.name):
+            raise InvalidError(f"{request.name!r} can be no object's name")
         match request:
             case Get():
                 wanted: type[KubernetesObject] = request.kind

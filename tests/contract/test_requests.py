@@ -63,6 +63,16 @@ def test_reading_patching_and_deleting_find_nothing_when_nothing_is_there(ground
         assert isinstance(ground.refused(request), NotFoundError)
 
 
+@pytest.mark.parametrize("name", ["", "..", "settings/status", "settings%"])
+def test_what_can_be_no_name_is_refused(ground: Ground, name: str) -> None:
+    for request in (
+        Get(ConfigMap, name, ground.namespace),
+        Patch(ConfigMap, name, {"data": {"a": "b"}}, ground.namespace),
+        Delete(ConfigMap, name, ground.namespace),
+    ):
+        assert isinstance(ground.refused(request), InvalidError)
+
+
 def test_all_requests_are_answered_in_their_order_when_several_are_performed(
     ground: Ground,
 ) -> None:

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
+from evenkeel.model.request import Get
+from evenkeel.model.workload import ReplicaSet
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene
-from tests.unit.handover.manifests import deployment
+from tests.unit.handover.manifests import deployment, job
 
 SOUND = {
     "v": 1,
@@ -29,7 +32,33 @@ SPOILT = {
     "no time zone": json.dumps(SOUND | {"deadline": "2026-11-21T12:10:00"}),
     "a year that cannot be reckoned with": json.dumps(SOUND | {"since": "0001-01-01T00:00:00Z"}),
     "nested too deep": "[" * 100_000,
+    "no controller": json.dumps(SOUND | {"controller": ""}),
+    "a controller's subresource": json.dumps(SOUND | {"controller": "web/scale"}),
+    "a controller that can be none": json.dumps(SOUND | {"controller": "Web"}),
+    "no controller's uid": json.dumps(SOUND | {"controllerUid": ""}),
+    "an end in another century": json.dumps(SOUND | {"deadline": "2199-01-01T00:00:00Z"}),
+    "made tomorrow": json.dumps(
+        SOUND | {"since": "2026-11-22T12:00:00Z", "deadline": "2026-11-22T12:10:00Z"}
+    ),
 }
+
+STRANGER = "11111111-1111-1111-1111-111111111111"
+
+
+def forged(name: str, node: str, **release: Any) -> dict[str, Any]:
+    """A pod that somebody who may do as he likes in his own namespace says was released."""
+    value = SOUND | {"controllerUid": STRANGER} | release
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "strange",
+            "labels": {"app": name, names.RELEASED_FROM: "abc"},
+            "annotations": {names.RELEASE: json.dumps(value)},
+        },
+        "spec": {"nodeName": node, "containers": [{"name": "main"}]},
+    }
 
 
 def spoil(scene: Scene, pod: str, annotation: str | None) -> None:
@@ -96,6 +125,61 @@ def test_one_spoilt_on_a_node_without_a_notice_goes_back_too(scene: Scene) -> No
     assert scene.story("lost") == ["30.0 roll-back UnreadableRelease"]
     (found,) = scene.cluster.objects("Pod")
     assert found["metadata"]["labels"] == {names.TEMPLATE_HASH: "abc"}
+
+
+@pytest.mark.parametrize("controller", ["", "x/scale", "..", "x"])
+def test_no_stranger_s_pod_keeps_others_from_being_handed_over(
+    scene: Scene, controller: str
+) -> None:
+    """Whatever it names, and whatever the API server answers to that."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"), job("report"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("web")
+    refused = ForbiddenError("replicasets.apps is forbidden")
+    scene.fail(refused, lambda r: isinstance(r, Get) and r.name == controller)
+    scene.apply(forged("bad", "o1", controller=controller))
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
+    assert scene.lowest("web") == 1
+    assert "ClusterUnavailable" not in scene.outcomes()
+
+
+def test_a_stranger_s_pod_does_not_hide_that_nodes_are_lost(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    refused = ForbiddenError("nodes is forbidden")
+    scene.fail(refused, lambda r: isinstance(r, Get) and r.name == "o1")
+    scene.apply(forged("bad", "o1", controller="x"), forged("worse", "o2", controller="x"))
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.lowest("web") == 1
+    assert "ClusterUnavailable" not in scene.outcomes()
+
+
+def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.begin()
+    refused = ForbiddenError("replicasets.apps is forbidden")
+    scene.fail(refused, lambda r: isinstance(r, Get) and r.kind is ReplicaSet)
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.outcomes()[-1] == "ClusterUnavailable"
+    assert any("is forbidden" in message for message, _ in scene.recorder.notes)
 
 
 @pytest.mark.parametrize("wanted", [0, -5, 10**9], ids=["nothing", "less than nothing", "too much"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import ExpiredError
+from evenkeel.errors import ExpiredError, InvalidError
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -267,3 +267,27 @@ def test_metadata_alone_is_asked_for_and_read(server: ScriptedServer, connect: C
     assert [item.name for item in listing.items] == ["n1"]
     accept = server.seen[0].headers["Accept"]
     assert "as=PartialObjectMetadataList" in accept
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "web-1/eviction", "web%2F1"])
+def test_what_can_be_no_name_is_refused_before_anything_is_asked(
+    name: str, server: ScriptedServer, connect: Connect
+) -> None:
+    """Without a name it would be a list, with a slash a subresource."""
+    requests: list[Request] = [
+        Get(Pod, name, "shop"),
+        Patch(Pod, name, {"metadata": {}}, "shop"),
+        Delete(Pod, name, "shop"),
+        Evict(name, "shop", uid="u1"),
+    ]
+    replies = connect().perform(requests)
+    assert [type(reply.error) for reply in replies] == [InvalidError] * 4
+    assert server.seen == []
+
+
+def test_a_namespace_that_can_be_none_is_refused_too(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    replies = connect().perform([Get(Pod, "web", "a/b"), List(Selection(Pod, namespace=".."))])
+    assert [type(reply.error) for reply in replies] == [InvalidError] * 2
+    assert server.seen == []

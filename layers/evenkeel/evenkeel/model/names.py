@@ -3,6 +3,7 @@
 Each name stands once, here. docs/design.md says what each one means.
 """
 
+import re
 from typing import Final
 
 DOOMED: Final = "evenkeel.dev/doomed"
@@ -71,3 +72,22 @@ CAPACITY_LABELS: Final = (
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""
+
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def is_subdomain(text: str) -> bool:
+    """Whether a text is a DNS subdomain name (RFC 1123), as names of most objects have to be.
+
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+    """
+    return len(text) <= 253 and _SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_path_segment(text: str) -> bool:
+    """Whether a text can be the name of any object at all: one segment of a URL's path.
+
+    Without a name the API server would answer for all objects of the kind, and with a slash
+    in it for a subresource.
+    """
+    return text not in ("", ".", "..") and not any(mark in text for mark in "/%")

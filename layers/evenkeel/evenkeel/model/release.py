@@ -5,7 +5,15 @@ from enum import StrEnum
 
 import msgspec
 
+from evenkeel.model.names import is_subdomain
 from evenkeel.model.notice import VERSION
+from evenkeel.model.times import is_sound
+
+LONGEST_RELEASE = timedelta(days=1)
+"""No release lasts longer: a day is also the most that a recommendation may be made to count."""
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far the clocks of those who release and those who read it may be apart."""
 
 
 class ReleaseReason(StrEnum):
@@ -38,6 +46,26 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def is_voluntary(self) -> bool:
         """Whether it is rolled back at its deadline, rather than carried through."""
         return self.reason is not ReleaseReason.INTERRUPTION
+
+    @property
+    def makes_sense(self) -> bool:
+        """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
+
+        - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
+        - its times can be reckoned with;
+        - it ends in time: a pod without a replacement would be watched until then.
+        """
+        return (
+            is_subdomain(self.controller)
+            and self.controller_uid != ""
+            and is_sound(self.since)
+            and is_sound(self.deadline)
+            and self.deadline - self.since <= LONGEST_RELEASE
+        )
+
+    def was_made_by(self, now: datetime) -> bool:
+        """Whether it does not claim to be made later than now, as far as clocks agree."""
+        return self.since <= now + CLOCK_SKEW
 
 
 class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -21,7 +21,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import COOLDOWN_FIRST, Cooldown, ReleaseReason
+from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
 from evenkeel.model.request import Delete, Evict
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -134,6 +134,13 @@ def test_a_pod_on_a_doomed_node_waits_for_its_turn_to_be_released(
     assert candidates(found) == ["a"]
     assert found.candidates[0].deadline.at == dooms["n1"].deadline
     assert found.candidates[0].deadline.forced is (dooms is DYING)
+
+
+def test_no_release_is_planned_for_longer_than_one_is_believed() -> None:
+    """A notice of a time that its sender's clock had wrong by days."""
+    notice = builders.notice(deadline=NOW + timedelta(days=3))
+    found = Scene({"n1": notice}).moving("a").plan()
+    assert found.candidates[0].deadline.at == NOW + LONGEST_RELEASE
     assert (found.steps, found.fresh_steps) == ([], [])
 
 

@@ -11,8 +11,9 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import InvalidError, UnavailableError
 from evenkeel.model.meta import KubernetesObject, Resource
+from evenkeel.model.names import is_path_segment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
 
@@ -105,9 +106,9 @@ def decode[T](decoder: msgspec.json.Decoder[T], body: bytes | msgspec.Raw, what:
 
 
 def get(request: Get[Any]) -> Call:
-    """Read one object."""
+    """Read one object. Raises InvalidError for what can be no name."""
     resource = request.kind.resource
-    target = path(resource, request.namespace, request.name)
+    target = object_path(resource, request.namespace, request.name)
     return Call(
         "GET", target, f"get {_named(resource, request.namespace, request.name)}", safe=True
     )
@@ -149,9 +150,9 @@ def watch(selection: Selection[Any], resource_version: str, seconds: int) -> Cal
 
 
 def patch(request: Patch) -> Call:
-    """Change one object."""
+    """Change one object. Raises InvalidError for what can be no name."""
     resource = request.kind.resource
-    target = path(resource, request.namespace, request.name, request.subresource)
+    target = object_path(resource, request.namespace, request.name, request.subresource)
     return Call(
         "PATCH",
         _with(target, {"fieldManager": FIELD_MANAGER}),
@@ -179,7 +180,10 @@ def create(request: Create) -> Call:
 
 
 def delete(request: Delete) -> Call:
-    """Delete one object, and what it owns after it, as kubectl does."""
+    """Delete one object, and what it owns after it, as kubectl does.
+
+    Raises InvalidError for what can be no name: without one it would be all of them.
+    """
     resource = request.kind.resource
     options: dict[str, Any] = {
         "apiVersion": "v1",
@@ -192,7 +196,7 @@ def delete(request: Delete) -> Call:
         options["gracePeriodSeconds"] = request.grace_seconds
     return Call(
         "DELETE",
-        path(resource, request.namespace, request.name),
+        object_path(resource, request.namespace, request.name),
         f"delete {_named(resource, request.namespace, request.name)}",
         body=msgspec.json.encode(options),
     )
@@ -211,20 +215,39 @@ def evict(request: Evict) -> Call:
     }
     return Call(
         "POST",
-        path(Pod.resource, request.namespace, request.name, "eviction"),
+        object_path(Pod.resource, request.namespace, request.name, "eviction"),
         f"evict {_named(Pod.resource, request.namespace, request.name)}",
         body=msgspec.json.encode(eviction),
     )
 
 
-def path(resource: Resource, namespace: str = "", name: str = "", subresource: str = "") -> str:
-    """Where a resource, or one object of it, lives: ``/apis/apps/v1/namespaces/n/...``."""
+def path(resource: Resource, namespace: str = "") -> str:
+    """Where the objects of a kind live: ``/apis/apps/v1/namespaces/n/...``.
+
+    Raises InvalidError if what stands for the namespace can be no name.
+    """
     parts = ["apis", resource.group] if resource.group else ["api"]
     parts.append(resource.version)
     if namespace and resource.namespaced:
-        parts += ["namespaces", namespace]
-    parts += [resource.plural, name, subresource]
-    return "".join(f"/{quote(part, safe='')}" for part in parts if part)
+        parts += ["namespaces", _checked(namespace)]
+    parts.append(resource.plural)
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def object_path(resource: Resource, namespace: str, name: str, subresource: str = "") -> str:
+    """Where one object lives, or a subresource of it.
+
+    Raises InvalidError for what can be no name: the path would lead somewhere else, without a
+    name to all objects of the kind. A stranger's annotation can have brought it here.
+    """
+    parts = [_checked(name), subresource] if subresource else [_checked(name)]
+    return path(resource, namespace) + "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _checked(name: str) -> str:
+    if not is_path_segment(name):
+        raise InvalidError(f"{name!r} can be no object's name")
+    return name
 
 
 def selectors(selection: Selection[Any]) -> dict[str, str]:

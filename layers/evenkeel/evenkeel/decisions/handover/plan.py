@@ -13,7 +13,7 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Cooldown
+from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 from evenkeel.model.request import Write
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
@@ -209,7 +209,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
             return _wait(census, pod, "TooLateForHandover", last), last
         if failure is not None:
             return _wait(census, pod, "CannotBeReplaced", last), last
-        return Candidate(pod, deadline), last - SHORTEST_HANDOVER
+        return _candidate(census, pod, deadline), last - SHORTEST_HANDOVER
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
@@ -217,7 +217,13 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     if hold is not None:
         reason, message = hold
         return _decide(census, pod, Verb.LEAVE, reason, message), due
-    return Candidate(pod, deadline), due
+    return _candidate(census, pod, deadline), due
+
+
+def _candidate(census: Census, pod: Pod, deadline: Deadline) -> Candidate:
+    """A pod that may be released; no release is made that would not be believed."""
+    latest = census.now + LONGEST_RELEASE
+    return Candidate(pod, msgspec.structs.replace(deadline, at=min(deadline.at, latest)))
 
 
 def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
-from evenkeel.flows.handover.pods import kind_of, read_release
+from evenkeel.flows.handover.pods import believed_release, kind_of
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
@@ -149,7 +149,7 @@ class Planner:
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
         rules = handover.Rules(margin=self._margin(pods, now), budgets=budgets)
         unreadable = Plan(
-            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod)]
+            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
         return WorkloadPlan(
             plan=_together(
@@ -250,8 +250,8 @@ def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bo
     return pods[0].released if owner is None else kind_of(owner) == "ReplicaSet"
 
 
-def _is_unreadable(pod: Pod) -> bool:
-    return pod.released and pod.controller is None and read_release(pod) is None
+def _is_unreadable(pod: Pod, now: datetime) -> bool:
+    return pod.released and pod.controller is None and believed_release(pod, now) is None
 
 
 def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:

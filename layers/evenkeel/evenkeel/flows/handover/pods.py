@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -9,14 +10,13 @@ from evenkeel.model import names
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
-from evenkeel.model.times import is_sound
 
 
 def read_release(pod: Pod) -> Release | None:
     """What the annotation of a released pod says; None if it makes no sense.
 
-    Anybody who may annotate pods can have written it, so times without a zone, and times that
-    cannot be reckoned with, are no release either.
+    Anybody who may annotate pods can have written it, so one that Evenkeel would not write is
+    no release either.
     """
     text = pod.metadata.annotations.get(names.RELEASE)
     if text is None:
@@ -25,7 +25,13 @@ def read_release(pod: Pod) -> Release | None:
         release = msgspec.json.decode(text, type=Release)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return release if is_sound(release.deadline) and is_sound(release.since) else None
+    return release if release.makes_sense else None
+
+
+def believed_release(pod: Pod, now: datetime) -> Release | None:
+    """What the annotation of a released pod says; None if it cannot be true by now."""
+    release = read_release(pod)
+    return release if release is not None and release.was_made_by(now) else None
 
 
 def controller_uid_of(pod: Pod) -> str:

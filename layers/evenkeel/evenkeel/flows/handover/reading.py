@@ -1,5 +1,6 @@
 """Gathering: what an invocation reads before it decides anything."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,12 @@ import msgspec
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Surroundings
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import (
+    NotFoundError,
+    ThrottledError,
+    UnauthenticatedError,
+    UnavailableError,
+)
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.pods import kind_of, read_release
@@ -23,13 +29,17 @@ from evenkeel.model.surroundings import (
     Service,
 )
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-from evenkeel.ports import Cluster
+from evenkeel.ports import Cluster, Reply
 
 _CONTROLLERS: dict[str, type[ReplicaSet | StatefulSet | Job]] = {
     "ReplicaSet": ReplicaSet,
     "StatefulSet": StatefulSet,
     "Job": Job,
 }
+
+
+MANY = 8
+"""So many objects of one kind and namespace, and more, are read by one listing."""
 
 
 def read_marks(cluster: Cluster, view: View) -> None:
@@ -64,11 +74,9 @@ def find_lost_nodes(cluster: Cluster, view: View) -> None:
     requests = [Get(Node, name) for name in sorted(names - set(view.nodes) - {""})]
     if not requests:
         return
-    for request, reply in zip(requests, cluster.perform(requests), strict=True):
+    for request, reply in zip(requests, _shown(cluster.perform(requests)), strict=True):
         if isinstance(reply.error, NotFoundError):
             view.lose_node(request.name)
-        else:
-            answer(reply)
 
 
 def read_peers(cluster: Cluster, view: View) -> None:
@@ -87,7 +95,7 @@ def read_owners(cluster: Cluster, view: View) -> None:
     """
     wanted = {uid: get for pod in view.pods.active for uid, get in _controller_of(pod)}
     missing = {uid: get for uid, get in wanted.items() if uid not in view.controllers}
-    for uid, controller in get_all(cluster, missing).items():
+    for uid, controller in find_all(cluster, missing).items():
         if isinstance(controller, ReplicaSet | StatefulSet | Job):
             view.controllers[uid] = controller
     above = {
@@ -96,7 +104,7 @@ def read_owners(cluster: Cluster, view: View) -> None:
         if (owner := controller.controller) is not None and kind_of(owner) == "Deployment"
     }
     missing = {uid: get for uid, get in above.items() if uid not in view.deployments}
-    for uid, deployment in get_all(cluster, missing).items():
+    for uid, deployment in find_all(cluster, missing).items():
         if isinstance(deployment, Deployment):
             view.deployments[uid] = deployment
 
@@ -163,14 +171,48 @@ def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequen
     return found
 
 
+def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
+    """As ``get_all``, and many of one kind and namespace by one listing. Raises ClusterError."""
+    groups: defaultdict[Selection[Any], set[str]] = defaultdict(set)
+    for uid, request in requests.items():
+        groups[Selection(request.kind, request.namespace)].add(uid)
+    listed = [selection for selection, uids in groups.items() if len(uids) > MANY]
+    found = {
+        item.uid: item
+        for items in list_all(cluster, [List(selection) for selection in listed])
+        for item in items
+        if item.uid in requests
+    }
+    missing = {uid: request for uid, request in requests.items() if uid not in found}
+    return found | get_all(cluster, missing)
+
+
 def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """The objects found, by the uid that they were asked for and have. Raises ClusterError."""
+    """The objects found, by the uid that they were asked for and have.
+
+    One that the API server will not show is left out like one that is not there: nothing is
+    taken away from a controller that cannot be read. Raises ClusterError as ``_shown`` does.
+    """
     found: dict[str, KubernetesObject] = {}
-    replies = cluster.perform(list(requests.values()))
+    replies = _shown(cluster.perform(list(requests.values())))
     for uid, reply in zip(requests, replies, strict=True):
-        if isinstance(reply.error, NotFoundError):
-            continue
-        item = answer(reply)
-        if isinstance(item, KubernetesObject) and item.uid == uid:
-            found[uid] = item
+        if isinstance(reply.result, KubernetesObject) and reply.result.uid == uid:
+            found[uid] = reply.result
     return found
+
+
+def _shown(replies: Sequence[Reply]) -> Sequence[Reply]:
+    """Replies about single objects, after a look at their errors.
+
+    An error that is about one object must not keep all others from being looked after: a
+    stranger may have named it. Raises the ClusterError where the API server did not answer,
+    and where it refuses every single object, for then it is not the objects.
+    """
+    errors = [reply.error for reply in replies if reply.error is not None]
+    for error in errors:
+        if isinstance(error, UnavailableError | ThrottledError | UnauthenticatedError):
+            raise error
+    if len(errors) == len(replies) and not any(isinstance(e, NotFoundError) for e in errors):
+        for error in errors:
+            raise error
+    return replies

@@ -7,7 +7,13 @@ from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
-from evenkeel.flows.handover.pods import Pods, controller_uid_of, kind_of, read_release
+from evenkeel.flows.handover.pods import (
+    Pods,
+    believed_release,
+    controller_uid_of,
+    kind_of,
+    read_release,
+)
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -148,11 +154,11 @@ def take_census(
 ) -> Census:
     """Sort the active pods of a ReplicaSet into owned and released ones.
 
-    A released pod whose annotation cannot be read is in neither.
+    A released pod whose annotation cannot be believed is in neither.
     """
     released = []
     for pod in pods:
-        release = read_release(pod) if pod.released and pod.controller is None else None
+        release = believed_release(pod, now) if pod.released and pod.controller is None else None
         if release is not None:
             released.append(ReleasedPod(pod, release))
     return Census(
