@@ -182,6 +182,30 @@ def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene)
     assert any("is forbidden" in message for message, _ in scene.recorder.notes)
 
 
+def test_nobody_is_kept_busy_by_a_pod_that_says_it_was_released(scene: Scene) -> None:
+    """On a living node, long before its deadline, its replacement never to come."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", pod={"nodeSelector": {"no": "node"}}))
+    scene.begin()
+    (replica_set,) = (obj["metadata"] for obj in scene.cluster.objects("ReplicaSet"))
+    pod = forged(
+        "bad",
+        "s1",
+        deadline="2026-11-22T11:00:00Z",
+        controller=replica_set["name"],
+        controllerUid=replica_set["uid"],
+    )
+    pod["metadata"]["namespace"] = "default"
+    scene.apply(pod)
+
+    scene.run(until=20 * 60)
+
+    assert scene.story("bad") == ["30.0 wait ReplacementPending", "860.0 roll-back DeadlinePassed"]
+    turns = len(scene.outcomes())
+    assert turns <= 22
+    assert len(scene.requests) <= 30 * turns
+
+
 @pytest.mark.parametrize("wanted", [0, -5, 10**9], ids=["nothing", "less than nothing", "too much"])
 def test_a_count_that_was_forged_costs_no_more_than_what_is_there(
     scene: Scene, wanted: int

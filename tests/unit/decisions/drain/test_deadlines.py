@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import (
+    LONGEST_UNNOTICED,
     Deadline,
     node_deadline,
     queue_margin,
@@ -124,6 +125,11 @@ def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
 ) -> None:
     release = builders.release(reason=reason, deadline=IN_120_S)
     assert released_deadline(release, None) == Deadline(IN_120_S, forced=False)
+
+
+def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_may_take() -> None:
+    release = builders.release(deadline=NOW + timedelta(days=1))
+    assert released_deadline(release, None) == Deadline(NOW + LONGEST_UNNOTICED, forced=False)
 
 
 @pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])

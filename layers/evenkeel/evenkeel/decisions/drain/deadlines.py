@@ -11,6 +11,9 @@ from evenkeel.model.release import Release
 LONGEST_GRACE = timedelta(seconds=45)
 """No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
 
+LONGEST_UNNOTICED = timedelta(minutes=15)
+"""A pod on a node without a notice goes back so long after its release, whatever that says."""
+
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync."""
 
@@ -46,10 +49,11 @@ def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
     - its node dies: the node's. The pod's own, of a recommendation that expires sooner, would
       only take it away while its node still lives;
     - its node may die: the earlier of both, and it goes back then;
-    - its node turned out to live: its own, and it goes back, whatever it was released for.
+    - its node turned out to live: its own, and it goes back, whatever it was released for; and
+      before long, for then nothing but the annotation says how long that may take.
     """
     if notice is None:
-        return Deadline(release.deadline, forced=False)
+        return Deadline(min(release.deadline, release.since + LONGEST_UNNOTICED), forced=False)
     if not notice.is_hint:
         return Deadline(notice.deadline, forced=True)
     return Deadline(min(notice.deadline, release.deadline), forced=False)

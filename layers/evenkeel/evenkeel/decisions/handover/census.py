@@ -81,6 +81,15 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
 
     @cached_property
+    def is_handing_over(self) -> bool:
+        """Whether pods are released from doomed nodes: whoever releases them watches over them.
+
+        One on another node can wait for the next look: its node lives. Its release may also
+        be a stranger's word, who must not keep anybody busy with it.
+        """
+        return any(self.is_doomed(item.pod) for item in self.released)
+
+    @cached_property
     def off_doomed(self) -> Sequence[Pod]:
         """Owned pods that already have a place off doomed nodes."""
         return [

@@ -56,7 +56,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def restless(self) -> bool:
         """Whether something other than the mere passing of time can change the plan soon."""
-        released = self.census is not None and bool(self.census.released)
+        released = self.census is not None and self.census.is_handing_over
         writing = any(step.write is not None for step in self.plan.steps)
         waiting = bool(self.plan.fresh_steps or self.plan.candidates)
         return self.polled or released or writing or waiting
@@ -160,7 +160,7 @@ class Planner:
             ),
             census=census,
             polled=any(mover.route.way is Way.RATIONED for mover in others)
-            or bool(census.released and census.spare_in_rollout is not None),
+            or (census.is_handing_over and census.spare_in_rollout is not None),
             pressing=any(mover.deadline.forced for mover in moving)
             or any(census.deadline_of(item).forced for item in census.released),
             voluntary=any(not mover.deadline.forced for mover in moving),
