@@ -1,0 +1,461 @@
+"""Both functions with the rights of manifests/rbac and no others: enough for all that they do."""
+
+import base64
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.utils import CryptographyDeprecationWarning
+from cryptography.x509.oid import NameOID
+
+from cli.poll.in_process import InProcessQueue
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.errors import ForbiddenError
+from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Arrival, Cluster, Instance, Reply, Session
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from tests.e2e.application import CLUSTER_NAME
+from tests.e2e.harness import Site
+from tests.e2e.manifests import (
+    bare_pod,
+    budget,
+    deployment,
+    job,
+    stateful_set,
+    volume,
+)
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+pytestmark = pytest.mark.controlplane
+
+MANIFESTS = ROOT / "manifests" / "rbac"
+FUNCTIONS = ("interruption", "handover")
+HINT = timedelta(seconds=90)
+"""A hint that ends within a minute releases nothing."""
+AGO = 95.0
+"""How old the warning is when it comes: 25 s are left of its 120."""
+
+ROBOT = {
+    "apiVersion": "example.com/v1",
+    "kind": "Robot",
+    "name": "robot",
+    "uid": "8c1f0d5e-0000-4000-8000-000000000001",
+    "controller": True,
+}
+"""An owner that Kubernetes knows nothing of."""
+
+type Right = tuple[str, str]
+"""A verb and a resource: ``patch``, ``apps/deployments``; a subresource follows its resource."""
+
+AFTER_A_CONFLICT: set[Right] = {("get", "pods")}
+"""What is used only where somebody else changed an object just before Evenkeel wrote."""
+
+
+@dataclass
+class Rights:
+    """What was asked of a Cluster, as RBAC words it, and what was refused."""
+
+    used: set[Right] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+
+    def ask(self, request: Request) -> None:
+        verb, kind, subresource = _in_rbac(request)
+        self.note(verb, kind, subresource)
+
+    def note(self, verb: str, kind: type[KubernetesObject], subresource: str = "") -> None:
+        resource = "/".join(filter(None, (kind.resource.group, kind.resource.plural, subresource)))
+        self.used.add((verb, resource))
+
+    def hear(self, arrival: Arrival | Reply) -> None:
+        if isinstance(arrival, Reply) and isinstance(arrival.error, ForbiddenError):
+            self.refused.append(f"{arrival.request}: {arrival.error}")
+
+
+def _in_rbac(request: Request) -> tuple[str, type[KubernetesObject], str]:
+    match request:
+        case Get(kind=kind):
+            return "get", kind, ""
+        case List(selection=selection):
+            return "list", selection.kind, ""
+        case Patch(kind=kind, subresource=subresource):
+            return "patch", kind, subresource
+        case Create(object=item):
+            return "create", type(item), ""
+        case Delete(kind=kind):
+            return "delete", kind, ""
+        case Evict():
+            return "create", Pod, "eviction"
+
+
+class WatchedCluster:
+    """A Cluster that notes the rights that it needs."""
+
+    def __init__(self, cluster: Cluster, rights: Rights) -> None:
+        self._cluster = cluster
+        self._rights = rights
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        for request in requests:
+            self._rights.ask(request)
+        replies = self._cluster.perform(requests)
+        for reply in replies:
+            self._rights.hear(reply)
+        return replies
+
+    def session(self) -> Session:
+        return WatchedSession(self._cluster.session(), self._rights)
+
+
+class WatchedSession:
+    def __init__(self, session: Session, rights: Rights) -> None:
+        self._session = session
+        self._rights = rights
+
+    def submit(self, request: Request) -> None:
+        self._rights.ask(request)
+        self._session.submit(request)
+
+    def watch(self, selection: Selection[Any]) -> None:
+        self._rights.note("list", selection.kind)
+        self._rights.note("watch", selection.kind)
+        self._session.watch(selection)
+
+    def unwatch(self, selection: Selection[Any]) -> None:
+        self._session.unwatch(selection)
+
+    def next(self, timeout: timedelta) -> Sequence[Arrival]:
+        arrivals = self._session.next(timeout)
+        for arrival in arrivals:
+            self._rights.hear(arrival)
+        return arrivals
+
+    @property
+    def in_flight(self) -> int:
+        return self._session.in_flight
+
+    @property
+    def capacity(self) -> int:
+        return self._session.capacity
+
+    def __enter__(self) -> Self:
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._session.__exit__(*exc_info)
+
+
+class Deployed:
+    """Both functions, each a member of its group alone; the test's thread plays Lambda."""
+
+    def __init__(self, site: Site, clusters: dict[str, RestCluster]) -> None:
+        self.site = site
+        self.rights = {name: Rights() for name in FUNCTIONS}
+        self.recorder = InMemoryRecorder()
+        self.notices = InProcessQueue(site.clock, "notices")
+        self.wake_ups = InProcessQueue(site.clock, "wake-ups")
+        watched = {name: WatchedCluster(clusters[name], self.rights[name]) for name in FUNCTIONS}
+        self._interruption = interruption.build(
+            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, rebalance_expiry=HINT),
+            watched["interruption"],
+            site.instances,
+            self.notices,
+            self.wake_ups,
+            site.clock,
+            self._tell(watched["interruption"]),
+        )
+        self._handover = handover.build(
+            HandoverSettings(
+                mode=Mode.ACT,
+                cluster_name=CLUSTER_NAME,
+                work=timedelta(seconds=3),
+                rebalance_expiry=HINT,
+                rebalance_share=1.0,
+            ),
+            watched["handover"],
+            site.instances,
+            self.wake_ups,
+            site.clock,
+            self._tell(watched["handover"]),
+        )
+
+    def _tell(self, cluster: Cluster) -> Tee:
+        log = self.recorder
+        return Tee(log, ClusterEvents(cluster, self.site.clock, log, observes=False))
+
+    def run_until(self, what: str, probe: Callable[[], object], seconds: float = 60.0) -> None:
+        def turn() -> object:
+            self._invoke(self.notices, self._interruption)
+            self._invoke(self.wake_ups, self._handover)
+            return probe()
+
+        try:
+            self.site.wait_for(what, turn, seconds)
+        finally:
+            # pytest shows it with a failure.
+            for decision in self.recorder.decisions:
+                sys.stdout.write(f"{decision.verb} {decision.subject}: {decision.message}\n")
+
+    @staticmethod
+    def _invoke(queue: InProcessQueue, handler: Handler) -> None:
+        batch = queue.receive(timedelta())
+        if not batch:
+            return
+        answer = handler({"Records": batch}, None)
+        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
+        queue.delete([record for record in batch if record["messageId"] not in failed])
+
+
+def kubeconfig_of(control_plane: ControlPlane, group: str, folder: Path) -> Path:
+    """A kubeconfig of somebody who is in this group and in none besides."""
+    config = yaml.safe_load(control_plane.kubeconfig.read_text())
+    (pki,) = control_plane.kubeconfig.parent.glob("clusters/*/pki")
+    with warnings.catch_warnings():
+        # The authority that kwokctl makes has the serial number 0.
+        warnings.simplefilter("ignore", CryptographyDeprecationWarning)
+        authority = x509.load_pem_x509_certificate((pki / "ca.crt").read_bytes())
+    signer = serialization.load_pem_private_key((pki / "ca.key").read_bytes(), password=None)
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = SystemClock().now()
+    subject = [
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, group),
+        x509.NameAttribute(NameOID.COMMON_NAME, f"{group}-function"),
+    ]
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name(subject))
+        .issuer_name(authority.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(hours=2))
+        .add_extension(x509.ExtendedKeyUsage([x509.OID_CLIENT_AUTH]), critical=False)
+        .sign(signer, hashes.SHA256())  # type: ignore[arg-type]  # whatever key kwokctl made
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    config["users"][0]["user"] = {
+        "client-certificate-data": _base64(certificate.public_bytes(serialization.Encoding.PEM)),
+        "client-key-data": _base64(private),
+    }
+    path = folder / f"{group}.kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+@pytest.fixture(scope="module")
+def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """A control plane with the manifests' rights; their namespace stays, for the other tests."""
+    control_plane.kubectl("apply", "-k", str(MANIFESTS))
+    yield control_plane
+    for kind in ("clusterrolebinding", "clusterrole"):
+        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+@pytest.fixture(scope="module")
+def clusters(
+    granted: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, RestCluster]]:
+    """The cluster as each function sees it."""
+    folder = tmp_path_factory.mktemp("kubeconfigs")
+    paths = {n: kubeconfig_of(granted, f"evenkeel-{n}", folder) for n in FUNCTIONS}
+    opened = {name: from_kubeconfig(kubeconfig=str(path)) for name, path in paths.items()}
+    yield opened
+    for cluster in opened.values():
+        cluster.close()
+
+
+@pytest.fixture(scope="module")
+def story(control_plane: ControlPlane, clusters: dict[str, RestCluster]) -> Iterator[Deployed]:
+    """A hint that comes to nothing, and then a warning, with one workload of every kind.
+
+    The node of the warning is lost in the end.
+    """
+    with control_plane.namespace() as namespace, Site.open(control_plane, namespace) as site:
+        deployed = Deployed(site, clusters)
+        _hint(deployed)
+        _warning(deployed, namespace)
+        yield deployed
+
+
+def _hint(deployed: Deployed) -> None:
+    """No replacement finds room: at the end of the hint everything goes back and rests."""
+    site = deployed.site
+    stuck = deployment("stuck", 1, cpu="5")
+    alone = {**deployment("alone", 1, cpu="5"), "kind": "ReplicaSet"}
+    alone["spec"]["selector"]["matchLabels"][names.TEMPLATE_HASH] = "own"
+    alone["spec"]["template"]["metadata"]["labels"][names.TEMPLATE_HASH] = "own"
+    site.add_nodes("hinted", cpu="12")
+    site.run(stuck, alone)
+    deployed.notices.put(json.dumps(site.recommendation("hinted")))
+    deployed.run_until(
+        "both workloads' pods to be released",
+        lambda: site.released("stuck") and site.released("alone"),
+    )
+    site.clock.skip(HINT)
+
+    def rests(kind: str, name: str) -> bool:
+        return names.COOLDOWN in site.get("apps/v1", kind, name)["metadata"]["annotations"]
+
+    deployed.run_until(
+        "both workloads to rest",
+        lambda: rests("Deployment", "stuck") and rests("ReplicaSet", "alone"),
+    )
+    site.cordon("hinted")
+
+
+def _warning(deployed: Deployed, namespace: str) -> None:
+    site = deployed.site
+    site.add_nodes("doomed", cpu="4")
+    site.apply(*volume("ledger", namespace), budget("web", minAvailable=1))
+    # A budget that never allows a disruption: at the last moment they are deleted.
+    site.apply(budget("db", minAvailable=1), budget("batch", minAvailable=1))
+    mounted = {"name": "data", "persistentVolumeClaim": {"claimName": "ledger"}}
+    site.run(deployment("web", 1), deployment("api", 3))
+    site.run(deployment("ledger", 1, volumes=[mounted]), stateful_set("db", 1))
+    robots = bare_pod("robots")
+    robots["metadata"]["ownerReferences"] = [ROBOT]
+    site.run(job("batch"), bare_pod("shell"), robots, pods=1)
+    site.add_nodes("other", spot=False, cpu="4")
+    lost = bare_pod("lost", nodeName=site.node_name("other"))
+    lost["metadata"]["labels"][names.RELEASED_FROM] = "gone"
+    site.run(lost, pods=1)
+    booting = Instance(
+        instance_id="i-0123456789abcdef0",
+        state="running",
+        tags={f"kubernetes.io/cluster/{CLUSTER_NAME}": "owned"},
+    )
+    site.instances.add(booting)
+    unborn = dict(site.warning("doomed", ago=AGO))
+    unborn["detail"] = {**unborn["detail"], "instance-id": booting.instance_id}
+    deployed.notices.put(json.dumps(site.warning("doomed", ago=AGO)))
+    deployed.notices.put(json.dumps(unborn))
+    deployed.run_until("the doomed node to be empty", lambda: not site.pods_on("doomed"))
+    site.terminate("doomed")
+    control_plane = site.control_plane
+    control_plane.delete_node(site.node_name("doomed"))
+    deployed.run_until(
+        "everything to be done", lambda: deployed.wake_ups.next_visible is None, seconds=40.0
+    )
+
+
+def allowed(function: str) -> set[Right]:
+    """What the manifests allow a function's group, wherever it is allowed."""
+    documents = list(yaml.safe_load_all((MANIFESTS / f"{function}.yaml").read_text()))
+    return {
+        (verb, "/".join(filter(None, (group, resource))))
+        for document in documents
+        for rule in document.get("rules", ())
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_nothing_that_a_function_does_is_forbidden(function: str, story: Deployed) -> None:
+    assert story.rights[function].refused == []
+    assert story.recorder.total("WritesFailed") == 0
+    assert story.recorder.total("EventsLeftOut") == 0
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Deployed) -> None:
+    used = story.rights[function].used
+    assert used <= allowed(function)
+    assert allowed(function) - used <= AFTER_A_CONFLICT
+
+
+def test_the_pods_were_handed_over_and_the_events_tell(story: Deployed) -> None:
+    site = story.site
+    assert site.is_settled("web", 1, "other")
+    assert site.is_settled("api", 3, "other")
+    assert site.witness.lowest("web") == 1
+    assert site.witness.lowest("api") == 3
+    doomed = site.node_name("doomed")
+    told = site.control_plane.items(
+        "v1", "Event", "default", f"fieldSelector=involvedObject.name%3D{doomed}"
+    )
+    assert any(event["source"]["component"] == "evenkeel" for event in told)
+
+
+@pytest.mark.parametrize(
+    ("function", "verb", "resource", "namespace"),
+    [
+        ("interruption", "list", "pods", "default"),
+        ("interruption", "create", "pods/eviction", "default"),
+        ("interruption", "delete", "nodes", ""),
+        ("interruption", "create", "events", "kube-system"),
+        (
+            "interruption",
+            "patch",
+            "leases.coordination.k8s.io/evenkeel-handover",
+            "evenkeel-system",
+        ),
+        ("interruption", "get", "configmaps/other", "evenkeel-system"),
+        ("handover", "delete", "nodes", ""),
+        ("handover", "create", "pods", "default"),
+        ("handover", "create", "pods/exec", "default"),
+        ("handover", "get", "secrets", "default"),
+        ("handover", "patch", "statefulsets.apps", "default"),
+        ("handover", "delete", "deployments.apps", "default"),
+        ("handover", "patch", "leases.coordination.k8s.io/other", "evenkeel-system"),
+        ("handover", "patch", "leases.coordination.k8s.io/evenkeel-handover", "kube-system"),
+        ("handover", "delete", "configmaps/evenkeel-paused", "evenkeel-system"),
+        ("handover", "create", "namespaces", ""),
+    ],
+)
+def test_what_lies_outside_is_forbidden(
+    function: str,
+    verb: str,
+    resource: str,
+    namespace: str,
+    granted: ControlPlane,
+) -> None:
+    resource, _, rest = resource.partition("/")
+    names_subresource = rest in ("eviction", "exec")
+    what = [resource, f"--subresource={rest}"] if names_subresource else [f"{resource}/{rest}"]
+    answer = granted.kubectl(
+        *("auth", "can-i", verb, *(what if rest else [resource])),
+        *(f"--as-group=evenkeel-{function}", "--as=somebody"),
+        *(["--namespace", namespace] if namespace else []),
+        check=False,
+    )
+    assert answer.strip().startswith("no")
+
+
+def test_a_group_cannot_do_what_is_the_others(clusters: dict[str, RestCluster]) -> None:
+    asked: dict[str, Request] = {
+        "interruption": Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE),
+        "handover": Delete(Node, "whichever"),
+    }
+    for function, request in asked.items():
+        (reply,) = clusters[function].perform([request])
+        assert isinstance(reply.error, ForbiddenError)
