@@ -95,6 +95,22 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
         return next((o for o in self.metadata.owner_references if o.controller), None)
 
     @property
+    def key(self) -> str:
+        """``namespace/uid``: by which an object is known to those that say who owns them."""
+        return f"{self.namespace}/{self.uid}"
+
+    @property
+    def controller_key(self) -> str:
+        """The key of the owner that manages this object; empty without one.
+
+        An owner is in the namespace of what it owns: what an object says of one in another
+        namespace is not believed.
+        https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
+        """
+        owner = self.controller
+        return f"{self.namespace}/{owner.uid}" if owner is not None else ""
+
+    @property
     def reference(self) -> "Reference":
         """A value that names this object in decisions, logs and Kubernetes Events."""
         return Reference(

@@ -28,8 +28,8 @@ JOB_UID = "batch.kubernetes.io/controller-uid"
 class Check:
     """What a fresh read of a controller and its pods found so far.
 
-    ``siblings`` are the pods that other ReplicaSets of the same ``deployment`` own; both are
-    read only where a rollout seems to go on.
+    ``controller_uid`` is the controller's key. ``siblings`` are the pods that other ReplicaSets
+    of the same ``deployment`` own; both are read only where a rollout seems to go on.
     """
 
     controller_uid: str
@@ -134,7 +134,7 @@ class Checker:
             case Pod() as pod:
                 check.see([pod])
             case ReplicaSet() | StatefulSet() | Job() as controller:
-                if controller.uid == check.controller_uid:
+                if controller.key == check.controller_uid:
                     check.controller = controller
             case Deployment() as deployment:
                 check.deployment = deployment
@@ -157,7 +157,7 @@ class Checker:
                     List(selections.selected(controller.namespace, controller.spec.selector)),
                 )
             case Job():
-                jobs = selections.labelled(controller.namespace, JOB_UID, controller_uid)
+                jobs = selections.labelled(controller.namespace, JOB_UID, controller.uid)
                 return (Get(Job, controller.name, controller.namespace), List(jobs))
         return (*self._lost_replica_set(pods), *(Get(Pod, p.name, p.namespace) for p in pods))
 
@@ -189,7 +189,9 @@ class Checker:
 
 def _is_sibling(pod: Pod, controller_uid: str) -> bool:
     owner = pod.controller
-    return owner is not None and kind_of(owner) == "ReplicaSet" and owner.uid != controller_uid
+    if owner is None or kind_of(owner) != "ReplicaSet":
+        return False
+    return pod.controller_key != controller_uid
 
 
 def _uid_by_name(view: View, request: Get[KubernetesObject]) -> str:

@@ -121,10 +121,10 @@ class Follower:
             case Change(object=Node() as node):
                 self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
-                self._view.controllers.pop(replica_set.uid, None)
-                self.news.add(replica_set.uid)
+                self._view.controllers.pop(replica_set.key, None)
+                self.news.add(replica_set.key)
             case Change(object=ReplicaSet() as replica_set):
-                self._see_replica_set(replica_set)
+                self.news |= self._view.see_controller(replica_set)
             case _:
                 pass
 
@@ -143,7 +143,7 @@ class Follower:
         else:
             for item in items:
                 if isinstance(item, ReplicaSet):
-                    self._see_replica_set(item)
+                    self.news |= self._view.see_controller(item)
 
     def _ask_about(self, names: Iterable[str]) -> None:
         """Nodes left the marked ones: those with released pods are given back, or gone."""
@@ -152,12 +152,6 @@ class Follower:
             request = Get(Node, name)
             self._node_reads[id(request)] = request
             self._session.submit(request)
-
-    def _see_replica_set(self, replica_set: ReplicaSet) -> None:
-        known = self._view.controllers.get(replica_set.uid)
-        if known is None or known.revision < replica_set.revision:
-            self._view.controllers[replica_set.uid] = replica_set
-            self.news.add(replica_set.uid)
 
     def _follow_hashes(self) -> None:
         """Watch the template hashes of the pods seen that are not watched yet."""

@@ -74,9 +74,9 @@ class Planner:
         self._promised: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 
-    def promise(self, controller_uid: str, wanted: int) -> None:
-        """So many available pods of a ReplicaSet were promised to be kept."""
-        self._promised[controller_uid] = max(wanted, self._promised.get(controller_uid, 0))
+    def promise(self, uid: str, wanted: int) -> None:
+        """So many available pods of a ReplicaSet, by its own uid, were promised to be kept."""
+        self._promised[uid] = max(wanted, self._promised.get(uid, 0))
 
     def plan(
         self,
@@ -84,7 +84,7 @@ class Planner:
         now: datetime,
         fresh: Fresh | None = None,
     ) -> WorkloadPlan:
-        """Plan for one controller from the view, or from a fresh read of it and its pods."""
+        """Plan for one controller, by its key, from the view, or from a fresh read of it."""
         view = self._view
         pods = view.pods.of_controller(controller_uid) if fresh is None else fresh.pods
         controller = view.controllers.get(controller_uid) if fresh is None else fresh.controller
@@ -137,11 +137,13 @@ class Planner:
         )
         view = self._view
         census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
-        for item in census.released:
-            self.promise(controller_uid, item.release.wanted)
+        uid = replica_set.uid if replica_set is not None else ""
+        if replica_set is not None:
+            for item in census.released:
+                self.promise(uid, item.release.wanted)
         census = msgspec.structs.replace(
             census,
-            promised=self._promised.get(controller_uid, 0),
+            promised=self._promised.get(uid, 0),
             siblings_available=self._siblings_available(controller_uid, census),
         )
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]

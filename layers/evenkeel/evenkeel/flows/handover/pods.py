@@ -1,4 +1,8 @@
-"""Pods as seen by several watches and reads, and which of them count."""
+"""Pods as seen by several watches and reads, and which of them count.
+
+A controller is known by its key, ``namespace/uid``. A uid alone would not do: anybody may write
+the uid of a stranger's ReplicaSet into a pod of his own, and it would count as one of its pods.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,13 +39,11 @@ def believed_release(pod: Pod, now: datetime) -> Release | None:
 
 
 def controller_uid_of(pod: Pod) -> str:
-    """The uid of the controller that a pod has, or was released from; empty without one."""
-    if pod.controller is not None:
-        return pod.controller.uid
-    if pod.released:
-        release = read_release(pod)
-        return release.controller_uid if release is not None else ""
-    return ""
+    """The key of the controller that a pod has, or was released from; empty without one."""
+    if key := pod.controller_key:
+        return key
+    release = read_release(pod) if pod.released else None
+    return f"{pod.namespace}/{release.controller_uid}" if release is not None else ""
 
 
 def kind_of(reference: OwnerReference) -> str:
@@ -81,7 +83,7 @@ class Pods:
         return self._pods.get(uid)
 
     def see(self, pod: Pod) -> str | None:
-        """Take note of a pod. The uid of its controller if that was news, else None.
+        """Take note of a pod. The key of its controller if that was news, else None.
 
         One that was just put back and is not adopted yet stays with the controller it had.
         """
@@ -100,13 +102,13 @@ class Pods:
         return controller
 
     def miss(self, uid: str, revision: int) -> str | None:
-        """A pod was not there at a revision. Its controller's uid if that was news."""
+        """A pod was not there at a revision. Its controller's key if that was news."""
         if uid not in self._pods or revision <= self._revisions[uid]:
             return None
         return self._drop(uid, revision)
 
     def forget(self, uid: str) -> str | None:
-        """A pod is known to be gone for good. Its controller's uid if that was news."""
+        """A pod is known to be gone for good. Its controller's key if that was news."""
         if uid not in self._pods:
             return None
         return self._drop(uid, self._revisions[uid] + 1)
@@ -116,7 +118,7 @@ class Pods:
     ) -> set[str]:
         """A selection was listed anew: what it selects and does not list is not there.
 
-        The controllers' uids of whatever was news.
+        The controllers' keys of whatever was news.
         """
         listed = {pod.uid for pod in items}
         news = {self.see(pod) for pod in items}
@@ -126,7 +128,7 @@ class Pods:
         return {uid for uid in news if uid is not None}
 
     def controller_of(self, uid: str) -> set[str]:
-        """The uid of the controller of a pod that was seen; empty for another object."""
+        """The key of the controller of a pod that was seen; empty for another object."""
         return {self._controllers[uid]} if uid in self._controllers else set()
 
     def send_off(self, uid: str) -> None:
@@ -163,7 +165,7 @@ class Pods:
         )
 
     def controllers_in(self, namespace: str) -> set[str]:
-        """The controllers' uids of the pods of a namespace."""
+        """The controllers' keys of the pods of a namespace."""
         return {self._controllers[p.uid] for p in self._pods.values() if p.namespace == namespace}
 
     @property

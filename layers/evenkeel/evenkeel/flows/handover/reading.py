@@ -16,7 +16,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.pods import kind_of, read_release
+from evenkeel.flows.handover.pods import controller_uid_of, kind_of, read_release
 from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -56,7 +56,7 @@ def read_marks(cluster: Cluster, view: View) -> None:
 
 
 def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set[str]:
-    """Read the pods of these nodes. The uids of the controllers of which there is news.
+    """Read the pods of these nodes. The keys of the controllers of which there is news.
 
     The API server's cache is good enough for candidates. Raises ClusterError.
     """
@@ -110,14 +110,14 @@ def read_owners(cluster: Cluster, view: View) -> None:
 
 
 def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
-    """The uid of the controller that a pod has or was released from, and how to read it."""
+    """The key of the controller that a pod has or was released from, and how to read it."""
     reference = pod.controller
     if reference is not None:
         kind = _CONTROLLERS.get(kind_of(reference))
         if kind is not None:
-            yield reference.uid, Get(kind, reference.name, pod.namespace)
+            yield pod.controller_key, Get(kind, reference.name, pod.namespace)
     elif pod.released and (release := read_release(pod)) is not None:
-        yield release.controller_uid, Get(ReplicaSet, release.controller, pod.namespace)
+        yield controller_uid_of(pod), Get(ReplicaSet, release.controller, pod.namespace)
 
 
 def read_surroundings(cluster: Cluster, view: View) -> None:
@@ -188,16 +188,17 @@ def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, Ku
 
 
 def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """The objects found, by the uid that they were asked for and have.
+    """The objects found, by the key or the uid that they were asked for and have.
 
     One that the API server will not show is left out like one that is not there: nothing is
     taken away from a controller that cannot be read. Raises ClusterError as ``_shown`` does.
     """
     found: dict[str, KubernetesObject] = {}
     replies = _shown(cluster.perform(list(requests.values())))
-    for uid, reply in zip(requests, replies, strict=True):
-        if isinstance(reply.result, KubernetesObject) and reply.result.uid == uid:
-            found[uid] = reply.result
+    for asked, reply in zip(requests, replies, strict=True):
+        item = reply.result
+        if isinstance(item, KubernetesObject) and asked in (item.key, item.uid):
+            found[asked] = item
     return found
 
 

@@ -33,8 +33,8 @@ class View:
         self.nodes_changed = False
         self.dooms_changed = False
         self.pods = Pods()
-        self.controllers: dict[str, Controller] = {}
-        self.deployments: dict[str, Deployment] = {}
+        self.controllers: dict[str, Controller] = {}  # by key, see pods
+        self.deployments: dict[str, Deployment] = {}  # by uid
         self.surroundings: dict[str, Surroundings] = {}
 
     @property
@@ -62,7 +62,7 @@ class View:
             self._read_notices()
 
     def lose_node(self, name: str) -> set[str]:
-        """A node is gone for good. The uids of the controllers of the pods that it had."""
+        """A node is gone for good. The keys of the controllers of the pods that it had."""
         self.miss_node(name)
         self.lost_nodes.add(name)
         return {
@@ -112,24 +112,32 @@ class View:
         if reference is None and release is None:
             return Owner()
         kind = kind_of(reference) if reference is not None else "ReplicaSet"
-        uid = reference.uid if reference is not None else controller_uid_of(pod)
-        controller = self.controllers.get(uid)
+        controller = self.controllers.get(controller_uid_of(pod))
         return Owner(kind=kind, controller=controller, deployment=self.deployment_of(controller))
 
+    def see_controller(self, controller: Controller) -> set[str]:
+        """Take note of a controller. Its key, of which this is news, unless it was known."""
+        known = self.controllers.get(controller.key)
+        if known is not None and known.revision >= controller.revision:
+            return set()
+        self.controllers[controller.key] = controller
+        return {controller.key}
+
     def see_deployment(self, deployment: Deployment) -> set[str]:
-        """Take note of a Deployment. The uids of its ReplicaSets, of which this is news."""
+        """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
         self.deployments[deployment.uid] = deployment
         return {
-            uid
-            for uid, controller in self.controllers.items()
-            if controller.controller is not None and controller.controller.uid == deployment.uid
+            key
+            for key, controller in self.controllers.items()
+            if controller.controller_key == deployment.key
         }
 
     def deployment_of(self, controller: Controller | None) -> Deployment | None:
         """The Deployment above a ReplicaSet, if it was read."""
         if not isinstance(controller, ReplicaSet) or controller.controller is None:
             return None
-        return self.deployments.get(controller.controller.uid)
+        found = self.deployments.get(controller.controller.uid)
+        return found if found is not None and found.namespace == controller.namespace else None
 
     def surroundings_of(self, namespace: str) -> Surroundings:
         """What was read of a namespace's budgets, services, policies and claims."""
