@@ -65,7 +65,7 @@ lint: venv ## Format, style, types, and who imports whom
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
 	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
-	$(PYTEST) -n $(WORKERS) -m "not controlplane" $(DECISIONS:%=--ignore=%)
+	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack" $(DECISIONS:%=--ignore=%)
 
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
@@ -77,6 +77,10 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 .PHONY: test-controlplane
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
+
+.PHONY: test-stack
+test-stack: venv venv-ministack build ## The built stack on ministack, and on a real control plane
+	@$(PYTEST) -m stack tests/template
 
 .PHONY: test-on
 test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.5

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "test-lanes"
-LANES = ["venv", "lint", "test-simulated", "test-controlplane"]
+LANES = ["venv", "lint", "test-simulated", "test-stack", "test-controlplane"]
 
 MAKE = r"""#!/bin/sh
 echo "$2" >> "$MADE"

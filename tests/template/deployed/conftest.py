@@ -1,0 +1,176 @@
+"""The stack, built and deployed, beside a real control plane that knows its functions' roles."""
+
+import base64
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.model.node import Node
+from tests.fixtures.control_plane import ROOT, ControlPlane, Options
+from tests.template.deployed.ministack import Ministack, deploy, launched
+from tests.template.deployed.verifier import Verifier, verifying
+
+CLUSTER_NAME = "deployed"
+REPLAYS = "evenkeel.replay"
+OURS = {f"kubernetes.io/cluster/{CLUSTER_NAME}": "owned"}
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """A deployed stack. ``outputs`` are CloudFormation's."""
+
+    ministack: Ministack
+    control_plane: ControlPlane
+    outputs: Mapping[str, str]
+
+    def launch(self, tags: Mapping[str, str]) -> Mapping[str, Any]:
+        """Run an instance; answers it as DescribeInstances does."""
+        ec2 = self.ministack.client("ec2")
+        answer = ec2.run_instances(
+            ImageId="ami-12c6146b",
+            InstanceType="m5.large",
+            MinCount=1,
+            MaxCount=1,
+            TagSpecifications=[
+                {
+                    "ResourceType": "instance",
+                    "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+                }
+            ],
+        )
+        instance: Mapping[str, Any] = answer["Instances"][0]
+        return instance
+
+    def add_node(self, *, spot: bool = True, tags: Mapping[str, str] = OURS) -> tuple[Node, str]:
+        """Add a node of a running instance, named as EKS names it; the node and the instance."""
+        instance = self.launch(tags)
+        zone = instance["Placement"]["AvailabilityZone"]
+        instance_id: str = instance["InstanceId"]
+        node = self.control_plane.add_node(
+            instance["PrivateDnsName"], spot=spot, provider_id=f"aws:///{zone}/{instance_id}"
+        )
+        return node, instance_id
+
+    def put_event(self, instance_id: str, sample: str = "interruption-warning-terminate") -> None:
+        """Put a sample event about an instance on the bus, from the source of replays."""
+        event = notice(instance_id, sample)
+        answer = self.ministack.client("events").put_events(
+            Entries=[
+                {
+                    "Source": REPLAYS,
+                    "DetailType": event["detail-type"],
+                    "Detail": json.dumps(event["detail"]),
+                    "Resources": event["resources"],
+                    "Time": SystemClock().now(),
+                }
+            ]
+        )
+        assert answer["FailedEntryCount"] == 0, answer
+
+    def send(self, output: str, *bodies: str) -> None:
+        """Send messages to a queue, in one batch."""
+        entries = [{"Id": str(i), "MessageBody": body} for i, body in enumerate(bodies)]
+        sqs = self.ministack.client("sqs")
+        answer = sqs.send_message_batch(QueueUrl=self.outputs[output], Entries=entries)
+        assert not answer.get("Failed"), answer
+
+    def counts(self, output: str) -> tuple[int, int]:
+        """How many messages of a queue are visible, and how many are not or not yet."""
+        attributes = self.ministack.client("sqs").get_queue_attributes(
+            QueueUrl=self.outputs[output], AttributeNames=["All"]
+        )["Attributes"]
+        return int(attributes["ApproximateNumberOfMessages"]), (
+            int(attributes["ApproximateNumberOfMessagesNotVisible"])
+            + int(attributes["ApproximateNumberOfMessagesDelayed"])
+        )
+
+    def log_of(self, function: str) -> Sequence[str]:
+        """What a function logged."""
+        logs = self.ministack.client("logs")
+        lines = []
+        for group in logs.describe_log_groups()["logGroups"]:
+            if function in group["logGroupName"]:
+                answer = logs.filter_log_events(logGroupName=group["logGroupName"])
+                lines += [event["message"] for event in answer["events"]]
+        return lines
+
+    def is_cordoned(self, node: Node) -> bool:
+        """Whether nothing is placed on a node any more."""
+        return bool(self.control_plane.get("v1", "Node", node.name)["spec"].get("unschedulable"))
+
+
+def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> dict[str, Any]:
+    """A sample event about an instance, given now."""
+    event: dict[str, Any] = json.loads((ROOT / "events" / f"{sample}.json").read_text())
+    event |= {"id": str(uuid.uuid4()), "time": SystemClock().now().strftime("%Y-%m-%dT%H:%M:%SZ")}
+    event["detail"]["instance-id"] = instance_id
+    return event
+
+
+@pytest.fixture(scope="session")
+def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ministack]:
+    with launched(tmp_path_factory.mktemp("ministack")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def verifier(ministack: Ministack) -> Iterator[Verifier]:
+    with verifying(ministack.url, CLUSTER_NAME) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    verifier: Verifier, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[ControlPlane]:
+    """A real control plane that takes EKS's tokens, with the rights of the manifests."""
+    config = verifier.write_config(tmp_path_factory.mktemp("authenticator"))
+    options = Options(
+        kube=request.config.getoption("--kube"),
+        api_server_flags=(
+            f"authentication-token-webhook-config-file={config}",
+            "authentication-token-webhook-version=v1",
+        ),
+    )
+    with ControlPlane.launch(options) as started:
+        started.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
+        yield started
+
+
+@pytest.fixture(scope="session")
+def endpoint(control_plane: ControlPlane) -> Mapping[str, str]:
+    """The cluster as DescribeCluster would answer it, as the stack's parameters."""
+    (entry,) = yaml.safe_load(control_plane.kubeconfig.read_text())["clusters"]
+    cluster = entry["cluster"]
+    authority = (
+        cluster.get("certificate-authority-data")
+        or base64.b64encode(Path(cluster["certificate-authority"]).read_bytes()).decode()
+    )
+    return {
+        "ClusterName": CLUSTER_NAME,
+        "ClusterEndpoint": cluster["server"],
+        "ClusterCertificateAuthority": authority,
+    }
+
+
+@pytest.fixture(scope="session")
+def stack(
+    ministack: Ministack,
+    verifier: Verifier,
+    control_plane: ControlPlane,
+    endpoint: Mapping[str, str],
+) -> Deployed:
+    """The stack, acting. Its roles are mapped as aws-auth does: ministack has no access entries."""
+    parameters = {"Mode": "act", "ReplaySource": REPLAYS, "AccessEntries": "false"}
+    outputs = deploy(ministack, "evenkeel", {**endpoint, **parameters})
+    for function in ("Interruption", "Handover"):
+        role = outputs[f"{function}RoleArn"].rpartition("/")[2]
+        verifier.groups[role] = f"evenkeel-{function.lower()}"
+    return Deployed(ministack, control_plane, outputs)

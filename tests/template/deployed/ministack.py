@@ -1,0 +1,145 @@
+"""An AWS on this machine: ministack in its own process, with signatures and rights verified."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import urllib3
+
+from tests.fixtures.control_plane import ROOT
+
+REGION = "eu-central-1"
+PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
+SAM = ROOT / ".venv-sam" / "bin" / "python"
+BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
+STARTING = 30.0
+STOPPING = 10.0
+DEPLOYING = 180.0
+
+ROOT_USER = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": REGION,
+}
+"""Whom ministack takes for the account's owner. The functions have sessions of their roles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ministack:
+    """Where it listens, and where it writes its log."""
+
+    url: str
+    log: Path
+
+    def client(self, service: str, **credentials: str) -> Any:
+        """A client of the account's owner, or of whoever these credentials are."""
+        return boto3.client(
+            service,  # type: ignore[call-overload]  # whichever service
+            region_name=REGION,
+            endpoint_url=self.url,
+            **(
+                credentials
+                or {
+                    "aws_access_key_id": ROOT_USER["AWS_ACCESS_KEY_ID"],
+                    "aws_secret_access_key": ROOT_USER["AWS_SECRET_ACCESS_KEY"],
+                }
+            ),
+        )
+
+    def sam(self, *arguments: str) -> str:
+        """Run sam against it; answers what it prints. Fails with that."""
+        done = subprocess.run(
+            [SAM, "-m", "samcli", *arguments],
+            env={**_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.url},
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=DEPLOYING,
+            check=False,
+        )
+        assert done.returncode == 0, f"sam {' '.join(arguments)}:\n{done.stdout[-4000:]}"
+        return done.stdout
+
+
+@contextmanager
+def launched(folder: Path) -> Iterator[Ministack]:
+    """A ministack without any state, for as long as the context."""
+    assert PYTHON.exists(), "there is no ministack: make venv-ministack"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = folder / "ministack.log"
+    environment = {
+        **_environment(),
+        **ROOT_USER,
+        "AUTH": "true",
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "IOT_MTLS_ENABLED": "0",
+        "LAMBDA_EXECUTOR": "local",
+        "S3_DATA_DIR": str(folder / "s3"),
+        "STATE_DIR": str(folder / "state"),
+        "TMPDIR": str(folder),
+    }
+    with (
+        log.open("wb") as out,
+        subprocess.Popen(
+            [PYTHON, "-m", "ministack"], env=environment, cwd=folder, stdout=out, stderr=out
+        ) as process,
+    ):
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait(url, process, log)
+            yield Ministack(url, log)
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOPPING)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    give_up = time.monotonic() + STARTING
+    while True:
+        try:
+            urllib3.request("GET", f"{url}/_ministack/health", timeout=1.0, retries=False)
+        except urllib3.exceptions.HTTPError:
+            told = f"ministack does not start:\n{log.read_text()[-2000:]}"
+            assert process.poll() is None, told
+            assert time.monotonic() < give_up, told
+            time.sleep(0.1)  # noqa: TID251 - it starts on the wall clock
+        else:
+            return
+
+
+def deploy(ministack: Ministack, name: str, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Deploy what `make build` built, as docs/operations.md says; the stack's outputs."""
+    assert BUILT.exists(), "nothing is built: make build"
+    overrides: Sequence[str] = [f"{key}={value}" for key, value in parameters.items()]
+    ministack.sam(
+        *("deploy", "--template-file", str(BUILT), "--stack-name", name, "--region", REGION),
+        *("--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset"),
+        *("--no-progressbar", "--parameter-overrides", *overrides),
+    )
+    (stack,) = ministack.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+
+
+def _environment() -> dict[str, str]:
+    """This process's, without what points elsewhere."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()  # noqa: TID251 - for a child
+        if not name.startswith("AWS_")
+    }
+    return {**kept, "SAM_CLI_TELEMETRY": "0", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,0 +1,84 @@
+"""What `make build` puts into the layer: all that the functions need, and the same every time."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.cold_start import BARE, CLIENTS, FUNCTIONS, START, start
+from tests.fixtures.control_plane import ROOT
+from tests.template.deployed.ministack import BUILT
+
+pytestmark = pytest.mark.stack
+
+LAYER = BUILT.parent / "Layer" / "python"
+FUNCTION_FOLDERS = {name: BUILT.parent / f"{name.capitalize()}Function" for name in FUNCTIONS}
+LARGEST_MB = 30
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_bare_interpreter_makes_the_function_out_of_the_artifact_alone(function: str) -> None:
+    start(LAYER, FUNCTION_FOLDERS[function], START)
+
+
+@pytest.mark.parametrize("code", [BARE, CLIENTS])
+def test_the_layer_has_what_the_functions_need_later(code: str) -> None:
+    start(LAYER, LAYER, code)
+
+
+def test_every_extension_module_is_there_for_both_architectures() -> None:
+    modules = [path.name for path in LAYER.rglob("*.so")]
+    for architecture, other in (("x86_64", "aarch64"), ("aarch64", "x86_64")):
+        names = {name.replace(other, architecture) for name in modules}
+        assert names
+        assert names <= set(modules)
+
+
+def test_every_module_is_compiled_and_names_the_path_that_lambda_gives_it() -> None:
+    sources = set(LAYER.rglob("*.py"))
+    compiled = set(LAYER.rglob("*.pyc"))
+    assert {_compiled(source) for source in sources} == compiled
+    for path in compiled:
+        content = path.read_bytes()
+        # Flags 1: checked by hash, and that never. https://peps.python.org/pep-0552/
+        assert int.from_bytes(content[4:8], "little") == 1
+        assert str(LAYER).encode() not in content
+
+
+def _compiled(source: Path) -> Path:
+    return source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
+
+
+def test_the_layer_holds_nothing_that_no_function_needs() -> None:
+    there = {path.name for path in LAYER.iterdir()}
+    assert not there & {"kubernetes", "aiohttp", "yaml", "bin", "cli", "simulator", "tests"}
+    size = sum(path.stat().st_size for path in LAYER.rglob("*"))
+    assert size < LARGEST_MB * 1e6
+
+
+def test_two_builds_are_the_same(tmp_path: Path) -> None:
+    subprocess.run(
+        [  # noqa: S607 - the make that runs everything else
+            "make",
+            "-f",
+            ROOT / "layers/evenkeel/Makefile",
+            "build-Layer",
+            f"ARTIFACTS_DIR={tmp_path}",
+        ],
+        check=True,
+        timeout=180,
+        stdout=subprocess.DEVNULL,
+    )
+    assert digest(tmp_path / "python") == digest(LAYER)
+
+
+def digest(folder: Path) -> str:
+    """One hash over the names, modes and contents of all files."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        state = path.stat()
+        if path.is_file():
+            total.update(path.read_bytes())
+        total.update(f"{path.relative_to(folder)} {state.st_mode:o}".encode())
+    return total.hexdigest()
