@@ -69,6 +69,21 @@ def test_throttling_that_outlasts_the_budget_is_reported_with_its_time(
     assert len(server.seen) == len(clock.naps) + 1 > 2
 
 
+@pytest.mark.parametrize("seconds", ["3600", "99999999999999", "9" * 400])
+def test_a_server_that_asks_for_hours_is_not_believed(
+    seconds: str, server: ScriptedServer, connect: Connect
+) -> None:
+    """And no number is too long to be reckoned with."""
+    by_header = answer(503, {}, Retry_After=seconds)
+    by_body = answer(429, {"details": {"retryAfterSeconds": int(seconds[:18])}})
+    server.script(by_header, by_body)
+    cluster = connect()
+    for _ in range(2):
+        error = error_of(cluster, READ)
+        assert isinstance(error, ThrottledError)
+        assert error.retry_after == 60
+
+
 def test_nobody_waits_when_the_server_asks_for_more_time_than_there_is(
     server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:

@@ -13,7 +13,7 @@ from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.mailbox import Mailbox
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.adapters.kubernetes.watch import LONGEST_PAUSE, Watch
-from evenkeel.errors import ForbiddenError
+from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Relisted, Selection
@@ -206,6 +206,53 @@ def test_a_watch_pauses_as_long_as_it_is_told_and_longer_each_time_of_its_own(
     assert len(own) == 7  # the first failure is no reason to wait
     assert 0.05 <= own[0] <= 0.1
     assert LONGEST_PAUSE / 2 <= own[-1] <= LONGEST_PAUSE
+
+
+def test_a_watch_goes_on_when_the_server_asks_for_a_rest_without_end(
+    server: ScriptedServer,
+) -> None:
+    forever = answer(429, {"message": "too many requests"}, Retry_After="9" * 400)
+    server.script(page(), forever, silent(event("ADDED", pod("a", 11))))
+    patience, mailbox = Patience(), Mailbox()
+    transport = Transport(Endpoint(server.url))
+    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    found: list[Arrival] = []
+    while len(found) < 2 and (arrived := mailbox.take(SOON)):
+        found += arrived
+    watch.stop()
+    watch.join(5)
+    transport.close()
+    assert [told(arrival) for arrival in found] == [("listed",), ("changed", "a", 11)]
+    assert 60 in patience.pauses
+
+
+def test_a_watch_says_so_and_goes_on_when_something_unforeseen_happens(
+    server: ScriptedServer,
+) -> None:
+    class Restless(Patience):
+        """Fails the first time that anybody rests."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if not self.pauses:
+                self.pauses.append(0)
+                raise OverflowError("timestamp out of range")
+            return super().wait(timeout)
+
+    server.script(page(), reset, reset, reset, silent(event("ADDED", pod("a", 11))))
+    patience, mailbox = Restless(), Mailbox()
+    transport = Transport(Endpoint(server.url))
+    watch = Watch(transport, PODS, mailbox.put, stopping=patience)
+    found: list[Arrival] = []
+    while len(found) < 3 and (arrived := mailbox.take(SOON)):
+        found += arrived
+    watch.stop()
+    watch.join(5)
+    transport.close()
+    assert [told(arrival) for arrival in found] == [
+        ("listed",),
+        ("refused", ClusterError),
+        ("changed", "a", 11),
+    ]
 
 
 def test_a_watch_that_is_refused_says_so_once_and_goes_on_trying(

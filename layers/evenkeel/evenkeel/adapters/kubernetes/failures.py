@@ -28,6 +28,9 @@ SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 pkg/registry/core/pod/storage/eviction.go has had it since 1.5; there is no code for it.
 """
 
+LONGEST_RETRY_AFTER = 60.0
+"""No server is believed that asks for a longer rest, in seconds: nodes die in two minutes."""
+
 BY_STATUS: Mapping[int, type[ClusterError]] = {
     401: UnauthenticatedError,
     403: ForbiddenError,
@@ -99,5 +102,6 @@ def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -
 def _seconds(header: str | None, status: Status) -> float:
     """How long the server asks to wait; a second where it does not say, or gives a date."""
     if header is not None and header.strip().isdecimal():
-        return float(header)
-    return float((status.details.retry_after_seconds if status.details else 0) or 1)
+        return min(float(header), LONGEST_RETRY_AFTER)
+    asked = status.details.retry_after_seconds if status.details else 0
+    return float(min(asked, LONGEST_RETRY_AFTER)) if asked > 0 else 1.0

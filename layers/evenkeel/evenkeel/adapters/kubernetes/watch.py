@@ -68,19 +68,24 @@ class Watch[T: KubernetesObject]:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            told = 0.0
             try:
-                if not self._version:
-                    self._relist()
-                self._follow()
-            except ExpiredError:
-                self._version = ""
-            except ClusterError as error:
-                told = error.retry_after if isinstance(error, ThrottledError) else 0.0
-                self._complain(error)
+                self._rest(self._try())
             except Exception as error:  # noqa: BLE001 - a thread must not end without a word
                 self._complain(ClusterError(f"watch {self._selection}: {error!r}"))
-            self._rest(told)
+                self._stopping.wait(LONGEST_PAUSE)
+
+    def _try(self) -> float:
+        """List if need be, and follow to the stream's end. How long the server asks to wait."""
+        try:
+            if not self._version:
+                self._relist()
+            self._follow()
+        except ExpiredError:
+            self._version = ""
+        except ClusterError as error:
+            self._complain(error)
+            return error.retry_after if isinstance(error, ThrottledError) else 0.0
+        return 0.0
 
     def _relist(self) -> None:
         listing = read_list(self._transport, List(self._selection))
