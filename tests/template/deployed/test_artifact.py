@@ -8,13 +8,26 @@ import pytest
 
 from bench.cold_start import BARE, CLIENTS, FUNCTIONS, START, start
 from tests.fixtures.control_plane import ROOT
-from tests.template.deployed.ministack import BUILT
+from tests.template.deployed.ministack import BUILT, SAM
 
 pytestmark = pytest.mark.stack
 
 LAYER = BUILT.parent / "Layer" / "python"
 FUNCTION_FOLDERS = {name: BUILT.parent / f"{name.capitalize()}Function" for name in FUNCTIONS}
 LARGEST_MB = 30
+
+
+def test_sam_and_cfn_lint_have_nothing_to_say() -> None:
+    done = subprocess.run(
+        [SAM, "-m", "samcli", "validate", "--lint", "--region", "us-east-1"],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "SAM_CLI_TELEMETRY": "0"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -70,7 +83,8 @@ def test_two_builds_are_the_same(tmp_path: Path) -> None:
         timeout=180,
         stdout=subprocess.DEVNULL,
     )
-    assert digest(tmp_path / "python") == digest(LAYER)
+    same = digest(tmp_path / "python") == digest(LAYER)
+    assert same, "these are two layers; if the sources changed since: make build"
 
 
 def digest(folder: Path) -> str:
