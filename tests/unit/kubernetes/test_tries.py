@@ -23,7 +23,16 @@ from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Request
 from evenkeel.model.surroundings import ConfigMap
-from tests.fixtures.api_server import HandClock, ScriptedServer, Step, answer, hang, refusal, reset
+from tests.fixtures.api_server import (
+    HandClock,
+    Handler,
+    ScriptedServer,
+    Step,
+    answer,
+    hang,
+    refusal,
+    reset,
+)
 from tests.unit.kubernetes.making import EVICT, LIST, READ, WRITE, Connect, error_of, page, pod
 
 CREATE = Create(ConfigMap(metadata=Metadata(name="settings", namespace="shop")))
@@ -190,3 +199,24 @@ def test_an_answer_that_is_no_kubernetes_object_is_no_answer(
     error = error_of(connect(), READ)
     assert isinstance(error, UnavailableError)
     assert "not the answer of a Kubernetes API" in str(error)
+
+
+def test_a_list_ends_when_the_server_always_knows_of_one_page_more(
+    server: ScriptedServer, clock: HandClock, connect: Connect
+) -> None:
+    def another(handler: Handler) -> None:
+        clock.advance(timedelta(seconds=1))
+        page(pod(), more=f"t{len(server.seen)}")(handler)
+
+    server.script(always=another)
+    error = error_of(connect(Limits(listing=timedelta(seconds=12))), LIST)
+    assert isinstance(error, UnavailableError)
+    assert len(server.seen) == 12
+
+
+def test_a_list_ends_at_once_when_its_pages_go_round_in_circles(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(always=page(pod(), more="t1"))
+    assert isinstance(error_of(connect(), LIST), UnavailableError)
+    assert len(server.seen) == 2

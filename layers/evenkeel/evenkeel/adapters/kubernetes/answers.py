@@ -1,10 +1,11 @@
 """One request, carried out."""
 
+from datetime import datetime
 from typing import Any
 
 from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.transport import Transport
-from evenkeel.errors import ClusterError, ExpiredError
+from evenkeel.errors import ClusterError, ExpiredError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
@@ -22,12 +23,14 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
     """Read a list, page by page where it is long. Raises ClusterError.
 
     When the pages' common resource version is lost on the way, which takes minutes on a
-    quiet cluster and less on a busy one, the list is read once more in one piece.
+    quiet cluster and less on a busy one, the list is read once more in one piece. A server
+    that always knows of one page more is not followed for longer than ``Limits.listing``.
     """
+    until = transport.listing_ends
     try:
-        return _read_pages(transport, request, wire.PAGE)
+        return _read_pages(transport, request, wire.PAGE, until)
     except ExpiredError:
-        return _read_pages(transport, request, size=0)
+        return _read_pages(transport, request, 0, until)
 
 
 def _result(
@@ -54,12 +57,16 @@ def _object[T: KubernetesObject](transport: Transport, call: wire.Call, kind: ty
     return wire.decode(wire.object_decoder(kind), transport.exchange(call), call.what)
 
 
-def _read_pages(transport: Transport, request: List[Any], size: int) -> Listing[Any]:
+def _read_pages(
+    transport: Transport, request: List[Any], size: int, until: datetime
+) -> Listing[Any]:
     pages: list[wire.Page[Any]] = []
     continued = ""
     while not pages or (continued and not request.limit):
         call = wire.page(request, continued, size)
         decoder = wire.page_decoder(request.selection.kind)
-        pages.append(wire.decode(decoder, transport.exchange(call), call.what))
-        continued = pages[-1].metadata.continue_
+        pages.append(wire.decode(decoder, transport.exchange(call, until), call.what))
+        before, continued = continued, pages[-1].metadata.continue_
+        if continued and continued == before:
+            raise UnavailableError(f"{call.what}: its pages go round in circles")
     return wire.listing(pages, request.limit)

@@ -8,6 +8,7 @@ from evenkeel.adapters.kubernetes.tokens import TokenSource
 
 PARALLEL = 32
 BUDGET = timedelta(seconds=10)
+LISTING = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +32,16 @@ class Limits:
     """What one process may ask of an API server.
 
     ``parallel`` requests at once; watches come on top, one connection each. A request with
-    all its tries has the time ``budget``; ``connect`` bounds one connection, ``read`` the
-    wait for bytes of one answer: a busy API server may take 5 s. A connection that nobody
-    used for ``idle`` is made anew: while a Lambda function is frozen, a load balancer on
-    the way forgets it, and a write into it would have an unknown fate.
+    all its tries has the time ``budget``, a list with all its pages ``listing``; ``connect``
+    bounds one connection, ``read`` the wait for bytes of one answer: a busy API server may
+    take 5 s. A connection that nobody used for ``idle`` is made anew: while a Lambda function
+    is frozen, a load balancer on the way forgets it, and a write into it would have an unknown
+    fate.
     """
 
     parallel: int = PARALLEL
     budget: timedelta = BUDGET
+    listing: timedelta = LISTING
     connect: timedelta = timedelta(seconds=3)
     read: timedelta = timedelta(seconds=8)
     idle: timedelta = timedelta(seconds=45)

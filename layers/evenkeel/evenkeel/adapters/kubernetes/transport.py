@@ -62,13 +62,18 @@ class Transport:
         self._streams = self._connect(self.limits.parallel, block=False)
         self._used = self._clock.now()
 
-    def exchange(self, call: Call) -> bytes:
+    def exchange(self, call: Call, until: datetime | None = None) -> bytes:
         """The body of the answer to a call.
 
-        What was certainly not carried out is tried again while the budget lasts; what may
-        have been, only if the call is safe. Raises ClusterError.
+        What was certainly not carried out is tried again while the budget lasts, and not
+        beyond ``until``; what may have been, only if the call is safe. Raises ClusterError.
         """
-        give_up = self._clock.now() + self.limits.budget
+        now = self._clock.now()
+        give_up = (
+            now + self.limits.budget if until is None else min(now + self.limits.budget, until)
+        )
+        if now >= give_up:
+            raise UnavailableError(f"{call.what}: there is no time left for it")
         tries = 0
         while True:
             try:
@@ -81,6 +86,11 @@ class Transport:
                     raise
             self._clock.sleep(pause)
             tries += 1
+
+    @property
+    def listing_ends(self) -> datetime:
+        """Until when a list may take that begins now."""
+        return self._clock.now() + self.limits.listing
 
     @contextmanager
     def stream(self, call: Call) -> Iterator[Response]:
