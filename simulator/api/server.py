@@ -97,13 +97,16 @@ class ApiServer:
     def load(self, obj: Obj) -> Obj:
         """Store an object as it was read from another cluster, status, uid and all.
 
-        Owners that are not here are taken to exist, lest it be collected as garbage.
+        Owners that are not here are taken to exist, lest it be collected as garbage. What
+        every stored object has, and whoever tidied its file took off, it gets anew.
         """
         for owner in owners_of(obj):
             self.store.assume(owner["uid"])
         metadata = dict(obj["metadata"])
         metadata.setdefault("uid", str(uuid.UUID(int=self._rng.getrandbits(128), version=4)))
         metadata.setdefault("creationTimestamp", stamp(self.now()))
+        if kind_of(obj).has_generation:
+            metadata.setdefault("generation", 1)
         return self.store.write(defaulted(tidied({**without_nulls(obj), "metadata": metadata})))
 
     def patch(

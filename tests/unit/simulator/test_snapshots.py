@@ -48,6 +48,28 @@ def test_nothing_changes_when_nothing_happens(original: Scene) -> None:
     assert copy.one("PodDisruptionBudget")["status"]["disruptionsAllowed"] == 1
 
 
+@pytest.mark.parametrize("field", ["generation", "resourceVersion", "creationTimestamp"])
+def test_it_goes_on_when_somebody_tidied_the_files(original: Scene, field: str) -> None:
+    """As people do by hand, and tools that show manifests without what the server adds."""
+    tidy = [
+        {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k != field}}
+        for kind in (
+            "Node",
+            "Deployment",
+            "ReplicaSet",
+            "StatefulSet",
+            "PodDisruptionBudget",
+            "Pod",
+        )
+        for obj in original.cluster.objects(kind)
+    ]
+    copy = Scene(0)
+    copy.cluster.load(*tidy)
+    copy.wait(60)
+    assert essence(copy) == essence(original)
+    assert copy.one("PodDisruptionBudget")["status"]["disruptionsAllowed"] == 1
+
+
 def test_the_controllers_go_on(original: Scene) -> None:
     copy = loaded(original)
     copy.cluster.scale("Deployment", "web", "shop", 5)
