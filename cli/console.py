@@ -1,12 +1,30 @@
 """Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
 
 import io
+from collections.abc import Iterator
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
+from rich.segment import Segment
+
+from cli.visible import visible
 
 UNBOUNDED = 1_000
 """As wide as anything may get in a pipe, which has no edge."""
+
+
+class PlainConsole(Console):
+    """A console that prints text as text, whatever is in it.
+
+    Names and messages come from objects that strangers made.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render, with the control characters of any text made visible."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
 
 
 def standard_output() -> Console:
@@ -14,12 +32,12 @@ def standard_output() -> Console:
 
     Elsewhere the lines are 80 columns wide, or as wide as $COLUMNS says.
     """
-    return Console(highlight=False, markup=False, emoji=False)
+    return PlainConsole(highlight=False, markup=False, emoji=False)
 
 
 def standard_error() -> Console:
     """Standard error, for notes that are no result."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return PlainConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def can_show_live(console: Console) -> bool:
@@ -38,7 +56,7 @@ def print_trimmed(console: Console, content: RenderableType, *, width: int | Non
         return
     wanted = Measurement.get(console, console.options.update(width=UNBOUNDED), content)
     stream = io.StringIO()
-    plain = Console(
+    plain = PlainConsole(
         file=stream,
         width=max(width or console.width, wanted.minimum),
         color_system=None,

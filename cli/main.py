@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from cli.errors import CommandError, UnmetError
+from cli.visible import visible
 from evenkeel.errors import EvenkeelError, SettingsError
 
 COMMANDS: Final = {
@@ -110,7 +111,7 @@ def _usage(error: click.UsageError) -> str:
 
 
 def _fail(message: str, *, code: int) -> int:
-    line = " ".join(message.split())
+    line = visible(" ".join(message.split()))
     click.echo(f"error: {line}", err=True)
     return code
 

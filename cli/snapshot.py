@@ -12,6 +12,7 @@ import msgspec
 from cli.errors import BadInputError
 from cli.event_files import STANDARD_INPUT
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import (
@@ -143,6 +144,9 @@ def _item(file: str, number: int, raw: msgspec.Raw) -> dict[str, Any]:
             item = msgspec.json.decode(raw, type=kind)
             if kind.resource.namespaced and not item.namespace:
                 raise BadInputError(f"{where}: metadata.namespace is missing: use {COMMAND}")
+            for name in (item.name, item.namespace) if item.namespace else (item.name,):
+                if not is_subdomain(name):
+                    raise BadInputError(f"{where}: {name!r} can be no name: use {COMMAND}")
         whole: dict[str, Any] = msgspec.json.decode(raw)
     except msgspec.ValidationError as error:
         raise BadInputError(f"{where}: is no Kubernetes object ({error}): use {COMMAND}") from None

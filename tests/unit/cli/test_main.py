@@ -72,6 +72,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str)
     [
         (BadInputError("x.json: is bad:\nmend it"), 2, "error: x.json: is bad: mend it\n"),
         (UnmetError("it did not work"), 1, "error: it did not work\n"),
+        (UnmetError("no \x1b[2J"), 1, "error: no \\x1b[2J\n"),
         (SettingsError("NAME is not set"), 2, "error: NAME is not set\n"),
         (ForbiddenError("pods is forbidden"), 1, "error: pods is forbidden: see whether"),
         (click.Abort(), 130, ""),

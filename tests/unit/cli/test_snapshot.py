@@ -114,6 +114,17 @@ def test_objects_lose_owners_that_the_snapshot_lacks() -> None:
             "s.json, item 1 (Pod 7): is no Kubernetes object (Expected `str`, got `int`",
             id="a wrong type",
         ),
+        pytest.param(
+            content(thing("PodDisruptionBudget", "x\x1b]0;pwn")),
+            r"'x\x1b]0;pwn' can be no name",
+            id="a name that steers the terminal",
+        ),
+        pytest.param(
+            content(thing("Pod", "a", namespace="../shop")),
+            "'../shop' can be no name",
+            id="a namespace that can be none",
+        ),
+        pytest.param(content(thing("Pod", "")), "item 1 (Pod ): '' can be no name", id="no name"),
     ],
 )
 def test_bad_input_is_told_with_the_file_and_the_item(data: bytes, problem: str) -> None:
