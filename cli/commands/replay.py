@@ -70,7 +70,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     2 if a record was bad (the good ones are done first).
     """
     target = Target(context, kubeconfig)
-    _check(files, snapshot, target, apply=apply)
+    _check(files, snapshot, target, decisions, apply=apply)
     shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     wish = Wish(binding.parse(pairs), strict_instances)
     good, flaws = events.understand(event_files.read_all(files))
@@ -86,13 +86,24 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     return 2 if flaws else code
 
 
-def _check(files: Sequence[str], snapshot: str | None, target: Target, *, apply: bool) -> None:
+def _check(
+    files: Sequence[str],
+    snapshot: str | None,
+    target: Target,
+    decisions: Path | None,
+    *,
+    apply: bool,
+) -> None:
     if snapshot is not None and target.is_named:
         raise BadInputError("--snapshot and --context name two clusters: keep one of them")
     if apply and not target.is_named:
         raise BadInputError("--apply without --context: name the cluster that it is for")
     if [*files, snapshot].count(STANDARD_INPUT) > 1:
         raise BadInputError("- stands twice: standard input can be read once; name a file")
+    if decisions == Path(STANDARD_INPUT):
+        raise BadInputError(
+            "--decisions -: standard output has the result already: name a file, or use -o json"
+        )
 
 
 @contextmanager

@@ -137,6 +137,7 @@ def test_harmless_and_unknown_kinds_are_acknowledged_with_a_line() -> None:
         (["-", "--instance", "i-1=nowhere"], "--instance i-1=nowhere: there is no node nowhere"),
         (["-", "--snapshot", "nowhere.json"], "nowhere.json: cannot be read"),
         (["-", "--decisions", "/nowhere/x"], "--decisions /nowhere/x: cannot be written"),
+        (["-", "--decisions", "-"], "--decisions -: standard output has the result already"),
         (["-", "-n", "a", "-A"], "-A and -n contradict each other"),
     ],
 )
