@@ -26,6 +26,10 @@ class PlainConsole(Console):
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the entry of the command: rich would end with the code of a failure."""
+        raise BrokenPipeError
+
 
 def standard_output() -> Console:
     """Standard output as rich sees it: coloured on a terminal, unless NO_COLOR is set.

@@ -1,7 +1,7 @@
 """The entry of the command ``evenkeel``: finds the command, translates errors, exits.
 
-Exit codes: 0 done, 1 not as wanted, 2 bad input, 130 interrupted. An error is one line on
-standard error, ``error: <what is wrong>: <the remedy>``.
+Exit codes: 0 done, 1 not as wanted, 2 bad input, 130 interrupted, 141 not read to the end. An
+error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
 """
 
 import importlib
@@ -30,6 +30,8 @@ COMMANDS: Final = {
 what talks to a cluster is slow to import."""
 
 INTERRUPTED: Final = 130
+UNREAD: Final = 141
+"""Shells' code for what SIGPIPE ends, as kubectl: nobody has seen whether all went as wanted."""
 
 EXPECTED: Final = (
     click.ClickException,
@@ -66,8 +68,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command.
 
-        A reader that goes away (head, less) has had what it wanted. An error that nobody
-        foresaw is told in one line, unless its traceback is asked for.
+        A reader that goes away (head, less) has had what it wanted: no word of that. An error
+        that nobody foresaw is told in one line, unless its traceback is asked for.
         """
         try:
             result = super().invoke(ctx)
@@ -75,7 +77,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            return UNREAD
         except Exception as error:
             if ctx.params["traceback"] or isinstance(error, EXPECTED):
                 raise
