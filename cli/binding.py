@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from cli import node_names
 from cli.errors import BadInputError
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
@@ -43,15 +44,11 @@ def bind(
     notices has, in the order of ``nodes``. Raises BadInputError for a node that is not
     there, and when there is no spot node left to lend.
     """
-    names = {node.name for node in nodes}
-    for instance_id, name in wish.bound.items():
-        if name not in names:
-            raise BadInputError(f"--instance {instance_id}={name}: there is no node {name}")
+    bound = _whole(wish.bound, nodes)
     own = {node.instance_id: node.name for node in nodes if node.instance_id}
     wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
-    taken = {own[each] for each in wanted if each in own} | set(wish.bound.values())
+    taken = {own[each] for each in wanted if each in own} | set(bound.values())
     free = iter(node.name for node in nodes if node.is_spot and node.name not in taken)
-    bound = dict(wish.bound)
     if wish.strict or not lend:
         return bound
     for instance_id in wanted:
@@ -65,3 +62,16 @@ def bind(
             )
         bound[instance_id] = lent
     return bound
+
+
+def _whole(bound: Mapping[str, str], nodes: Collection[Node]) -> dict[str, str]:
+    """The instances' nodes by their whole names. Raises BadInputError."""
+    whole: dict[str, str] = {}
+    for instance_id, name in bound.items():
+        node = node_names.among(name, (node.name for node in nodes))
+        if node is None:
+            raise BadInputError(f"--instance {instance_id}={name}: there is no node {name}")
+        if node in whole.values():
+            raise BadInputError(f"--instance binds two instances to node {node}: a node is one")
+        whole[instance_id] = node
+    return whole

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import click
 
-from cli import console, lines, options
+from cli import console, lines, node_names, options
 from cli.errors import BadInputError
 from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
 from cli.targets import Target
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.errors import NotFoundError
 from evenkeel.flows.cancel import cancel as cancel_notice
 
 
@@ -21,6 +20,7 @@ from evenkeel.flows.cancel import cancel as cancel_notice
 def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:
     """Take back a notice that was wrong: NODE lives on.
 
+    The first part of NODE will do where no other node shares it.
     Its mark and Evenkeel's own cordon are lifted, and pods that are released but still there
     go back to their ReplicaSets, without a restart. What was evicted stays where it is now.
     """
@@ -34,10 +34,10 @@ def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | No
     )
     with target.connect() as cluster:
         guarded = GuardedCluster(cluster, Guard(writes=apply))
-        try:
-            decisions = cancel_notice(guarded, node, journal, act=apply)
-        except NotFoundError:
-            raise BadInputError(f"{target} has no node {node}: check the name") from None
+        name = node_names.find(guarded, node)
+        if name is None:
+            raise BadInputError(f"{target} has no node {node}: check the name")
+        decisions = cancel_notice(guarded, name, journal, act=apply)
     if not decisions:
         click.echo(f"node {node} carries no notice, and nothing is released from it")
     elif not apply:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cli import words
+from cli import node_names, words
 from cli.errors import BadInputError
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.flows.handover.reading import list_all
@@ -68,7 +68,8 @@ def parse(text: str, namespace: str) -> Question:
 def find(cluster: Cluster, question: Question) -> KubernetesObject:
     """The object that is meant. Raises BadInputError if there is none, or more than one."""
     if question.kind is Node or (question.kind is None and not question.namespace):
-        node = ask_for_one(cluster, Get(Node, question.name))
+        name = node_names.find(cluster, question.name)
+        node = ask_for_one(cluster, Get(Node, name)) if name is not None else None
         if node is not None:
             return node
     kinds: Iterable[type[KubernetesObject]] = [question.kind] if question.kind else SEARCHED

@@ -88,3 +88,25 @@ def test_pairs_are_read_as_they_are_given() -> None:
 def test_a_pair_that_makes_no_sense_is_bad_input(pairs: list[str], problem: str) -> None:
     with pytest.raises(BadInputError, match=problem):
         binding.parse(pairs)
+
+
+def test_a_node_may_be_named_by_the_first_part_of_its_name() -> None:
+    """The commands print no more of it than that."""
+    nodes = [node("ip-10-0-0-1.internal"), node("ip-10-0-0-2.internal")]
+    wish = Wish({"i-x": "ip-10-0-0-2"})
+    assert binding.bind([STRANGE], nodes, wish, lend=True) == {"i-x": "ip-10-0-0-2.internal"}
+
+
+@pytest.mark.parametrize(
+    ("bound", "problem"),
+    [
+        ({"i-x": "a"}, "may be a.eu, a.us: give the whole name"),
+        ({"i-x": "b", "i-y": "b.eu"}, "binds two instances to node b.eu"),
+    ],
+)
+def test_a_short_name_has_to_mean_one_node_and_a_node_one_instance(
+    bound: dict[str, str], problem: str
+) -> None:
+    nodes = [node("a.eu"), node("a.us"), node("b.eu")]
+    with pytest.raises(BadInputError, match=problem):
+        binding.bind([STRANGE], nodes, Wish(bound), lend=True)

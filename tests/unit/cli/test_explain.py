@@ -1,10 +1,12 @@
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from cli import node_names
 from cli.built_in import cluster as built_in
 from cli.errors import BadInputError
 from cli.explain import drainers, gather, lookup
@@ -235,3 +237,29 @@ def test_only_one_cluster_can_be_explained_at_a_time() -> None:
 
     assert done.exit_code == 2
     assert done.stderr == "error: more than one cluster is named: keep one of them\n"
+
+
+@pytest.mark.parametrize("subject", ["{}", "node/{}", "no/{}"])
+def test_a_node_may_be_named_as_it_is_printed(cluster: SimulatedCluster, subject: str) -> None:
+    whole = cluster.objects("Node")[0]["metadata"]["name"]
+    short = whole.partition(".")[0]
+    assert whole != short
+
+    found = lookup.find(cluster, lookup.parse(subject.format(short), ""))
+
+    assert found.name == whole
+
+
+def test_a_node_s_short_name_has_to_mean_one_node(cluster: SimulatedCluster) -> None:
+    for zone in ("eu", "us"):
+        cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"twin.{zone}"}})
+
+    cluster.clock.advance(timedelta(seconds=5))  # the API server's cache shows them by then
+
+    with pytest.raises(BadInputError, match=r"may be twin\.eu, twin\.us"):
+        lookup.find(cluster, lookup.parse("node/twin", ""))
+
+
+@pytest.mark.parametrize("name", ["twin.asia", "..", "UPPER", "nowhere"])
+def test_what_is_no_node_is_found_as_none(cluster: SimulatedCluster, name: str) -> None:
+    assert node_names.find(cluster, name) is None
