@@ -40,6 +40,7 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
 
     Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
     and rs. Without -n all namespaces are searched. Nothing is written, whatever the cluster.
+    Whether other nodes have room for replacements is not looked at.
     """
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     question = lookup.parse(subject, searched)

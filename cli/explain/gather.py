@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from cli import words
-from cli.explain import drainers
+from cli.explain import drainers, hurdles
 from cli.explain.answer import Answer
 from cli.ways import Situation, situations
 from evenkeel.decisions.notice import marks
@@ -28,7 +28,8 @@ def answer(cluster: Cluster, subject: KubernetesObject) -> Answer:
     else:
         found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
-    return Answer(subject, _facts(subject, found, nodes), found, drainers.find(cluster, nodes))
+    facts = [*_facts(subject, found, nodes), *hurdles.find(cluster, found)]
+    return Answer(subject, facts, found, drainers.find(cluster, nodes))
 
 
 def pods_of(subject: KubernetesObject) -> Selection[Pod]:

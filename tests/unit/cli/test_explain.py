@@ -1,5 +1,5 @@
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +11,10 @@ from cli.built_in import cluster as built_in
 from cli.errors import BadInputError
 from cli.explain import drainers, gather, lookup
 from cli.main import main
+from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
+from evenkeel.model.request import List, Request
+from evenkeel.model.surroundings import ResourceQuota
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
 from tests.builders import NOW
@@ -263,3 +266,33 @@ def test_a_node_s_short_name_has_to_mean_one_node(cluster: SimulatedCluster) -> 
 @pytest.mark.parametrize("name", ["twin.asia", "..", "UPPER", "nowhere"])
 def test_what_is_no_node_is_found_as_none(cluster: SimulatedCluster, name: str) -> None:
     assert node_names.find(cluster, name) is None
+
+
+def test_a_quota_that_is_used_up_is_said_to_stand_in_the_way() -> None:
+    (fact,) = (fact for fact in explained("tenant/deploy/portal")["facts"] if "Quota" in fact)
+
+    assert fact.startswith("ResourceQuota tenant/")
+    assert "leaves no room (pods 3 of 3): no replacement can be made" in fact
+
+
+def test_a_quota_with_room_is_not_mentioned(cluster: SimulatedCluster) -> None:
+    (quota,) = cluster.objects("ResourceQuota", "tenant")
+    name = quota["metadata"]["name"]
+    spec = {"spec": {"hard": {"pods": "4"}}}
+    cluster.server.patch("ResourceQuota", ("tenant", name), spec)
+    cluster.clock.advance(timedelta(seconds=5))
+    portal = lookup.find(cluster, lookup.parse("tenant/deploy/portal", ""))
+
+    assert not [fact for fact in gather.answer(cluster, portal).facts if "Quota" in fact]
+
+
+def test_it_is_said_when_quotas_cannot_be_read(cluster: SimulatedCluster) -> None:
+    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List) and request.selection.kind is ResourceQuota:
+            raise ForbiddenError("resourcequotas is forbidden")
+        return proceed()
+
+    cluster.intercept(refuse)
+    login = lookup.find(cluster, lookup.parse(LOGIN, ""))
+
+    assert gather.answer(cluster, login).facts[-1].endswith("resourcequotas is forbidden.")
