@@ -1,12 +1,17 @@
 """The real cluster that a command is about."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 from cli.errors import BadInputError
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
 from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
 from evenkeel.errors import SettingsError
+
+PATIENCE: Final = timedelta(seconds=2)
+"""How long a person waits to learn that nobody is there. The functions wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,6 @@ class Target:
         """Open the cluster; nothing is sent yet. Raises BadInputError."""
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:
-            return from_kubeconfig(self.context, path)
+            return from_kubeconfig(self.context, path, first=PATIENCE)
         except SettingsError as error:
             raise BadInputError(str(error)) from None

@@ -1,11 +1,17 @@
 """Connections: how many, for how long, and how many requests on them at once."""
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier, Lock
 
-from evenkeel.adapters.kubernetes.endpoint import Limits
-from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, answer
+import pytest
+
+from evenkeel.adapters.kubernetes.cluster import RestCluster
+from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
+from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.errors import UnavailableError
+from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, answer, serving
 from tests.unit.kubernetes.making import READ, WRITE, Connect, error_of, pod
 
 DONE = answer(200, pod())
@@ -91,3 +97,37 @@ def test_sessions_share_the_ceiling(server: ScriptedServer, connect: Connect) ->
             while session.in_flight:
                 session.next(PATIENT)
     assert meeting.most == 2
+
+
+def nobody() -> str:
+    """The URL of a server that is not there."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    return f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(
+    ("first", "waits"), [(timedelta(seconds=2), (0.5, 2)), (None, (5, 10))], ids=["first", "budget"]
+)
+def test_a_server_that_never_answered_is_given_up_soon_where_a_person_waits(
+    clock: HandClock, first: timedelta | None, waits: tuple[float, float]
+) -> None:
+    transport = Transport(Endpoint(nobody()), Limits(first=first), clock=clock)
+    with RestCluster(transport) as cluster:
+        error = error_of(cluster, READ)
+    assert isinstance(error, UnavailableError)
+    least, most = waits
+    assert least < sum(clock.naps) < most
+
+
+def test_a_server_that_has_answered_is_waited_for_when_it_is_gone_for_a_while(
+    clock: HandClock,
+) -> None:
+    with serving() as server:
+        server.script(always=answer(200, pod(), Connection="close"))
+        transport = Transport(Endpoint(server.url), Limits(first=timedelta()), clock=clock)
+        cluster = RestCluster(transport)
+        assert error_of(cluster, READ) is None
+    with cluster:
+        assert isinstance(error_of(cluster, READ), UnavailableError)
+    assert sum(clock.naps) > 5

@@ -46,16 +46,18 @@ def from_kubeconfig(
     *,
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
+    first: timedelta | None = None,
 ) -> RestCluster:
     """The API server of a kubeconfig's context, the current one without a name.
 
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
-    ~/.kube/config. An exec plugin is started at once. Raises SettingsError.
+    ~/.kube/config. An exec plugin is started at once. The limits are those of ``Limits``.
+    Raises SettingsError.
     """
     # The client library takes 0.2 s to import, which a Lambda function need not pay.
     from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415
 
     clock = SystemClock()
     where = files.read(context, kubeconfig, clock)
-    limits = Limits(parallel=parallel, budget=budget)
+    limits = Limits(parallel=parallel, budget=budget, first=first)
     return RestCluster(Transport(where, limits, clock=clock))

@@ -37,6 +37,9 @@ class Limits:
     take 5 s. A connection that nobody used for ``idle`` is made anew: while a Lambda function
     is frozen, a load balancer on the way forgets it, and a write into it would have an unknown
     fate.
+
+    ``first`` is the time of a request that finds no connection to a server which has never
+    answered yet: a person has perhaps named the wrong one. None: the budget.
     """
 
     parallel: int = PARALLEL
@@ -45,3 +48,4 @@ class Limits:
     connect: timedelta = timedelta(seconds=3)
     read: timedelta = timedelta(seconds=8)
     idle: timedelta = timedelta(seconds=45)
+    first: timedelta | None = None

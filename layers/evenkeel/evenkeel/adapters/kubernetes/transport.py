@@ -61,6 +61,7 @@ class Transport:
         self._pool = self._connect(self.limits.parallel, block=True)
         self._streams = self._connect(self.limits.parallel, block=False)
         self._used = self._clock.now()
+        self._answered = False
 
     def exchange(self, call: Call, until: datetime | None = None) -> bytes:
         """The body of the answer to a call.
@@ -72,6 +73,7 @@ class Transport:
         give_up = (
             now + self.limits.budget if until is None else min(now + self.limits.budget, until)
         )
+        give_up_first = give_up if self.limits.first is None else now + self.limits.first
         if now >= give_up:
             raise UnavailableError(f"{call.what}: there is no time left for it")
         tries = 0
@@ -82,7 +84,9 @@ class Transport:
             except (ThrottledError, UnavailableError) as error:
                 pause = self._pause(error, tries)
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
-                if not may_repeat or self._clock.now() + pause >= give_up:
+                is_first = isinstance(error, NotSentError) and not self._answered
+                end = min(give_up, give_up_first) if is_first else give_up
+                if not may_repeat or self._clock.now() + pause >= end:
                     raise
             self._clock.sleep(pause)
             tries += 1
@@ -151,7 +155,7 @@ class Transport:
             read=(min(self.limits.read, left) if whole else SILENCE).total_seconds(),
         )
         with self._translating(call):
-            return pool.urlopen(
+            response = pool.urlopen(
                 call.method,
                 self._base_path + call.target,
                 body=call.body,
@@ -163,6 +167,8 @@ class Transport:
                 preload_content=whole,
                 assert_same_host=False,
             )
+        self._answered = True
+        return response
 
     @contextmanager
     def _translating(self, call: Call) -> Iterator[None]:
