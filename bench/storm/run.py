@@ -119,7 +119,11 @@ class Storm:
             outcome=outcome,
             cpu_seconds=cpu,
             cpu_share=cpu / seconds,
-            requests={verb: after[verb] - before.get(verb, 0.0) for verb in after},
+            requests={
+                key: count - before.get(key, 0.0)
+                for key, count in sorted(after.items())
+                if count > before.get(key, 0.0)
+            },
         )
 
     def _notice(self) -> Mapping[str, float]:
@@ -300,16 +304,18 @@ def summary(measured: Round) -> str:
 
 
 def request_counts(cluster: Site) -> Mapping[str, float]:
-    """Requests that the API server answered so far, by verb, events' and leases' not counted."""
+    """Requests that the API server answered so far, as ``PATCH pods/status``."""
     counts: dict[str, float] = {}
     for line in cluster.control_plane.text("metrics").splitlines():
         if not line.startswith("apiserver_request_total{"):
             continue
         labels, _, value = line.rpartition("} ")
-        if 'resource="leases"' in labels or 'resource="events"' in labels:
-            continue
-        verb = labels.partition('verb="')[2].partition('"')[0]
-        counts[verb] = counts.get(verb, 0.0) + float(value)
+        verb, resource, part = (
+            labels.partition(f'{name}="')[2].partition('"')[0]
+            for name in ("verb", ",resource", "subresource")
+        )
+        key = f"{verb} {resource}/{part}".rstrip("/")
+        counts[key] = counts.get(key, 0.0) + float(value)
     return counts
 
 

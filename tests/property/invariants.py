@@ -92,10 +92,16 @@ def written_at_all(story: Story) -> Sequence[str]:
 
 
 def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[str]:
-    """Evenkeel told one of the pods that this concerns to go before its last moment."""
+    """Evenkeel told one of the pods that this concerns to go before its last moment.
+
+    One whose machine was gone by then is no pod any more, whatever the API says.
+    """
     found = []
     for life in story.lives:
         if life.told_at is None or life.told_by is not Cause.EVENKEEL or not concerns(life):
+            continue
+        death = story.deaths.get(life.node)
+        if death is not None and death <= life.told_at:
             continue
         deadline = deadline_of(story, life.node, life.told_at)
         if deadline is None or life.told_at < last_moment(life, deadline) - REACTION:

@@ -176,7 +176,7 @@ class Scene(Brief):
 
     ``age``: how long the workloads have been there. ``phase``: when the schedule comes first.
     ``leases`` False: no reconciler can have its Lease, so several work at once. ``paused``:
-    from when to when.
+    from when to when. ``window`` and ``few`` are the settings of these names.
     """
 
     nodes: tuple[NodePlan, ...]
@@ -190,6 +190,8 @@ class Scene(Brief):
     leases: bool = True
     paused: tuple[int, int] | None = None
     observe: bool = False
+    window: int = 100
+    few: int = 4
     seed: int = 0
 
     @property

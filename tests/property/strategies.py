@@ -253,6 +253,8 @@ def scenes(
         "age": draw(some((100, 400))),
         "phase": draw(some((30, 1, 55))),
         "controller_qps": draw(some((20.0, None, 3.0))),
+        "window": draw(some((100, 2))),
+        "few": draw(some((4, 0))),
         "seed": draw(st.integers(0, 3)),
     }
     return Scene(**(chosen | {key: draw(value) for key, value in fixed.items()}))

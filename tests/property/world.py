@@ -179,7 +179,13 @@ class _World:
             )
 
         def moving(name: str) -> Handler:
-            settings = HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME, holder=name)
+            settings = HandoverSettings(
+                mode=mode,
+                cluster_name=CLUSTER_NAME,
+                holder=name,
+                window=self.scene.window,
+                few=self.scene.few,
+            )
             return handover.build(
                 settings, signed, self.instances, self.wake_ups, self.clock, self.recorder
             )

@@ -115,7 +115,9 @@ def _unique_holder() -> str:
 class HandoverSettings:
     """Settings of the reconciler.
 
-    ``window`` is how many pods may be released and not yet made anew. ``work`` is how long
+    ``window`` is how many pods may be released and not yet made anew. ``few``: of so many
+    ReplicaSets at a time all pods are read afresh before some are evicted; of more the watches
+    have to prove what they show, which costs less. ``work`` is how long
     one invocation works, ``pause`` how long its message then stays invisible.
     ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
@@ -127,8 +129,9 @@ class HandoverSettings:
     mode: Mode
     cluster_name: str
     window: int = 100
+    few: int = 4
     work: timedelta = LONGEST_WORK
-    pause: timedelta = timedelta(seconds=0.5)
+    pause: timedelta = timedelta()
     rebalance_share: float = 0.10
     rebalance_expiry: timedelta = timedelta(minutes=15)
     load_balancer_lead: timedelta = timedelta(seconds=60)
@@ -148,9 +151,7 @@ class HandoverSettings:
             cluster_name=_cluster_name(environ),
             window=_whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
             work=_seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
-            pause=_seconds(
-                environ, PAUSE, timedelta(seconds=0.5), timedelta(), timedelta(seconds=60)
-            ),
+            pause=_seconds(environ, PAUSE, timedelta(), timedelta(), timedelta(seconds=60)),
             rebalance_share=_share(environ, REBALANCE_SHARE, default=0.10),
             rebalance_expiry=_rebalance_expiry(environ),
             load_balancer_lead=_seconds(

@@ -7,12 +7,13 @@ at once queues single replicas behind the big Deployments, so releases come in r
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 
 import msgspec
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -72,6 +73,31 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     if zeros_wait:
         return setting
     return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
+
+
+LONGEST_GRACE = timedelta(seconds=45)
+"""A pod's last moment is at most so long before its deadline, evictions still queued aside."""
+
+STAYING = 100.0
+"""Evictions per second that can be relied on for those that stayed: half of what was measured."""
+
+
+def others_first(
+    waiting: int, staying: int, few: int, deadlines: Iterable[Deadline], now: datetime
+) -> bool:
+    """Whether pods that have their replacement stay for now, because too many others have none.
+
+    They serve where they are, and each going costs the API server as many writes as a coming
+    does. ``waiting`` pods have no available replacement yet, ``staying`` have one; for ``few``
+    nobody stays. Nor does anybody stay so long that not all could go before the first last
+    moment.
+    """
+    if waiting <= few:
+        return False
+    first = min((each.at for each in deadlines if each.forced), default=None)
+    if first is None:
+        return False
+    return now < first - LONGEST_GRACE - timedelta(seconds=(waiting + staying) / STAYING)
 
 
 def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:

@@ -52,6 +52,11 @@ class Follower:
         self._follow_hashes()
 
     @property
+    def pod_watches(self) -> Collection[object]:
+        """The selections of pods that are watched."""
+        return self._selects.keys()
+
+    @property
     def is_blind(self) -> bool:
         """Whether a watch has not shown yet what there is."""
         return bool(self._unseen)

@@ -54,6 +54,21 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     handovers: frozenset[str] = frozenset()
 
     @property
+    def shown_by_watches(self) -> Pod | None:
+        """A released pod of a ReplicaSet of which the watches show all that matters.
+
+        None where its pods or its Deployment's others have to be read: in a rollout, once it
+        is scaled to zero or gone, and where turns are polled for.
+        """
+        census = self.census
+        if census is None or self.polled or census.replicas == 0 or not census.released:
+            return None
+        deployment = census.owner.deployment
+        if deployment is not None and census.replicas < deployment.spec.replicas:
+            return None
+        return census.released[0].pod
+
+    @property
     def restless(self) -> bool:
         """Whether something other than the mere passing of time can change the plan soon."""
         released = self.census is not None and self.census.is_handing_over

@@ -26,6 +26,7 @@ class Plans:
         self._writing: dict[str, Sequence[Decision]] = {}
         self._dues: dict[str, datetime] = {}
         self._queues: dict[str, pace.Queue] = {}
+        self._claiming: dict[str, WorkloadPlan] = {}
 
     def __iter__(self) -> Iterator[WorkloadPlan]:
         """All plans."""
@@ -39,6 +40,35 @@ class Plans:
     def controllers(self) -> set[str]:
         """The controllers of all pods that were seen."""
         return {controller_uid_of(pod) or pod.uid for pod in self._view.pods}
+
+    def get(self, uid: str) -> WorkloadPlan | None:
+        """The plan of a controller, if it has one."""
+        return self._plans.get(uid)
+
+    @property
+    def waiting(self) -> int:
+        """How many pods wait for their release, or for their replacement to be available."""
+        released = sum(len(plan.census.released) for plan in self if plan.census is not None)
+        return sum(len(queue.turns) for queue in self._queues.values()) + released - self.claimed
+
+    @property
+    def claimed(self) -> int:
+        """How many pods could go now, were that made sure of by a fresh read."""
+        return sum(len(plan.plan.fresh_steps) for plan in self._claiming.values())
+
+    @property
+    def is_short_of_quota(self) -> bool:
+        """Whether a ReplicaSet cannot make pods: each that goes may make room for another."""
+        return any(
+            plan.census is not None
+            and plan.census.replica_set is not None
+            and plan.census.replica_set.cannot_create is not None
+            for plan in self
+        )
+
+    def claiming(self) -> Collection[tuple[str, WorkloadPlan]]:
+        """The plans that would take something away, with the uids of their controllers."""
+        return self._claiming.items()
 
     def replan(self, controllers: Iterable[str], now: datetime) -> None:
         """Plan anew for these controllers."""
@@ -92,6 +122,8 @@ class Plans:
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:
             self._writing[uid] = writing
+        if plan.plan.fresh_steps:
+            self._claiming[uid] = plan
         if plan.plan.due is not None:
             self._dues[uid] = plan.plan.due
         if plan.census is not None and plan.plan.candidates:
@@ -103,3 +135,4 @@ class Plans:
         self._writing.pop(uid, None)
         self._dues.pop(uid, None)
         self._queues.pop(uid, None)
+        self._claiming.pop(uid, None)

@@ -1,13 +1,15 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.freshness import Freshness
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.planning import Fresh, Planner
@@ -102,6 +104,7 @@ class Reconciler:
         with self._cluster.session() as session:
             writer = Writer(session, self._view, self._clock, self._teller)
             checker = Checker(session, self._view)
+            freshness = Freshness(session)
             follower = Follower(self._cluster, session, self._view)
             follower.follow()
             first_look = self._clock.now() + FIRST_LOOK
@@ -115,10 +118,13 @@ class Reconciler:
                 if blind:
                     self._apply_forced(writer)
                 else:
-                    self._apply(writer, checker, follower, now)
+                    self._prove(freshness, follower, now)
+                    self._apply(writer, follower, now)
+                    self._read(writer, checker, follower, freshness, now)
                 if not blind and self._only_waits(writer, checker) and not self._is_soon(now):
                     return self._outcome(now)
                 for arrival in session.next(self._patience(writer, checker, now, until)):
+                    freshness.saw(arrival)
                     self._take(arrival, writer, checker, follower)
                 self._catch_up(follower)
             while writer.busy and self._clock.now() < until + DRAINING:
@@ -164,13 +170,12 @@ class Reconciler:
                 if step.forced:
                     writer.submit(step)
 
-    def _apply(self, writer: Writer, checker: Checker, follower: Follower, now: datetime) -> None:
+    def _apply(self, writer: Writer, follower: Follower, now: datetime) -> None:
         """Send what may be sent.
 
         Last moments first, then the other steps and what a fresh read approved, then the
         nodes' part, then the releases whose turn it is. What finds no room stays planned.
         """
-        self._teller.tell(self._plans.news(checker.has_read))
         steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
         self._approved = {
             uid: (at, steps)
@@ -182,15 +187,64 @@ class Reconciler:
         for step in [*steps, *approved, *self._node_steps]:
             writer.submit(step)
         self._teller.tell(step for step in self._node_steps if step.write is None)
-        checker.begin(self._to_be_read(writer, checker, now), now)
         self._release(writer, follower, now)
 
-    def _to_be_read(self, writer: Writer, checker: Checker, now: datetime) -> Iterable[str]:
-        """The controllers of which something may be taken away, or whose turns are polled for."""
-        for uid, plan in self._plans.items():
-            wants = any(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
-            if wants or (plan.polled and checker.due_after(uid, POLL, now) <= now):
-                yield uid
+    def _read(
+        self,
+        writer: Writer,
+        checker: Checker,
+        follower: Follower,
+        freshness: Freshness,
+        now: datetime,
+    ) -> None:
+        """Read the controllers of which something may be taken away, or make sure otherwise.
+
+        Many at once are not read, where the watches show all of them: see ``freshness``.
+        Whose turns are polled for is read every second.
+        """
+        self._teller.tell(self._plans.news(checker.has_read))
+        to_read = [
+            uid
+            for uid, plan in self._plans.items()
+            if plan.polled and checker.due_after(uid, POLL, now) <= now
+        ]
+        stay = self._replaced_stay(now)
+        claims: dict[str, int] = {}
+        claimant: Pod | None = None
+        for uid, plan in self._plans.claiming():
+            going = sum(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
+            if not going:
+                continue
+            released = plan.shown_by_watches
+            if released is not None and stay:
+                continue
+            if released is not None and follower.shows_all_of(hash_of(released)):
+                claims[uid] = going
+                claimant = claimant or released
+            else:
+                to_read.append(uid)
+        if len(claims) > self._settings.few and claimant is not None and not freshness.is_slow(now):
+            freshness.ask(claimant, claims, now)
+        else:
+            to_read += claims
+        checker.begin(to_read, now)
+
+    def _replaced_stay(self, now: datetime) -> bool:
+        """Whether pods that have their replacement stay until others have theirs."""
+        plans = self._plans
+        if not plans.claimed or plans.is_short_of_quota:
+            return False
+        deadlines = map(node_deadline, self._view.dooms.values())
+        return pace.others_first(
+            plans.waiting, plans.claimed, self._settings.window, deadlines, now
+        )
+
+    def _prove(self, freshness: Freshness, follower: Follower, now: datetime) -> None:
+        """Approve what the watches have proven: no more than was claimed, nor than holds now."""
+        for uid, count in freshness.proven(follower.pod_watches).items():
+            plan = self._plans.get(uid)
+            if plan is not None:
+                self._approved[uid] = now, plan.plan.fresh_steps[:count]
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.
