@@ -17,6 +17,7 @@ from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import List, Operation, Patch, Selection
 from evenkeel.model.surroundings import Event
 from tests.contract.ground import Ground
+from tests.fixtures.nodes import is_marked
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NOTICE = NodeNotice(
@@ -86,7 +87,7 @@ def test_a_mark_is_refused_when_the_node_changed_meanwhile(ground: Ground) -> No
     write = marks.set_mark(stale, NOTICE)
     assert write is not None
     assert isinstance(ground.refused(write), InvalidError)
-    assert not marks.is_marked(ground.get(Node, name))
+    assert not is_marked(ground.get(Node, name))
 
 
 def test_a_recommendation_is_cordoned_later(ground: Ground) -> None:

@@ -122,11 +122,6 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     zone: str = ""
     instance_type: str = ""
 
-    @property
-    def is_gone(self) -> bool:
-        """Whether its volumes can be detached without harm: stopped or terminated."""
-        return self.state in ("stopped", "terminated")
-
     def belongs_to(self, cluster_name: str) -> bool:
         """Whether one of the usual tags says that it is a node of this cluster."""
         return (

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.notice import marks
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -20,6 +19,7 @@ from evenkeel.model.decision import Decision
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch, Request
+from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import deployment
 
@@ -60,7 +60,7 @@ def test_everything_goes_back_and_nothing_restarts(released: Scene) -> None:
     ]
     assert after == before
     assert all(pod.controller is not None for pod in released.pods("web"))
-    assert not marks.is_marked(released.node("s1"))
+    assert not is_marked(released.node("s1"))
     assert not released.node("s1").spec.unschedulable
     assert released.is_quiet
 
@@ -87,7 +87,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
     cancel(scene)
 
     assert scene.node("s1").spec.unschedulable
-    assert not marks.is_marked(scene.node("s1"))
+    assert not is_marked(scene.node("s1"))
 
 
 def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> None:
@@ -98,7 +98,7 @@ def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> No
     cancel(released)
     released.run(until=200)
 
-    assert not marks.is_marked(released.node("s1"))
+    assert not is_marked(released.node("s1"))
     assert released.node("s1").spec.unschedulable
     assert all(pod.controller is not None for pod in released.pods("web"))
 
@@ -139,7 +139,7 @@ def test_what_others_changed_meanwhile_is_read_again(
     released.run(until=100)
 
     assert len(made) == 3
-    assert not marks.is_marked(released.node("s1"))
+    assert not is_marked(released.node("s1"))
     assert not any(pod.released for pod in released.pods("web"))
 
 

@@ -1,11 +1,11 @@
 """What becomes of a doomed node itself: excluded, completed, out of service, or alive after all."""
 
-from evenkeel.decisions.notice import marks
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows.handover import selections
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Request
+from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import Manifest, budget, deployment, stateful_set
@@ -21,7 +21,7 @@ def is_excluded(node: Node) -> bool:
 
 def is_untouched(node: Node) -> bool:
     """Whether nothing is left of a mark."""
-    return not (marks.is_marked(node) or node.spec.unschedulable or is_excluded(node))
+    return not (is_marked(node) or node.spec.unschedulable or is_excluded(node))
 
 
 def test_load_balancers_leave_a_node_with_its_last_handed_over_pod(scene: Scene) -> None:
@@ -164,7 +164,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
     scene.run(until=400)
 
     node = scene.node("s1")
-    assert not marks.is_marked(node)
+    assert not is_marked(node)
     assert node.spec.unschedulable
 
 
@@ -179,7 +179,7 @@ def test_a_stopped_node_is_complete_and_stays_marked(scene: Scene) -> None:
     scene.run(until=600)
 
     assert scene.story("s1")[-1].split(" ", 1)[1] == "complete InstanceOff"
-    assert marks.is_marked(scene.node("s1"))
+    assert is_marked(scene.node("s1"))
     assert scene.is_quiet
     assert len([d for _, d in scene.told("InstanceOff")]) == 1
 
@@ -261,7 +261,7 @@ def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
 
     scene.interrupt("s1", spare=True)
     scene.run(until=299)
-    assert marks.is_marked(scene.node("s1"))
+    assert is_marked(scene.node("s1"))
     scene.run(until=400)
 
     assert is_untouched(scene.node("s1"))
@@ -293,7 +293,7 @@ def test_a_node_without_an_instance_waits_for_somebody_to_say_what_it_is(scene: 
     scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"providerID": None}})
     scene.run(until=400)
 
-    assert marks.is_marked(scene.node("s1"))
+    assert is_marked(scene.node("s1"))
     assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
 
 
@@ -307,7 +307,7 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     scene.interrupt("s1", spare=True)
     scene.run(until=280)
 
-    assert marks.is_marked(scene.node("s1"))
+    assert is_marked(scene.node("s1"))
     assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
 
 

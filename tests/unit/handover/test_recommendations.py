@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.notice import marks
 from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
+from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import budget, deployment, replica_set
@@ -127,7 +127,7 @@ def test_no_share_means_no_cordon(make_scene: MakeScene) -> None:
 
     assert cordoned(scene) == set()
     assert scene.story("s1") == ["0.0 mark RebalanceRecommendation", "300.0 lift HintExpired"]
-    assert not marks.is_marked(scene.node("s1"))
+    assert not is_marked(scene.node("s1"))
 
 
 def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: MakeScene) -> None:
@@ -143,7 +143,7 @@ def test_the_cordon_expires_with_the_hint_and_only_ours_is_lifted(make_scene: Ma
 
     assert cordoned(scene) == {"s2"}
     for name in ("s1", "s2"):
-        assert not marks.is_marked(scene.node(name))
+        assert not is_marked(scene.node(name))
         assert scene.story(name)[-1] == "300.0 lift HintExpired"
     assert scene.is_quiet
 

@@ -12,6 +12,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Patch
 from simulator.api.patches import json_patch
+from tests.fixtures.nodes import is_marked
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 DEDICATED = {"key": "dedicated", "value": "batch", "effect": "NoSchedule"}
@@ -98,7 +99,7 @@ def test_a_mark_comes_off_without_a_trace_whatever_else_is_on_the_node(
     assert node.spec.unschedulable
     assert DOOMED in marked["spec"]["taints"]
     assert marks.read(node) == given
-    assert marks.is_marked(node)
+    assert is_marked(node)
     assert marks.set_mark(node, given) is None
     assert applied(marked, marks.unmark(node)) == before
 
@@ -184,7 +185,7 @@ def test_a_cordon_is_left_when_the_annotation_cannot_tell_whose_it_is() -> None:
 
 def test_nothing_is_written_when_there_is_no_mark() -> None:
     node = parsed(manifest(taints=[DEDICATED], unschedulable=True))
-    assert not marks.is_marked(node)
+    assert not is_marked(node)
     assert marks.unmark(node) is None
     assert marks.cordon(node, NOW) is None
     assert marks.exclude(node) is None
@@ -227,4 +228,4 @@ def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
 def test_an_annotation_that_makes_no_sense_is_no_notice(text: str) -> None:
     node = parsed(manifest(annotations={names.NOTICE: text}))
     assert marks.read(node) is None
-    assert marks.is_marked(node)
+    assert is_marked(node)

@@ -15,6 +15,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice, NoticeKind
 from evenkeel.model.request import Patch
 from simulator.api.patches import json_patch
+from tests.fixtures.nodes import is_marked
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 KEYS = st.sampled_from(["app", "a/b", "x~y", "node.kubernetes.io/zone"])
@@ -113,5 +114,5 @@ def test_nothing_is_left_and_nothing_is_lost_when_a_mark_is_lifted(
 
     after = applied(document, marks.unmark(msgspec.convert(document, Node)))
 
-    assert not marks.is_marked(msgspec.convert(after, Node))
+    assert not is_marked(msgspec.convert(after, Node))
     assert bare(after) == bare(before)

@@ -22,7 +22,6 @@ class Verb(StrEnum):
     DELETE = "delete"
     ROLL_BACK = "roll-back"
     TAINT = "taint"
-    UNTAINT = "untaint"
     SET_CONDITION = "set-condition"
     COOL_DOWN = "cool-down"
     WAIT = "wait"

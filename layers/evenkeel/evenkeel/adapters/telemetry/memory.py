@@ -1,4 +1,4 @@
-"""A Recorder that keeps everything, for tests, the demo and the command."""
+"""A Recorder that keeps everything: whoever runs a handler by hand looks there afterwards."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

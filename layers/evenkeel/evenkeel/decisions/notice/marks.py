@@ -43,15 +43,6 @@ def read(node: Node) -> NodeNotice | None:
     return notice if all(is_sound(time) for time in times) else None
 
 
-def is_marked(node: Node) -> bool:
-    """Whether any part of a mark is on the node, readable or not."""
-    return (
-        names.DOOMED in node.metadata.labels
-        or names.NOTICE in node.metadata.annotations
-        or any(_is_ours(taint) for taint in node.spec.taints)
-    )
-
-
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
     """Whether the node is unschedulable, and only because Evenkeel made it so."""
     return (

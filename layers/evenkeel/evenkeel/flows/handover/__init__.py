@@ -1,1 +1,28 @@
-"""The reconciler: takes every doomed node and every released pod, whoever left them."""
+"""The reconciler: takes every doomed node and every released pod, whoever left them.
+
+One invocation, from the top:
+
+- ``flow`` looks whether there is work, takes the Lease, gathers and ends: ``outcome`` says how.
+- ``reconciler`` is its loop: plan what is new, send what may be sent, take what arrives.
+
+What it knows:
+
+- ``view`` holds nodes, controllers and surroundings as last seen, and ``pods`` the pods: which of
+  them count, and for which controller.
+- ``reading`` fills the view at the beginning, ``following`` keeps it up to date from watches;
+  ``selections`` are what both ask for.
+- ``checking`` reads a controller and its pods afresh before anything is taken away from it;
+  in a storm ``freshness`` proves instead that the watches have shown as much.
+- ``knowledge`` is what outlives an invocation: EC2's word for instances, the count of spot nodes.
+
+What it decides, by the rules of ``evenkeel.decisions``:
+
+- ``planning`` makes the plan for one controller's pods, ``plans`` keeps those of all of them.
+- ``nodes`` decides what becomes of the doomed nodes themselves.
+- ``progress`` measures how fast replacements are made, for the pace of releases.
+
+What it does:
+
+- ``writing`` sends the writes of decisions, and draws the conclusions from their replies.
+- ``telling`` hands decisions to the recorder, each once.
+"""
