@@ -34,7 +34,7 @@ help: ## List these targets
 
 .PHONY: demo
 demo: venv ## Show on an in-memory cluster what happens when spot nodes go
-	@.venv/bin/evenkeel demo
+	@$(PYTHON) -m cli.main demo
 
 .PHONY: venv
 venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/evenkeel
@@ -60,7 +60,7 @@ lint: venv ## Format, style, types, and who imports whom
 	$(PYTHON) -m ruff check . $(SCRIPTS)
 	$(PYTHON) -m mypy $(TYPED)
 	$(foreach script,$(SCRIPTS),$(PYTHON) -m mypy $(script) &&) true
-	.venv/bin/lint-imports --no-logo
+	$(PYTHON) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster

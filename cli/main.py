@@ -135,3 +135,7 @@ def main(context: click.Context, *, traceback: bool) -> None:
     del traceback
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+if __name__ == "__main__":
+    main()

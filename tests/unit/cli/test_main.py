@@ -127,3 +127,17 @@ def test_nothing_is_complained_of_when_the_reader_goes_away(command: list[str]) 
         )
 
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_it_can_be_started_as_a_module() -> None:
+    """As the Makefile does: a checkout's path may be too odd for a script's first line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cli.main", "version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("evenkeel ")
