@@ -195,6 +195,19 @@ def test_a_state_change_changes_nothing_once_the_deadline_has_passed() -> None:
     assert [late.reason, early.reason] == ["AlreadyMarked", "AlreadyMarked"]
 
 
+@pytest.mark.parametrize("given_at", [0, 20, 29])
+def test_a_passed_deadline_stands_when_an_older_or_crossing_warning_arrives(given_at: int) -> None:
+    """SQS delivers the warning once more, or EC2's events of one end cross each other."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="warning"))
+    world.receive(given(NoticeKind.STATE_CHANGE, at=20), at=20, state="shutting-down")
+    late = world.receive(given(NoticeKind.INTERRUPTION, at=given_at, event_id="copy"), at=40)
+    assert late.reason == "AlreadyMarked"
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert carried.deadline == NOW + 20 * SECOND
+
+
 def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
     world = World()
     first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))

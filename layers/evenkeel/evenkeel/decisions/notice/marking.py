@@ -9,6 +9,9 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
 from evenkeel.model.times import in_words
 
+CROSSING = timedelta(seconds=10)
+"""So much later than one end of an instance EC2's events of the same end may be given."""
+
 OUTLIVED_AFTER: Final = timedelta(seconds=60)
 """An instance that EC2 calls running this long after its deadline was not taken.
 
@@ -98,14 +101,16 @@ def supersedes(notice: Notice, present: NodeNotice, now: datetime) -> bool:
     - Of two certain losses the earlier counts, as long as its time is still to come when the
       other is given.
     - Once the time of the present one has come there is nothing to bring forward. But a
-      warning whose time is still to come says that EC2 did not do what it had said before.
+      warning that is given some seconds after the instance should be gone, and whose time is
+      still to come, says that EC2 did not do what it had said before. A copy of an older one,
+      or one that crossed it, says nothing of the kind.
     """
     if notice.is_hint:
         return present.is_hint and present.deadline <= notice.time
     if present.is_hint:
         return True
     if present.deadline <= now:
-        return now < notice.deadline
+        return present.deadline + CROSSING <= notice.time and now < notice.deadline
     return present.since < notice.deadline < present.deadline
 
 
