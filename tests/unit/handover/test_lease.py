@@ -15,6 +15,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model import names
+from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Get, Patch, Request
 from evenkeel.model.surroundings import Lease
 from tests.fixtures.scene import Scene
@@ -288,3 +289,20 @@ def test_a_spoilt_note_of_the_next_wake_up_counts_as_none(
 
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
     assert found(scene)["metadata"]["annotations"][names.WAKE_UP_AT].startswith("2026-11-21T12")
+
+
+@pytest.mark.parametrize(("overdue", "is_lost"), [(4, True), (2, False)])
+def test_whoever_watches_goes_on_where_the_holder_lived_and_its_wake_up_is_lost(
+    scene: Scene, pod: str, overdue: int, *, is_lost: bool
+) -> None:
+    """The Lease is free by then, and says when work was to go on."""
+    scene.interrupt("s1")
+    scene.run(until=0.5)
+    scene.wake_ups._messages.clear()
+    due = (scene.at(5 - overdue)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    lease(scene, annotations={names.WAKE_UP_AT: due})
+    scene.later(5, lambda: scene.wake_ups.send(WakeUp(reason="LeaseHeld", taking="a 5")))
+    scene.run(until=20)
+
+    assert scene.outcomes()[0] == ("Waiting" if is_lost else "HolderLives")
+    assert bool(scene.written(pod)) is is_lost

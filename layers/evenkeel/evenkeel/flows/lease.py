@@ -26,6 +26,9 @@ ON_TIME = timedelta(milliseconds=100)
 ROUNDING = timedelta(seconds=1)
 """A wake-up comes so much later than it is due: queues count in whole seconds."""
 
+OVERDUE = timedelta(seconds=3)
+"""A wake-up that is not there so long after its time is lost."""
+
 LONGEST_HELD = timedelta(seconds=60)
 """Whatever a Lease says, nobody holds it longer than this without renewing it."""
 
@@ -105,10 +108,16 @@ class ReconcilerLease:
     def stands(self, takings: Collection[str]) -> bool:
         """Whether one of these takings of the Lease is the last thing that happened to it.
 
-        Whoever gives it up or takes it again lives. Raises ClusterError if it cannot be read.
+        Whoever gives it up or takes it again lives; but if the wake-up that was to follow is
+        overdue, that died. Raises ClusterError if it cannot be read.
         """
         lease = ask_for_one(self._cluster, _QUESTION)
-        return lease is not None and _taking(lease) in takings
+        if lease is None:
+            return False
+        if not lease.spec.holder_identity:
+            following = _wake_up_at(lease)
+            return following is not None and following + OVERDUE <= self._clock.now()
+        return _taking(lease) in takings
 
     def announce(self, wake_up_at: datetime) -> None:
         """Tell whoever holds it that a wake-up comes back then. That it fails does no harm."""

@@ -1,0 +1,27 @@
+"""What an invocation reads of owners before it decides anything."""
+
+from evenkeel.flows.handover import reading
+from evenkeel.flows.handover.view import View
+from evenkeel.model.request import Get, List
+from evenkeel.model.workload import ReplicaSet
+from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import deployment
+
+
+def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    number = reading.MANY + 1
+    scene.apply(*(deployment(f"web-{i}") for i in range(number)))
+    scene.settle()
+    scene.begin()
+    view = View()
+
+    reading.read_pods_on(scene.cluster, view, ["s1"])
+    reading.read_owners(scene.cluster, view)
+
+    assert len(view.controllers) == len(view.deployments) == number
+    asked = [request for _, request in scene.requests if isinstance(request, List)]
+    assert [r.selection.namespace for r in asked if r.selection.kind is ReplicaSet] == ["default"]
+    assert not [request for _, request in scene.requests if isinstance(request, Get)]
