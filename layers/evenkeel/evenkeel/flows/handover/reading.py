@@ -178,10 +178,11 @@ def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, Ku
         groups[Selection(request.kind, request.namespace)].add(uid)
     listed = [selection for selection, uids in groups.items() if len(uids) > MANY]
     found = {
-        item.uid: item
+        asked: item
         for items in list_all(cluster, [List(selection) for selection in listed])
         for item in items
-        if item.uid in requests
+        for asked in (item.key, item.uid)
+        if asked in requests
     }
     missing = {uid: request for uid, request in requests.items() if uid not in found}
     return found | get_all(cluster, missing)
