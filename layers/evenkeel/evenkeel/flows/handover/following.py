@@ -38,10 +38,10 @@ class Follower:
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
 
-    def caught_up(self) -> None:
-        """All news so far was planned for."""
-        self.news = set()
-        self._view.caught_up()
+    def take_news(self) -> set[str]:
+        """The controllers of which there was news, and none from now on."""
+        news, self.news = self.news, set()
+        return news
 
     def follow(self) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""

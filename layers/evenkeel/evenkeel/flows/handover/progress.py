@@ -1,6 +1,6 @@
-"""How fast replacements are made."""
+"""How fast replacements are made, and how much time goes into planning."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 
 class Progress:
@@ -21,3 +21,22 @@ class Progress:
         since, first = self._first
         seconds = (now - since).total_seconds()
         return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
+
+
+class PaceOfPlanning:
+    """When to plan again: planning takes at most a quarter of the time.
+
+    In calm weather that is at once. In a storm the changes of some tenths of a second are
+    planned for together: there are several for each pod, and each concerns all pods of its
+    ReplicaSet.
+    """
+
+    SHARE = 4
+
+    def __init__(self, now: datetime) -> None:
+        """Nothing was planned yet."""
+        self.next_at = now
+
+    def planned(self, began: datetime, ended: datetime) -> None:
+        """Something was planned; what comes next waits for a few times as long as that took."""
+        self.next_at = ended + (self.SHARE - 1) * max(timedelta(), ended - began)

@@ -14,7 +14,7 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.planning import Fresh, Planner
 from evenkeel.flows.handover.plans import Plans
-from evenkeel.flows.handover.progress import Progress
+from evenkeel.flows.handover.progress import PaceOfPlanning, Progress
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
@@ -76,6 +76,8 @@ class Reconciler:
         self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
+        self._answered: set[str] = set()
+        self._pace_of_planning = PaceOfPlanning(clock.now())
         self._node_steps: Sequence[Decision] = ()
         self._handovers: frozenset[str] | None = None
         self._nodes_due: datetime | None = None
@@ -123,7 +125,7 @@ class Reconciler:
                     self._read(writer, checker, follower, freshness, now)
                 if not blind and self._only_waits(writer, checker) and not self._is_soon(now):
                     return self._outcome(now)
-                for arrival in session.next(self._patience(writer, checker, now, until)):
+                for arrival in session.next(self._patience(writer, checker, follower, now, until)):
                     freshness.saw(arrival)
                     self._take(arrival, writer, checker, follower)
                 self._catch_up(follower)
@@ -144,19 +146,28 @@ class Reconciler:
         if check is not None:
             self._checked(check)
         elif not follower.heard(arrival):
-            follower.news |= writer.heard(arrival)
+            self._answered |= writer.heard(arrival)
 
     def _catch_up(self, follower: Follower) -> None:
-        """Plan anew for whatever there is news of, and for whatever is due."""
+        """Plan anew for whatever there is news of, and for whatever is due.
+
+        What watches show waits a little in a storm, so that planning takes but a share of the
+        time; what was answered to a write, and what is due, does not.
+        """
         now = self._clock.now()
         follower.gather_new_nodes()
-        stale = self._plans.controllers if self._view.dooms_changed else set()
-        news = follower.news | self._plans.due(now) | stale
+        news = self._answered | self._plans.due(now)
+        self._answered = set()
+        if self._view.dooms_changed:
+            news |= follower.take_news() | self._plans.controllers
+        elif follower.news and now >= self._pace_of_planning.next_at:
+            news |= follower.take_news()
         self._plans.replan(news, now)
+        self._pace_of_planning.planned(now, self._clock.now())
         concerned = self._keeper.hangs_on_pods or self._plans.handovers != self._handovers
         if (news and concerned) or self._view.nodes_changed or self._is_due(self._nodes_due, now):
             self._plan_nodes(now)
-        follower.caught_up()
+        self._view.caught_up()
 
     def _plan_nodes(self, now: datetime) -> None:
         self._handovers = self._plans.handovers
@@ -242,6 +253,8 @@ class Reconciler:
     def _prove(self, freshness: Freshness, follower: Follower, now: datetime) -> None:
         """Approve what the watches have proven: no more than was claimed, nor than holds now."""
         for uid, count in freshness.proven(follower.pod_watches).items():
+            if uid in follower.news:
+                self._plans.replan([uid], now)
             plan = self._plans.get(uid)
             if plan is not None:
                 self._approved[uid] = now, plan.plan.fresh_steps[:count]
@@ -266,6 +279,9 @@ class Reconciler:
             return
 
         def may_go(pod: Pod) -> bool:
+            known = self._view.pods.get(pod.uid)
+            if known is None or known.released or not known.active:
+                return False  # news that are not planned for yet
             return writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
 
         under_way = writer.count_under_way(Verb.RELEASE)
@@ -342,7 +358,7 @@ class Reconciler:
         return earliest(self._nodes_due, self._plans.next_due)
 
     def _patience(
-        self, writer: Writer, checker: Checker, now: datetime, until: datetime
+        self, writer: Writer, checker: Checker, follower: Follower, now: datetime, until: datetime
     ) -> timedelta:
         checks = (
             checker.due_after(uid, POLL if plan.polled else SHORTEST_INTERVAL, now)
@@ -355,6 +371,7 @@ class Reconciler:
             writer.next_retry,
             self._nodes_due,
             self._plans.next_due,
+            self._pace_of_planning.next_at if follower.news else None,
             *(check for check in checks if check > now),
         )
         return max(timedelta(), (due or now) - now)
