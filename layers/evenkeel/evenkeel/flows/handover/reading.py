@@ -99,7 +99,7 @@ def read_owners(cluster: Cluster, view: View) -> None:
         if isinstance(controller, ReplicaSet | StatefulSet | Job):
             view.controllers[uid] = controller
     above = {
-        owner.uid: Get(Deployment, owner.name, controller.namespace)
+        controller.controller_key: Get(Deployment, owner.name, controller.namespace)
         for controller in view.controllers.values()
         if (owner := controller.controller) is not None and kind_of(owner) == "Deployment"
     }
@@ -178,28 +178,26 @@ def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, Ku
         groups[Selection(request.kind, request.namespace)].add(uid)
     listed = [selection for selection, uids in groups.items() if len(uids) > MANY]
     found = {
-        asked: item
+        item.key: item
         for items in list_all(cluster, [List(selection) for selection in listed])
         for item in items
-        for asked in (item.key, item.uid)
-        if asked in requests
+        if item.key in requests
     }
     missing = {uid: request for uid, request in requests.items() if uid not in found}
     return found | get_all(cluster, missing)
 
 
 def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """The objects found, by the key or the uid that they were asked for and have.
+    """The objects found, by the key that they were asked for and have.
 
     One that the API server will not show is left out like one that is not there: nothing is
     taken away from a controller that cannot be read. Raises ClusterError as ``_shown`` does.
     """
     found: dict[str, KubernetesObject] = {}
     replies = _shown(cluster.perform(list(requests.values())))
-    for asked, reply in zip(requests, replies, strict=True):
-        item = reply.result
-        if isinstance(item, KubernetesObject) and asked in (item.key, item.uid):
-            found[asked] = item
+    for key, reply in zip(requests, replies, strict=True):
+        if isinstance(reply.result, KubernetesObject) and reply.result.key == key:
+            found[key] = reply.result
     return found
 
 

@@ -34,7 +34,7 @@ class View:
         self.dooms_changed = False
         self.pods = Pods()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
-        self.deployments: dict[str, Deployment] = {}  # by uid
+        self.deployments: dict[str, Deployment] = {}  # by key
         self.surroundings: dict[str, Surroundings] = {}
 
     @property
@@ -125,7 +125,7 @@ class View:
 
     def see_deployment(self, deployment: Deployment) -> set[str]:
         """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
-        self.deployments[deployment.uid] = deployment
+        self.deployments[deployment.key] = deployment
         return {
             key
             for key, controller in self.controllers.items()
@@ -134,10 +134,9 @@ class View:
 
     def deployment_of(self, controller: Controller | None) -> Deployment | None:
         """The Deployment above a ReplicaSet, if it was read."""
-        if not isinstance(controller, ReplicaSet) or controller.controller is None:
+        if not isinstance(controller, ReplicaSet):
             return None
-        found = self.deployments.get(controller.controller.uid)
-        return found if found is not None and found.namespace == controller.namespace else None
+        return self.deployments.get(controller.controller_key)
 
     def surroundings_of(self, namespace: str) -> Surroundings:
         """What was read of a namespace's budgets, services, policies and claims."""

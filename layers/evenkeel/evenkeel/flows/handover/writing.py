@@ -271,8 +271,7 @@ class Writer:
             case Deployment():
                 return self._view.see_deployment(item)
             case ReplicaSet():
-                self._view.controllers[item.uid] = item
-                return {item.uid}
+                return self._view.see_controller(item)
         return set()
 
 
