@@ -376,9 +376,9 @@ def others_first(waiting: int, staying: int, *deadlines_in: float) -> bool:
     [
         (101, 0, 120, True),
         (100, 2_000, 120, False),  # few wait
-        (1_000, 500, 45 + 20, False),  # the last of them must go from now on
-        (1_000, 500, 45 + 21, True),
-        (2_900, 100, 45 + 40, False),
+        (1_000, 1_000, 45 + 20, False),  # the last of them must go from now on
+        (1_000, 1_000, 45 + 21, True),
+        (2_900, 100, 45 + 30, False),
     ],
 )
 def test_the_replaced_stay_while_many_have_no_replacement_and_there_is_time(

@@ -78,7 +78,7 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
 LONGEST_GRACE = timedelta(seconds=45)
 """A pod's last moment is at most so long before its deadline, evictions still queued aside."""
 
-STAYING = 75.0
+STAYING = 100.0
 """Evictions per second that can be relied on for those that stayed, beside others' starts."""
 
 

@@ -48,6 +48,11 @@ class Freshness:
             case _:
                 pass
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a question is not decided yet."""
+        return self._question is not None
+
     def ask(self, pod: Pod, claims: Mapping[str, int], now: datetime) -> None:
         """Ask how far the API server has come, unless a question is open or just was.
 

@@ -7,6 +7,7 @@ the uid of a stranger's ReplicaSet into a pod of his own, and it would count as 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
@@ -23,8 +24,12 @@ def read_release(pod: Pod) -> Release | None:
     no release either.
     """
     text = pod.metadata.annotations.get(names.RELEASE)
-    if text is None:
-        return None
+    return None if text is None else _decode(text)
+
+
+@lru_cache(maxsize=8_192)
+def _decode(text: str) -> Release | None:
+    """The same pods are looked at again and again: decode what they bear once."""
     try:
         release = msgspec.json.decode(text, type=Release)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -184,21 +184,31 @@ class Reconciler:
     def _apply(self, writer: Writer, follower: Follower, now: datetime) -> None:
         """Send what may be sent.
 
-        Last moments first, then the other steps and what a fresh read approved, then the
-        nodes' part, then the releases whose turn it is. What finds no room stays planned.
+        Last moments first, then the other steps, then the releases whose turn it is, which
+        leave half of the room to what a fresh read approved, and the nodes' part. What finds no
+        room stays planned.
         """
         steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
+        steps.sort(key=lambda step: not step.forced)
+        for step in steps:
+            writer.submit(step)
         self._approved = {
             uid: (at, steps)
             for uid, (at, steps) in self._approved.items()
             if now - at < APPROVED_FOR
         }
-        approved = [step for _, steps in self._approved.values() for step in steps]
-        steps.sort(key=lambda step: not step.forced)
-        for step in [*steps, *approved, *self._node_steps]:
+        approved = [
+            step
+            for _, steps in self._approved.values()
+            for step in steps
+            if writer.may_write(step.subject.uid)
+        ]
+        self._release(writer, follower, now, min(len(approved), writer.room // 2))
+        for step in (*approved, *self._node_steps):
+            if writer.room == 0:
+                break
             writer.submit(step)
         self._teller.tell(step for step in self._node_steps if step.write is None)
-        self._release(writer, follower, now)
 
     def _read(
         self,
@@ -219,22 +229,23 @@ class Reconciler:
             for uid, plan in self._plans.items()
             if plan.polled and checker.due_after(uid, POLL, now) <= now
         ]
-        stay = self._replaced_stay(now)
+        is_slow = freshness.is_slow(now)
+        they_wait = freshness.is_open or self._replaced_stay(now)
         claims: dict[str, int] = {}
         claimant: Pod | None = None
         for uid, plan in self._plans.claiming():
+            released = plan.shown_by_watches
+            if released is not None and they_wait:
+                continue
             going = sum(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
             if not going:
-                continue
-            released = plan.shown_by_watches
-            if released is not None and stay:
                 continue
             if released is not None and follower.shows_all_of(hash_of(released)):
                 claims[uid] = going
                 claimant = claimant or released
             else:
                 to_read.append(uid)
-        if len(claims) > self._settings.few and claimant is not None and not freshness.is_slow(now):
+        if len(claims) > self._settings.few and claimant is not None and not is_slow:
             freshness.ask(claimant, claims, now)
         else:
             to_read += claims
@@ -273,8 +284,11 @@ class Reconciler:
             return steps
         return [step for step in steps if step.verb is not Verb.ROLL_BACK]
 
-    def _release(self, writer: Writer, follower: Follower, now: datetime) -> None:
-        """Release those whose turn it is, as far as the window and the session have room."""
+    def _release(self, writer: Writer, follower: Follower, now: datetime, kept: int) -> None:
+        """Release those whose turn it is, as far as the window and the session have room.
+
+        Of the session's room so much is ``kept`` for others.
+        """
         if writer.room == 0 or not self._plans.queues:
             return
 
@@ -291,7 +305,7 @@ class Reconciler:
             self._progress.rate(writer.accepted(Verb.RELEASE) - short, now),
             zeros_wait=pace.would_reach_zero(self._plans.queues, may_go),
         )
-        room = min(window - short - under_way, writer.room)
+        room = min(window - short - under_way, writer.room - kept)
         if room > 0:
             for turn in pace.turns(self._plans.queues, room, may_go):
                 self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
