@@ -78,8 +78,11 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
+.PHONY: stack
+stack: venv-ministack build ## Build the stack, and make what its tests run on
+
 .PHONY: test-stack
-test-stack: venv venv-ministack build ## The built stack on ministack, and on a real control plane
+test-stack: venv stack ## The built stack on ministack, and on a real control plane
 	@$(PYTEST) -m stack tests/template
 
 .PHONY: test-on
