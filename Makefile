@@ -26,7 +26,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
 SCRIPTS := tools/control-plane tools/paste-demo
-TYPED := layers/evenkeel/evenkeel simulator cli functions tests $(wildcard bench/*.py)
+TYPED := layers/evenkeel/evenkeel simulator cli functions tests bench
 
 .PHONY: help
 help: ## List these targets
@@ -118,6 +118,19 @@ layer: ## Build the layer alone, into .aws-sam/layer
 .PHONY: bench-cold
 bench-cold: venv layer ## Measure the functions' cold starts from the built layer
 	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
+
+# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3.
+SCENARIO ?= A
+ROUNDS ?= 1
+
+.PHONY: bench
+bench: venv ## Measure the storms in all scenarios, and write README's table anew
+	@$(PYTHON) -m bench.storm $(ROUNDS) A B C D
+	@$(PYTHON) -m bench.report
+
+.PHONY: bench-storm
+bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
+	@$(PYTHON) -m bench.storm $(ROUNDS) $(SCENARIO)
 
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv

@@ -165,7 +165,7 @@ def measure(layer: Path, runs: int) -> Result:
 
 def start(layer: Path, folder: Path, code: str) -> Sample:
     """One process. Raises CalledProcessError if the layer does not do."""
-    done = subprocess.run(  # noqa: S603 - this interpreter
+    done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", "-c", program(layer, folder, code)],
         env=environment(),
         cwd="/",

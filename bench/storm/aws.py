@@ -66,6 +66,10 @@ class Aws:
                 Entries=[{"Id": str(n), "MessageBody": body} for n, body in enumerate(some)],
             )
 
+    def terminate(self, instance_ids: Sequence[str]) -> None:
+        """Terminate instances: what becomes of those that were noticed."""
+        self.ec2.terminate_instances(InstanceIds=list(instance_ids))
+
     def left(self) -> dict[str, int]:
         """How many messages each queue still holds, visible or not."""
         counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")

@@ -70,9 +70,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(slots=True)
 class _Workload:
     replicas: int
+    lowest: int
     serving: set[str] = field(default_factory=set)
     safe: set[str] = field(default_factory=set)
-    lowest: int = 0
     below_early: bool = False
 
 
@@ -94,74 +94,102 @@ def judge(
     ``replicas`` wanted of each workload, ``noticed``: when each node's notice was sent, in
     seconds since 1970; its deadline is ``lead`` seconds later.
     """
-    began = min(noticed.values())
-    last_moment = began + lead - min(grace, 45.0)
-    workloads = {app: _Workload(wanted, lowest=wanted) for app, wanted in replicas.items()}
-    cordons: dict[str, float] = {}
-    going: dict[str, float] = {}
-    on_noticed: dict[str, str] = {}
-    touched: float | None = None
-    late = 0
-    known: set[str] = set()
-    made: set[str] = set()
-    made_ready: set[str] = set()
-    missing = sum(replicas.values())
-    whole: float | None = None
-    serving_now = 0
-    fewest: int | None = None
+    account = _Account(replicas, noticed, lead - min(grace, 45.0))
     for sight in sights:
         if sight.kind == "node":
-            if sight.name in noticed and sight.cordoned and sight.name not in cordons:
-                cordons[sight.name] = sight.at - noticed[sight.name]
-            continue
-        workload = workloads.get(sight.app)
-        if workload is None:
-            continue
-        doomed = sight.node in noticed
-        if sight.at < began:
-            known.add(sight.uid)
-        elif sight.uid not in known and sight.at <= last_moment:
-            made.add(sight.uid)
+            account.see_node(sight)
+        elif sight.app in replicas:
+            account.see_pod(sight)
+    return account.outcome()
+
+
+class _Account:
+    def __init__(
+        self, replicas: Mapping[str, int], noticed: Mapping[str, float], lead: float
+    ) -> None:
+        self.noticed = noticed
+        self.lead = lead  # from a notice to its pods' last moment
+        self.began = min(noticed.values())
+        self.workloads = {app: _Workload(wanted, wanted) for app, wanted in replicas.items()}
+        self.cordons: dict[str, float] = {}
+        self.going: dict[str, float] = {}
+        self.on_noticed: dict[str, str] = {}
+        self.known: set[str] = set()
+        self.made: set[str] = set()
+        self.made_ready: set[str] = set()
+        self.touched: float | None = None
+        self.whole: float | None = None
+        self.late = 0
+        self.missing = sum(replicas.values())
+        self.serving = 0
+        self.fewest: int | None = None
+
+    def see_node(self, sight: Sight) -> None:
+        if sight.name in self.noticed and sight.cordoned:
+            self.cordons.setdefault(sight.name, sight.at - self.noticed[sight.name])
+
+    def see_pod(self, sight: Sight) -> None:
+        doomed = sight.node in self.noticed
+        if doomed:
+            self._see_doomed(sight)
+        self._see_made(sight, doomed=doomed)
+        self._count(sight, doomed=doomed)
+        if sight.at < self.began:
+            return
+        if self.touched is None and (sight.released or (sight.leaving and doomed)):
+            self.touched = sight.at - self.began
+        self.fewest = self.serving if self.fewest is None else min(self.fewest, self.serving)
+        if self.missing == 0 and self.whole is None:
+            self.whole = sight.at - self.began
+
+    def _see_doomed(self, sight: Sight) -> None:
+        self.on_noticed.setdefault(sight.uid, sight.node)
+        if (sight.leaving or sight.gone) and sight.uid not in self.going:
+            self.going[sight.uid] = sight.at
+            self.late += sight.at > self.noticed[sight.node] + self.lead
+
+    def _see_made(self, sight: Sight, *, doomed: bool) -> None:
+        if sight.at < self.began:
+            self.known.add(sight.uid)
+        elif sight.uid not in self.known and sight.at <= self.began + self.lead:
+            self.made.add(sight.uid)
             if sight.serves and not doomed:
-                made_ready.add(sight.uid)
-        if doomed and sight.uid not in on_noticed:
-            on_noticed[sight.uid] = sight.node
-        if (sight.leaving or sight.gone) and doomed and sight.uid not in going:
-            going[sight.uid] = sight.at
-            late += sight.at > noticed[sight.node] + lead - min(grace, 45.0)
-        if sight.at >= began and touched is None and (sight.released or sight.leaving):
-            touched = sight.at - began
+                self.made_ready.add(sight.uid)
+
+    def _count(self, sight: Sight, *, doomed: bool) -> None:
+        workload = self.workloads[sight.app]
         before, safe_before = len(workload.serving), len(workload.safe)
-        _put(workload.serving, sight.uid, sight.serves)
-        _put(workload.safe, sight.uid, sight.serves and not doomed)
-        serving_now += len(workload.serving) - before
-        missing -= min(len(workload.safe), workload.replicas) - min(safe_before, workload.replicas)
-        if sight.at >= began:
-            fewest = serving_now if fewest is None else min(fewest, serving_now)
-            if len(workload.serving) < workload.lowest:
-                workload.lowest = len(workload.serving)
-            if len(workload.serving) < workload.replicas and sight.at < last_moment:
+        _put(workload.serving, sight.uid, belongs=sight.serves)
+        _put(workload.safe, sight.uid, belongs=sight.serves and not doomed)
+        self.serving += len(workload.serving) - before
+        self.missing -= min(len(workload.safe), workload.replicas)
+        self.missing += min(safe_before, workload.replicas)
+        if sight.at >= self.began:
+            workload.lowest = min(workload.lowest, len(workload.serving))
+            if len(workload.serving) < workload.replicas and sight.at < self.began + self.lead:
                 workload.below_early = True
-            if missing == 0 and whole is None:
-                whole = sight.at - began
-    stays = [uid for uid in on_noticed if uid not in going]
-    return Outcome(
-        cordons=percentiles(cordons.values()),
-        touched=touched,
-        off=percentiles(at - noticed[on_noticed[uid]] for uid, at in going.items()),
-        left=len(stays),
-        late=late,
-        lowest_share=min(each.lowest / each.replicas for each in workloads.values()),
-        below_wanted=sum(each.lowest < each.replicas for each in workloads.values()),
-        below_before_last_moment=sum(each.below_early for each in workloads.values()),
-        at_zero=sum(each.lowest == 0 for each in workloads.values()),
-        singles_dipped=sum(each.lowest < 1 for each in workloads.values() if each.replicas == 1),
-        made=len(made),
-        made_ready=len(made_ready),
-        whole=whole,
-        empty=max(going.values()) - began if going and not stays else None,
-        fewest_ready=fewest or 0,
-    )
+
+    def outcome(self) -> Outcome:
+        workloads = self.workloads.values()
+        going, noticed = self.going, self.noticed
+        stays = [uid for uid in self.on_noticed if uid not in going]
+        return Outcome(
+            cordons=percentiles(self.cordons.values()),
+            touched=self.touched,
+            off=percentiles(at - noticed[self.on_noticed[uid]] for uid, at in going.items()),
+            left=len(stays),
+            late=self.late,
+            lowest_share=min(each.lowest / each.replicas for each in workloads),
+            below_wanted=sum(each.lowest < each.replicas for each in workloads),
+            below_before_last_moment=sum(each.below_early for each in workloads),
+            at_zero=sum(each.lowest == 0 for each in workloads),
+            singles_dipped=sum(each.lowest < 1 for each in workloads if each.replicas == 1),
+            made=len(self.made),
+            made_ready=len(self.made_ready),
+            whole=self.whole,
+            empty=max(going.values()) - self.began if going and not stays else None,
+            fewest_ready=self.fewest or 0,
+        )
 
 
 def percentiles(durations: Iterable[float]) -> Percentiles | None:
@@ -173,5 +201,5 @@ def percentiles(durations: Iterable[float]) -> Percentiles | None:
     return Percentiles(len(ordered), statistics.median(ordered), ordered[rank], ordered[-1])
 
 
-def _put(group: set[str], uid: str, belongs: bool) -> None:  # noqa: FBT001 - a set's own two states
+def _put(group: set[str], uid: str, *, belongs: bool) -> None:
     (group.add if belongs else group.discard)(uid)

@@ -84,7 +84,7 @@ class _Observer:
                 self._write(kind, item, gone=False)
             version = listing.metadata.resource_version
             Thread(target=self._follow, args=(kind, path, version), daemon=True).start()
-        print("ready", flush=True)  # noqa: T201 - the protocol with whoever started this
+        print("ready", flush=True)
         sys.stdin.read()
 
     def _get(self, path: str, **options: Any) -> urllib3.BaseHTTPResponse:

@@ -47,12 +47,12 @@ class Bare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What another way did with the same pods: seconds to full capacity, and how low it went."""
+    """What another way did with as many pods on as many nodes, at once.
 
-    whole: float | None
-    lowest_share: float
-    at_zero: int
-    cordons: figures.Percentiles | None = None
+    ``failed``: so many of `kubectl drain`'s processes did not end well.
+    """
+
+    outcome: Outcome
     failed: int = 0
 
 
@@ -75,6 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     condition: str
     pods: int
     machine: machine.Machine
+    worker: str
     rounds: Sequence[Round]
     deletion: Baseline | None = None
     drain: Baseline | None = None
@@ -106,13 +107,18 @@ class Storm:
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
         before = request_counts(self._site)
-        with self._observed() as sights, self._autoscaler():
-            noticed = self._notice()
+        noticed: dict[str, float] = {}
+        with (
+            self._observed() as sights,
+            self._beside(self._scale, wanted=self._scenario.late),
+            self._beside(lambda stopping: self._take(noticed, stopping)),
+        ):
+            self._notice(noticed)
             self._wait(noticed)
         seconds = time.monotonic() - began
         cpu = process.cpu_seconds - cpu_before
         after = request_counts(self._site)
-        outcome = figures.judge(sights(), self._replicas, noticed, LEAD, GRACE)
+        outcome = self._judge(sights(), noticed)
         return Round(
             fill=fill,
             bare=bare,
@@ -126,9 +132,33 @@ class Storm:
             },
         )
 
-    def _notice(self) -> Mapping[str, float]:
-        """Send the notices, at once or spread evenly; when each node's was sent."""
-        noticed: dict[str, float] = {}
+    def delete_all(self) -> Baseline:
+        """Cordon the spot nodes and delete every pod, as fast as the API server takes it."""
+        with self._observed() as sights:
+            noticed = self._noticed_now()
+            for name in self._site.spot.values():
+                self._site.set_unschedulable(name, value=True)
+            site.delete_all(self._site.control_plane)
+            self._wait(noticed)
+        return Baseline(outcome=self._judge(sights(), noticed))
+
+    def drain(self) -> Baseline:
+        """`kubectl drain` on every spot node, all beside each other."""
+        with self._observed() as sights:
+            noticed = self._noticed_now()
+            failed = baselines.drain(self._site, self._site.spot.values())
+            self._wait(noticed)
+        return Baseline(outcome=self._judge(sights(), noticed), failed=failed)
+
+    def _noticed_now(self) -> Mapping[str, float]:
+        now = time.time()  # noqa: TID251 - the observer's clock
+        return dict.fromkeys(self._site.spot.values(), now)
+
+    def _judge(self, sights: Sequence[figures.Sight], noticed: Mapping[str, float]) -> Outcome:
+        return figures.judge(sights, self._replicas, noticed, LEAD, GRACE)
+
+    def _notice(self, noticed: dict[str, float]) -> None:
+        """Send the notices, at once or spread evenly, and note when each node's was sent."""
         instances = list(self._site.spot.items())
         step = self._scenario.spread / max(1, len(instances) - 1)
         began = time.monotonic()
@@ -138,9 +168,18 @@ class Storm:
             now = datetime.now(UTC)  # noqa: TID251 - a feeder's own clock
             self._aws.send([aws.warning(one, now, start + n) for n, (one, _) in enumerate(some)])
             noticed |= {node: now.timestamp() for _, node in some}
-            if step:
-                continue
-        return noticed
+
+    def _take(self, noticed: Mapping[str, float], stopping: Event) -> None:
+        """EC2 terminates each instance at its deadline, and the node's object goes with it."""
+        instances = {node: instance_id for instance_id, node in self._site.spot.items()}
+        while not stopping.wait(0.5):
+            now = time.time()  # noqa: TID251 - EC2's own clock
+            over = [node for node, at in list(noticed.items()) if at + LEAD <= now]
+            taken = [node for node in over if node in instances]
+            if taken:
+                self._aws.terminate([instances.pop(node) for node in taken])
+                for node in taken:
+                    self._site.control_plane.delete("v1", "Node", node)
 
     def _wait(self, noticed: Mapping[str, float]) -> None:
         """Until all replicas are available and no pod is left on the noticed nodes."""
@@ -219,13 +258,13 @@ class Storm:
                     found.extend(figures.read(path))
 
     @contextmanager
-    def _autoscaler(self) -> Iterator[None]:
-        """Nodes for whatever is Pending, so many seconds after they were found to be missing."""
-        if not self._scenario.late:
+    def _beside(self, work: Callable[[Event], None], *, wanted: bool = True) -> Iterator[None]:
+        """Somebody else's work goes on meanwhile, until it is told to stop."""
+        if not wanted:
             yield
             return
         stopping = Event()
-        thread = Thread(target=self._scale, args=(stopping,), daemon=True)
+        thread = Thread(target=work, args=(stopping,), daemon=True)
         thread.start()
         try:
             yield
@@ -234,6 +273,7 @@ class Storm:
             thread.join(30)
 
     def _scale(self, stopping: Event) -> None:
+        """Nodes for whatever is Pending, so many seconds after they were found to be missing."""
         waiting: list[float] = []
         added = 0
         while not stopping.wait(1.0):
@@ -249,57 +289,72 @@ class Storm:
             waiting += [now + self._scenario.late_after] * max(0, min(needed, room))
 
 
-def run(scenario: Scenario, rounds: int, say: Say, log: Path) -> Result:
-    """Run a scenario; several rounds of A on one cluster, refilled by a bare deletion."""
+def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = False) -> Result:
+    """Run a scenario, so many storms on one cluster.
+
+    ``beside``: then a bare deletion of the same pods and `kubectl drain`, on the same cluster.
+    """
     with site.launched() as control_plane, aws.started() as stand_in:
         cluster = Site(control_plane, scenario, _launch(stand_in, scenario.spot))
+        storm = Storm(scenario, cluster, stand_in, say)
         say(f"{scenario.name}: {scenario.title}")
         fill = cluster.fill()
         say(f"fill: {scenario.pods} pods Ready from nothing in {fill:.1f} s")
         if not scenario.late:
             cluster.add_idle_nodes()
         cluster.limit_controllers()
-        storm = Storm(scenario, cluster, stand_in, say)
-        deletion: Baseline | None = None
         done: list[Round] = []
         with worker.started(stand_in, control_plane.kubeconfig, log) as process:
             for number in range(rounds):
                 if number:
-                    say("refilling the spot nodes by a bare deletion")
-                    cluster.replace_spot_nodes(_launch(stand_in, scenario.spot))
-                    fill = cluster.refill()
-                    say(f"bare deletion: full capacity after {fill:.1f} s")
+                    _refill(cluster, stand_in, say)
                 done.append(storm.round(fill, process))
-                say(summary(done[-1]))
+                say(summary(done[-1].outcome, fill))
             code = process.end()
             assert code == 0, f"the worker ended with {code}: {process.lines[-3:]}"
             peak = process.peak_mb
+        deletion = drain = None
+        if beside:
+            _refill(cluster, stand_in, say)
+            say("beside it: every pod deleted at once")
+            deletion = storm.delete_all()
+            say(summary(deletion.outcome, fill))
+            _refill(cluster, stand_in, say)
+            say("beside it: kubectl drain on every node at once")
+            drain = storm.drain()
+            say(summary(drain.outcome, fill))
         return Result(
             scenario=scenario.name,
             title=scenario.title,
             condition=scenario.limit.value,
             pods=scenario.pods,
             machine=machine.look(),
+            worker=worker.how_held(),
             rounds=done,
             deletion=deletion,
+            drain=drain,
             peak_mb=peak,
             messages_left=stand_in.left(),
         )
 
 
-def summary(measured: Round) -> str:
-    """One round in a line."""
-    outcome = measured.outcome
+def _refill(cluster: Site, stand_in: Aws, say: Say) -> None:
+    """New spot nodes, and all pods on them again."""
+    cluster.replace_spot_nodes(_launch(stand_in, cluster.scenario.spot))
+    say(f"all pods are on spot nodes again after {cluster.refill():.1f} s")
+
+
+def summary(outcome: Outcome, fill: float) -> str:
+    """An outcome in a line."""
     whole = "never" if outcome.whole is None else f"{outcome.whole:.1f} s"
-    ratio = "" if outcome.whole is None else f" = {outcome.whole / measured.fill:.2f} x fill"
+    ratio = "" if outcome.whole is None else f" = {outcome.whole / fill:.2f} x fill"
     cordons = outcome.cordons
     return (
-        f"cordoned {cordons.count if cordons else 0} in"
-        f" {cordons.worst if cordons else 0:.2f} s (allowed {measured.bare.allowed:.2f} s),"
+        f"cordoned {cordons.count if cordons else 0} in {cordons.worst if cordons else 0:.2f} s,"
         f" first pod touched {outcome.touched or 0:.2f} s, full capacity {whole}{ratio},"
         f" all off {outcome.empty or 0:.1f} s, left {outcome.left}, late {outcome.late},"
         f" lowest share {outcome.lowest_share:.2f}, below wanted {outcome.below_wanted},"
-        f" at zero {outcome.at_zero}, CPU {measured.cpu_seconds:.1f} s"
+        f" at zero {outcome.at_zero}"
     )
 
 

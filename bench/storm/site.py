@@ -78,7 +78,8 @@ class Site:
 
     def replace_spot_nodes(self, spot: Mapping[str, str]) -> None:
         """The spot nodes are gone, and new ones are there."""
-        for name in self.spot.values():
+        there = {node["metadata"]["name"] for node in self.control_plane.items("v1", "Node")}
+        for name in there.intersection(self.spot.values()):
             self.control_plane.delete("v1", "Node", name)
         self.spot = dict(spot)
         self._add_spot_nodes()
@@ -86,16 +87,17 @@ class Site:
     def refill(self) -> float:
         """Move all pods to the spot nodes by a bare deletion; seconds to full capacity."""
         for name in self.idle:
-            self._set_unschedulable(name, value=True)
+            self.set_unschedulable(name, value=True)
         began = time.monotonic()
         delete_all(self.control_plane)
         self.wait_until_ready(self.scenario.pods, FILLING)
         seconds = time.monotonic() - began
         for name in self.idle:
-            self._set_unschedulable(name, value=False)
+            self.set_unschedulable(name, value=False)
         return seconds
 
-    def _set_unschedulable(self, name: str, *, value: bool) -> None:
+    def set_unschedulable(self, name: str, *, value: bool) -> None:
+        """Cordon a node, or lift that."""
         self.control_plane.merge("v1", "Node", name, {"spec": {"unschedulable": value}})
 
     def ready(self, selector: str = "") -> int:

@@ -1,0 +1,120 @@
+"""The storms' results as the table that README.md shows.
+
+python -m bench.report    # writes bench/results/storm.md and README's copy of it
+"""
+
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.storm.figures import Outcome
+from bench.storm.run import Result, Round
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench" / "results"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- storm -->\n", "<!-- /storm -->\n"
+
+COLUMNS = (
+    "cordoned: median, last",
+    "first pod touched",
+    "pods told to go: median, last",
+    "too late",
+    "lowest ready share",
+    "below wanted, at zero",
+    "full capacity",
+)
+
+
+def read() -> Sequence[Result]:
+    """All scenarios' results, by name."""
+    files = sorted(RESULTS.glob("storm-*.json"))
+    return [msgspec.json.decode(file.read_bytes(), type=Result) for file in files]
+
+
+def table(results: Sequence[Result]) -> str:
+    """Markdown: one row per scenario and way, and below it the conditions."""
+    rows = [
+        f"| | {' | '.join(COLUMNS)} |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    notes = []
+    for result in results:
+        measured = _median(result.rounds)
+        rows.append(_row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill))
+        for name, baseline in (
+            ("bare deletion", result.deletion),
+            ("`kubectl drain` x 100", result.drain),
+        ):
+            if baseline is not None:
+                rows.append(_row(f"{result.scenario} {name}", baseline.outcome, measured.fill))
+        notes.append(_note(result, measured))
+    return "\n".join([*rows, "", *notes]) + "\n"
+
+
+def _median(rounds: Sequence[Round]) -> Round:
+    """The round in the middle by its time to full capacity; the worst if one never got there."""
+    ordered = sorted(rounds, key=lambda each: each.outcome.whole or float("inf"))
+    if any(each.outcome.whole is None for each in rounds):
+        return ordered[-1]
+    middle = statistics.median_low([each.outcome.whole or 0.0 for each in ordered])
+    return next(each for each in ordered if each.outcome.whole == middle)
+
+
+def _row(name: str, outcome: Outcome, fill: float) -> str:
+    cordons, off = outcome.cordons, outcome.off
+    whole = "not within the run"
+    if outcome.whole is not None:
+        whole = f"{outcome.whole:.0f} s = {outcome.whole / fill:.2f} x fill"
+    cells = (
+        name,
+        f"{cordons.median:.1f} s, {cordons.worst:.1f} s" if cordons else "-",
+        "-" if outcome.touched is None else f"{outcome.touched:.1f} s",
+        f"{off.median:.0f} s, {off.worst:.0f} s" if off else "-",
+        f"{outcome.late}" + (f" (and {outcome.left} never)" if outcome.left else ""),
+        f"{outcome.lowest_share:.2f}",
+        f"{outcome.below_wanted}, {outcome.at_zero}",
+        whole,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _note(result: Result, measured: Round) -> str:
+    runs = f"median of {len(result.rounds)}" if len(result.rounds) > 1 else "one run"
+    writes = sum(
+        count
+        for key, count in measured.requests.items()
+        if key in ("PATCH pods", "POST pods/eviction", "DELETE pods", "PATCH nodes")
+    )
+    bare = measured.bare
+    return (
+        f"- {result.scenario}: {result.title}. {result.pods} pods, {runs}; {result.condition};"
+        f" fill {measured.fill:.0f} s; 100 bare GETs and patches {bare.gets + bare.patches:.2f} s,"
+        f" cordons allowed {bare.allowed:.2f} s; {writes / result.pods:.1f} writes of pods and"
+        f" nodes per pod, the kubelets' deletions included; Evenkeel {measured.cpu_seconds:.0f}"
+        f" CPU seconds, {result.peak_mb:.0f} MB, {result.worker}. {result.machine}."
+    )
+
+
+def paste(text: str) -> str:
+    """README with this table between its markers."""
+    readme = README.read_text()
+    head, _, rest = readme.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    assert end, f"README.md has no {BEGIN.strip()} ... {END.strip()}"
+    return f"{head}{BEGIN}{text}{END}{tail}"
+
+
+def main() -> int:
+    """Write both."""
+    text = table(read())
+    (RESULTS / "storm.md").write_text(text)
+    README.write_text(paste(text))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
