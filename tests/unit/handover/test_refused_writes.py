@@ -160,7 +160,7 @@ def test_a_bare_pod_that_somebody_made_anew_elsewhere_is_left_alone(scene: Scene
 
     scene.cluster.intercept(make_it_anew_first)
     scene.interrupt("s1")
-    scene.run(until=119)
+    scene.run(until=117)
 
     assert [pod.uid for pod in scene.pods("alone", "o1")] == made
     assert len(times(scene, "alone", Evict)) == 1

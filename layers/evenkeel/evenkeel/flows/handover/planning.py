@@ -22,8 +22,8 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
 
-EVICTIONS_PER_SECOND = 150.0
-"""What an API server takes beside everything else; measured at about 335/s alone."""
+EVICTIONS_PER_SECOND = 75.0
+"""What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
 
 
 class Fresh(msgspec.Struct, frozen=True, kw_only=True):
