@@ -398,3 +398,12 @@ def test_a_restore_that_a_warning_overtakes_is_counted_like_any_release() -> Non
     pod = builders.pod(of=REPLICA_SET, released=release)
     census = builders.census(REPLICA_SET, released=[pod], dooms=DOOMS)
     assert census.deadline_of(census.released[0]).forced
+
+
+@pytest.mark.parametrize(("node", "expected"), [("n1", True), ("n2", True), ("good", False)])
+def test_a_handover_goes_on_while_a_released_pod_is_on_a_doomed_node(
+    node: str, *, expected: bool
+) -> None:
+    census = builders.census(REPLICA_SET, released=[released("a", node=node)], dooms=DOOMS)
+    assert census.is_handing_over is expected
+    assert not builders.census(REPLICA_SET, owned=[owned("b", node=node)]).is_handing_over

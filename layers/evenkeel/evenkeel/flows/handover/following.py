@@ -57,6 +57,11 @@ class Follower:
         return self._selects.keys()
 
     @property
+    def busy(self) -> bool:
+        """Whether news wait to be planned for, or a question about a node has no answer yet."""
+        return bool(self.news or self._node_reads)
+
+    @property
     def is_blind(self) -> bool:
         """Whether a watch has not shown yet what there is."""
         return bool(self._unseen)

@@ -20,6 +20,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import Relisted
 from evenkeel.ports import Arrival, Clock, Cluster, Reply
 from evenkeel.settings import HandoverSettings
 
@@ -123,7 +124,11 @@ class Reconciler:
                     self._prove(freshness, follower, now)
                     self._apply(writer, follower, now)
                     self._read(writer, checker, follower, freshness, now)
-                if not blind and self._only_waits(writer, checker) and not self._is_soon(now):
+                if (
+                    not blind
+                    and self._only_waits(writer, checker, follower)
+                    and not self._is_soon(now)
+                ):
                     return self._outcome(now)
                 for arrival in session.next(self._patience(writer, checker, follower, now, until)):
                     freshness.saw(arrival)
@@ -141,6 +146,8 @@ class Reconciler:
         """Hand an arrival to whoever waits for it."""
         if not isinstance(arrival, Reply):
             follower.absorb(arrival)
+            if isinstance(arrival, Relisted):
+                self._answered |= follower.take_news()  # all is seen, and nothing was planned on it
             return
         check = checker.heard(arrival)
         if check is not None:
@@ -154,8 +161,8 @@ class Reconciler:
         What watches show waits a little in a storm, so that planning takes but a share of the
         time; what was answered to a write, and what is due, does not.
         """
-        now = self._clock.now()
         follower.gather_new_nodes()
+        now = self._clock.now()
         news = self._answered | self._plans.due(now)
         self._answered = set()
         if self._view.dooms_changed:
@@ -308,6 +315,10 @@ class Reconciler:
         room = min(window - short - under_way, writer.room - kept)
         if room > 0:
             for turn in pace.turns(self._plans.queues, room, may_go):
+                key, census = turn.replica_set.key, turn.census
+                if census.worth_keeping < census.replicas and key in follower.news:
+                    self._answered.add(key)  # more may be worth keeping by now: plan for it first
+                    continue
                 self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
                 writer.submit(pace.release(turn))
 
@@ -338,9 +349,9 @@ class Reconciler:
             if plan.voluntary and plan.census is not None and plan.census.owned
         }
 
-    def _only_waits(self, writer: Writer, checker: Checker) -> bool:
+    def _only_waits(self, writer: Writer, checker: Checker, follower: Follower) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
-        if writer.busy or checker.busy:
+        if writer.busy or checker.busy or follower.busy or self._answered:
             return False
         if any(step.write is not None for step in self._node_steps):
             return False

@@ -1,0 +1,138 @@
+"""``evenkeel poll``: real queues, the real command, the real control plane."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bench.storm import aws
+from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
+from evenkeel.adapters.clock import SystemClock
+from tests.e2e.harness import Site
+from tests.e2e.manifests import budget, deployment
+from tests.fixtures.control_plane import ROOT
+
+pytestmark = pytest.mark.controlplane
+
+ENDING = 40.0
+
+
+@pytest.fixture(scope="module")
+def queues() -> Iterator[Aws]:
+    """EC2 and SQS, with the stack's two queues."""
+    with aws.started() as stand_in:
+        yield stand_in
+
+
+class Poll:
+    """A running `evenkeel poll`."""
+
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    @property
+    def told(self) -> str:
+        return self.log.read_text()
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(ENDING)
+
+
+@contextmanager
+def polling(site: Site, queues: Aws, log: Path, *options: str) -> Iterator[Poll]:
+    """It is at work; at the end it is gone, whatever happened."""
+    command = [
+        *(str(ROOT / ".venv" / "bin" / "evenkeel"), "poll"),
+        *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
+        *("--kubeconfig", str(site.control_plane.kubeconfig), "--cluster-name", CLUSTER),
+        *options,
+    ]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            text=True,
+        )
+    try:
+        poll = Poll(process, log)
+        site.wait_for("it to poll", lambda: " the cluster storm at https://" in poll.told)
+        yield poll
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+def doomed_node(site: Site, queues: Aws) -> tuple[str, str]:
+    """An instance with a node of its name, where a single replica behind a budget runs."""
+    (instance_id,) = queues.launch(1)
+    name = queues.dns_names([instance_id])[instance_id]
+    provider_id = f"aws:///eu-central-1a/{instance_id}"
+    site.control_plane.add_node(name, spot=True, provider_id=provider_id)
+    site.apply(budget("web", minAvailable=1))
+    site.run(deployment("web", 1))
+    site.add_nodes("b", spot=False)
+    return instance_id, name
+
+
+@pytest.mark.parametrize("wake_ups", ["in the process", "in SQS"])
+def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
+    site: Site, queues: Aws, tmp_path: Path, wake_ups: str
+) -> None:
+    instance_id, name = doomed_node(site, queues)
+    options = ("--wake-up-queue-url", queues.wake_up_queue) if wake_ups == "in SQS" else ()
+    with polling(site, queues, tmp_path / "log", *options) as poll:
+        queues.send(["{", aws.warning(instance_id, datetime.now(UTC), 1)])  # noqa: TID251 - EC2's
+        site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
+        assert poll.end() == 0
+    assert site.witness.lowest("web") == 1
+    lines = poll.told.splitlines()
+    assert lines[0].endswith("visibility 30 s, after 100 receives to notices-dead)")
+    assert any(f"mark       node {name}: SpotInterruption" in line for line in lines)
+    assert any(" evict      pod " in line and "ReplacementAvailable" in line for line in lines)
+    assert lines[-1].endswith(" ended")
+    assert queues.left()["notices"] == 1  # the one that is no notice goes its way to the dead ones
+    queues.sqs.purge_queue(QueueUrl=queues.notice_queue)
+    queues.sqs.purge_queue(QueueUrl=queues.wake_up_queue)
+
+
+def test_a_dry_run_says_what_it_would_do_and_does_nothing(
+    site: Site, queues: Aws, tmp_path: Path
+) -> None:
+    instance_id, name = doomed_node(site, queues)
+    with polling(site, queues, tmp_path / "log", "--dry-run") as poll:
+        queues.send([aws.warning(instance_id, SystemClock().now(), 1)])
+        site.wait_for("a plan", lambda: " release    pod " in poll.told, seconds=30)
+        assert poll.end() == 0
+    assert "observes the cluster storm" in poll.told
+    assert "unschedulable" not in site.control_plane.get("v1", "Node", name)["spec"]
+    assert not site.witness.departures()
+    assert not site.witness.ever_released()
+
+
+def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws, tmp_path: Path) -> None:
+    del tmp_path
+    done = subprocess.run(
+        [
+            *(ROOT / ".venv" / "bin" / "evenkeel", "poll"),
+            *("--queue-url", queues.notice_queue + "s", "--endpoint-url", queues.endpoint),
+            *("--kubeconfig", site.control_plane.kubeconfig),
+        ],
+        env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: the queue {queues.notice_queue}s cannot be used: ")
+    assert len(done.stderr.splitlines()) == 1
