@@ -385,6 +385,8 @@ class Reconciler:
     def _patience(
         self, writer: Writer, checker: Checker, follower: Follower, now: datetime, until: datetime
     ) -> timedelta:
+        if self._answered:
+            return timedelta()
         checks = (
             checker.due_after(uid, POLL if plan.polled else SHORTEST_INTERVAL, now)
             for uid, plan in self._plans.items()
