@@ -11,7 +11,7 @@ PYTEST := $(PYTHON) -m pytest
 WORKERS ?= 2
 
 # The tests on a real control plane mostly wait for it: more of them than cores. 0.5 GB each.
-CONTROL_PLANES ?= 3
+CONTROL_PLANES ?= 4
 
 # Another Kubernetes version for test-on: 1.33.5, or 1.33 for its newest patch.
 KUBE ?=

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.controlplane
 ENDING = 40.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def queues() -> Iterator[Aws]:
     """EC2 and SQS, with the stack's two queues."""
     with aws.started() as stand_in:
@@ -101,8 +101,6 @@ def test_a_notice_from_sqs_is_acted_on_and_sigterm_ends_it(
     assert any(" evict      pod " in line and "ReplacementAvailable" in line for line in lines)
     assert lines[-1].endswith(" ended")
     assert queues.left()["notices"] == 1  # the one that is no notice goes its way to the dead ones
-    queues.sqs.purge_queue(QueueUrl=queues.notice_queue)
-    queues.sqs.purge_queue(QueueUrl=queues.wake_up_queue)
 
 
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(

@@ -4,6 +4,7 @@ import functools
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,11 +53,21 @@ def evenkeel(
     )
 
 
+HEARING = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    " os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 @contextmanager
 def started(control_plane: ControlPlane, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The command while it runs; it is ended if the test fails."""
+    """The command while it runs; it is ended if the test fails.
+
+    As on a terminal it hears Ctrl-C, which a shell lets its jobs in the background ignore, and
+    with them whatever they start.
+    """
     with subprocess.Popen(
-        command(control_plane, *arguments),
+        [sys.executable, "-c", HEARING, *map(str, command(control_plane, *arguments))],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
