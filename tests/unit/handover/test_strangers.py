@@ -122,6 +122,6 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     view.see_controller(stranger)
 
     assert view.see_deployment(deployment) == {replica_set.key}
-    assert view.deployment_of(replica_set) is deployment
-    assert view.deployment_of(stranger) is None
+    assert view.owner("ReplicaSet", replica_set).deployment is deployment
+    assert view.owner("ReplicaSet", stranger).deployment is None
     assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None

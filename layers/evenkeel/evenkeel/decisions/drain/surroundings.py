@@ -52,6 +52,14 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
         top = self.deployment or self.controller
         return top.reference if top is not None else None
 
+    @property
+    def deployment_in_rollout(self) -> Deployment | None:
+        """The Deployment of a ReplicaSet that is not all of it, as far as is known."""
+        replica_set, deployment = self.controller, self.deployment
+        if not isinstance(replica_set, ReplicaSet) or deployment is None:
+            return None
+        return deployment if replica_set.spec.replicas < deployment.spec.replicas else None
+
     def annotation(self, key: str, pod: Pod | None = None) -> str:
         """The first value set on the pod, its controller or its Deployment; empty without one."""
         places = (

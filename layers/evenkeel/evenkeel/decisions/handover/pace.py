@@ -13,7 +13,7 @@ from operator import itemgetter
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -74,9 +74,6 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
         return setting
     return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
 
-
-LONGEST_GRACE = timedelta(seconds=45)
-"""A pod's last moment is at most so long before its deadline, evictions still queued aside."""
 
 STAYING = 100.0
 """Evictions per second that can be relied on for those that stayed, beside others' starts."""

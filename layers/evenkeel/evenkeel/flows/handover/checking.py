@@ -28,11 +28,11 @@ JOB_UID = "batch.kubernetes.io/controller-uid"
 class Check:
     """What a fresh read of a controller and its pods found so far.
 
-    ``controller_uid`` is the controller's key. ``siblings`` are the pods that other ReplicaSets
+    ``siblings`` are the pods that other ReplicaSets
     of the same ``deployment`` own; both are read only where a rollout seems to go on.
     """
 
-    controller_uid: str
+    controller_key: str
     waiting_for: list[Request]
     controller: Controller | None = None
     pods: dict[str, Pod] = field(default_factory=dict)
@@ -65,40 +65,41 @@ class Checker:
         """Whether checks are under way."""
         return bool(self._checks)
 
-    def has_read(self, controller_uid: str) -> bool:
+    def has_read(self, controller_key: str) -> bool:
         """Whether all pods of this controller were seen by now."""
-        return controller_uid in self._read
+        return controller_key in self._read
 
-    def due_after(self, controller_uid: str, interval: timedelta, now: datetime) -> datetime:
+    def due_after(self, controller_key: str, interval: timedelta, now: datetime) -> datetime:
         """When this controller is checked again if at such intervals; now if it never was."""
-        last = self._last.get(controller_uid)
+        last = self._last.get(controller_key)
         return now if last is None else last + interval
 
-    def begin(self, controller_uids: Iterable[str], now: datetime) -> None:
+    def begin(self, controller_keys: Iterable[str], now: datetime) -> None:
         """Read these controllers and all their pods afresh, whoever waited longest first.
 
         No more at a time than fill half of what the session carries out at once: what is
         found has to be acted on, and soon.
         """
-        due = sorted((self.due_after(uid, SHORTEST_INTERVAL, now), uid) for uid in controller_uids)
-        for at, uid in due:
+        due = sorted((self.due_after(key, SHORTEST_INTERVAL, now), key) for key in controller_keys)
+        for at, key in due:
             reading = sum(len(check.waiting_for) for check in self._checks.values())
             if at > now or reading >= max(1, self._session.capacity // 2):
                 return
-            if uid not in self._checks:
-                self._begin(uid, now)
+            if key not in self._checks:
+                self._begin(key, now)
 
-    def _begin(self, controller_uid: str, now: datetime) -> None:
-        self._last[controller_uid] = now
-        requests = list(self._requests(controller_uid))
+    def _begin(self, controller_key: str, now: datetime) -> None:
+        self._last[controller_key] = now
+        requests = list(self._requests(controller_key))
         sibling_read = None
-        deployment = self._deployment_in_rollout(controller_uid)
+        owner = self._view.owner("ReplicaSet", self._view.controllers.get(controller_key))
+        deployment = owner.deployment_in_rollout
         if deployment is not None:
             own = deployment.spec.selector
             sibling_read = List(selections.selected(deployment.namespace, own))
             requests += [Get(Deployment, deployment.name, deployment.namespace), sibling_read]
-        check = Check(controller_uid, list(requests), sibling_read=sibling_read)
-        self._checks[controller_uid] = check
+        check = Check(controller_key, list(requests), sibling_read=sibling_read)
+        self._checks[controller_key] = check
         for request in requests:
             self._session.submit(request)
 
@@ -116,10 +117,10 @@ class Checker:
         self._collect(check, reply)
         if check.waiting_for:
             return None
-        del self._checks[check.controller_uid]
+        del self._checks[check.controller_key]
         if check.failed:
             return None
-        self._read.add(check.controller_uid)
+        self._read.add(check.controller_key)
         return check
 
     def _collect(self, check: Check, reply: Reply) -> None:
@@ -134,20 +135,20 @@ class Checker:
             case Pod() as pod:
                 check.see([pod])
             case ReplicaSet() | StatefulSet() | Job() as controller:
-                if controller.key == check.controller_uid:
+                if controller.key == check.controller_key:
                     check.controller = controller
             case Deployment() as deployment:
                 check.deployment = deployment
             case Listing(items=items):
                 pods = [item for item in items if isinstance(item, Pod)]
                 if reply.request is check.sibling_read:
-                    check.siblings = [p for p in pods if _is_sibling(p, check.controller_uid)]
+                    check.siblings = [p for p in pods if _is_sibling(p, check.controller_key)]
                 else:
                     check.see(pods)
 
-    def _requests(self, controller_uid: str) -> Sequence[Request]:
-        controller = self._view.controllers.get(controller_uid)
-        pods = self._view.pods.of_controller(controller_uid)
+    def _requests(self, controller_key: str) -> Sequence[Request]:
+        controller = self._view.controllers.get(controller_key)
+        pods = self._view.pods.of_controller(controller_key)
         match controller:
             case ReplicaSet():
                 return self._replica_set(controller, pods)
@@ -170,14 +171,6 @@ class Checker:
             *(List(selection) for selection in released),
         )
 
-    def _deployment_in_rollout(self, controller_uid: str) -> Deployment | None:
-        """The Deployment of a ReplicaSet that is not all of it, as far as is known."""
-        controller = self._view.controllers.get(controller_uid)
-        deployment = self._view.deployment_of(controller)
-        if deployment is None or not isinstance(controller, ReplicaSet):
-            return None
-        return deployment if controller.spec.replicas < deployment.spec.replicas else None
-
     def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
         """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""
         for pod in pods:
@@ -187,11 +180,11 @@ class Checker:
         return ()
 
 
-def _is_sibling(pod: Pod, controller_uid: str) -> bool:
+def _is_sibling(pod: Pod, controller_key: str) -> bool:
     owner = pod.controller
     if owner is None or kind_of(owner) != "ReplicaSet":
         return False
-    return pod.controller_key != controller_uid
+    return pod.controller_key != controller_key
 
 
 def _uid_by_name(view: View, request: Get[KubernetesObject]) -> str:

@@ -12,7 +12,7 @@ from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
-from evenkeel.flows.handover.reconciler import Reconciler
+from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
@@ -80,9 +80,9 @@ class HandoverFlow:
     def _observe(self, view: View) -> Outcome:
         reading.read_marks(self._cluster, view)
         if view.notices or view.pods.active:
-            reconciler = self._gather(view)
+            keeper = self._gather(view)
             reading.read_peers(self._cluster, view)
-            reconciler.observe()
+            observe(view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
 
     def _act(
@@ -111,8 +111,14 @@ class HandoverFlow:
             self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
         wake_up_at = None
         try:
-            reconciler = self._gather(view)
-            outcome = reconciler.act(self._end(started), self._clock.now() - started)
+            keeper = self._gather(view)
+            gathered_in = self._clock.now() - started
+            with self._cluster.session() as session:
+                reconciler = Reconciler(
+                    *(self._settings, self._cluster, session, self._clock),
+                    *(view, keeper, self._teller),
+                )
+                outcome = reconciler.act(self._end(started), gathered_in)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
@@ -128,12 +134,11 @@ class HandoverFlow:
         work = self._settings.work
         return max(started + work, min(self._clock.now() + work / 3, started + LONGEST))
 
-    def _gather(self, view: View) -> Reconciler:
+    def _gather(self, view: View) -> NodeKeeper:
         reading.find_lost_nodes(self._cluster, view)
         reading.read_pods_on(self._cluster, view, view.dooms)
         reading.read_owners(self._cluster, view)
         reading.read_surroundings(self._cluster, view)
-        keeper = NodeKeeper(
+        return NodeKeeper(
             self._settings, self._cluster, view, self._recorder, self._states, self._spot_count
         )
-        return Reconciler(self._settings, self._cluster, self._clock, view, keeper, self._teller)

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
-from evenkeel.flows.handover.pods import controller_uid_of
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
@@ -97,23 +96,23 @@ class Follower:
             self._budget_reads.append(request)
             self._session.submit(request)
 
-    def heard(self, reply: Reply) -> bool:
-        """Take the reply to a question of its own; whether it was one."""
+    def heard(self, reply: Reply) -> None:
+        """Take a reply, if it is to a question of its own."""
         if id(reply.request) in self._node_reads:
             name = self._node_reads.pop(id(reply.request)).name
             if isinstance(reply.error, NotFoundError):
                 self.news |= self._view.lose_node(name)
-            return True
+            return
         if not any(request is reply.request for request in self._budget_reads):
-            return False
+            return
         self._budget_reads = [r for r in self._budget_reads if r is not reply.request]
         if isinstance(reply.request, List) and isinstance(reply.result, Listing):
             namespace = reply.request.selection.namespace
             budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
             if list(self._view.surroundings_of(namespace).budgets) != budgets:
                 reading.put_budgets(self._view, namespace, budgets)
-                self.news |= self._view.pods.controllers_in(namespace)
-        return True
+                pods = self._view.pods
+                self.news |= pods.controllers_of(p for p in pods if p.namespace == namespace)
 
     def absorb(self, arrival: Arrival) -> None:
         """Take note of what a watch shows."""
@@ -181,4 +180,5 @@ class Follower:
 
     def _first_seen(self, hashes: Collection[str]) -> set[str]:
         """The controllers of the pods of these hashes: now they can be counted."""
-        return {controller_uid_of(pod) for pod in self._view.pods.active if hash_of(pod) in hashes}
+        pods = self._view.pods
+        return pods.controllers_of(pod for pod in pods.active if hash_of(pod) in hashes)

@@ -37,7 +37,10 @@ class Others(msgspec.Struct, frozen=True):
 
 
 class NodeKeeper:
-    """Decides about the doomed nodes of one invocation."""
+    """Decides about the doomed nodes of one invocation.
+
+    ``steps`` are what was decided last, ``due`` is when that changes though nothing else does.
+    """
 
     def __init__(
         self,
@@ -56,9 +59,21 @@ class NodeKeeper:
         self._states = states
         self._spot_count = spot_count
         self._others: Others | None = None
-        self.hangs_on_pods = False
+        self._handovers: frozenset[str] = frozenset()
+        self._hangs_on_pods = False
+        self.steps: Sequence[Decision] = ()
+        self.due: datetime | None = None
 
-    def cordons(self, now: datetime) -> Sequence[Decision]:
+    def is_stale(self, now: datetime, handovers: frozenset[str] | None) -> bool:
+        """Whether something happened that the last plan depends on.
+
+        ``handovers`` as in ``plan`` if there are news of pods, else None.
+        """
+        pods_matter = self._hangs_on_pods or handovers != self._handovers
+        is_due = self.due is not None and self.due <= now
+        return self._view.nodes_changed or is_due or (handovers is not None and pods_matter)
+
+    def _cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for rebalance recommendations that the share allows now."""
         notices = self._view.notices
         hinted = [
@@ -87,17 +102,15 @@ class NodeKeeper:
             for node in admitted(hinted, spot_nodes, share)
         ]
 
-    def plan(
-        self, handovers: frozenset[str], now: datetime
-    ) -> tuple[Sequence[Decision], datetime | None]:
-        """Decide about every marked node; and when that changes though nothing else does.
+    def plan(self, handovers: frozenset[str], now: datetime) -> None:
+        """Decide about every marked node.
 
-        ``handovers`` names the nodes that still have pods which go by handover. Afterwards
-        ``hangs_on_pods`` tells whether other pods, too, can change what was decided.
+        ``handovers`` names the nodes that still have pods which go by handover.
         """
-        self.hangs_on_pods = False
+        self._handovers = handovers
+        self._hangs_on_pods = False
         self._ask_about_overdue(now)
-        steps: list[Decision] = []
+        steps = [*self._cordons(now)]
         dues: list[datetime | None] = []
         for node in list(self._view.nodes.values()):
             notice = self._view.notices.get(node.name)
@@ -106,7 +119,7 @@ class NodeKeeper:
                 continue
             state = self._states.of(node.instance_id, now)
             off = state in upkeep.OFF
-            self.hangs_on_pods |= off
+            self._hangs_on_pods |= off
             situation = Situation(
                 now=now,
                 node=node,
@@ -127,7 +140,7 @@ class NodeKeeper:
                 dues.append(now + LOOK_AGAIN_AFTER)
             if situation.over and not off and now < notice.deadline + ASK_OFTEN_FOR:
                 dues.append(self._states.ask_again_at)
-        return steps, earliest(*dues)
+        self.steps, self.due = steps, earliest(*dues)
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed.

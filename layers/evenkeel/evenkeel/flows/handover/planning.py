@@ -63,10 +63,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
         census = self.census
         if census is None or self.polled or census.replicas == 0 or not census.released:
             return None
-        deployment = census.owner.deployment
-        if deployment is not None and census.replicas < deployment.spec.replicas:
-            return None
-        return census.released[0].pod
+        in_rollout = census.owner.deployment_in_rollout is not None
+        return None if in_rollout else census.released[0].pod
 
     @property
     def restless(self) -> bool:
@@ -95,16 +93,16 @@ class Planner:
 
     def plan(
         self,
-        controller_uid: str,
+        controller_key: str,
         now: datetime,
         fresh: Fresh | None = None,
     ) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view, or from a fresh read of it."""
         view = self._view
-        pods = view.pods.of_controller(controller_uid) if fresh is None else fresh.pods
-        controller = view.controllers.get(controller_uid) if fresh is None else fresh.controller
+        pods = view.pods.of_controller(controller_key) if fresh is None else fresh.pods
+        controller = view.controllers.get(controller_key) if fresh is None else fresh.controller
         if fresh is not None:
-            self._siblings[controller_uid] = fresh.siblings
+            self._siblings[controller_key] = fresh.siblings
         dooms = view.dooms
         movers: list[Mover] = []
         orphans: list[Mover] = []
@@ -112,7 +110,7 @@ class Planner:
             notice = dooms.get(pod.spec.node_name)
             if notice is not None and not pod.released:
                 mover = Mover(pod, self._route(pod, notice), notice)
-                (orphans if _awaits_adoption(pod, controller_uid) else movers).append(mover)
+                (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
         leave = [
             _leave(mover, view.owner_of(mover.pod))
@@ -123,7 +121,7 @@ class Planner:
         if not pods:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
-            return self._replica_set(controller_uid, controller, pods, moving, left, now)
+            return self._replica_set(controller_key, controller, pods, moving, left, now)
         group_plan = self._break(pods, moving, now)
         by_ordinal = [mover for mover in moving if mover.route.way is Way.BY_ORDINAL]
         forced = [mover for mover in moving if mover.deadline.forced]
@@ -137,7 +135,7 @@ class Planner:
 
     def _replica_set(
         self,
-        controller_uid: str,
+        controller_key: str,
         controller: Controller | None,
         pods: Sequence[Pod],
         moving: Sequence[Mover],
@@ -145,11 +143,7 @@ class Planner:
         now: datetime,
     ) -> WorkloadPlan:
         replica_set = controller if isinstance(controller, ReplicaSet) else None
-        owner = Owner(
-            kind="ReplicaSet",
-            controller=replica_set,
-            deployment=self._view.deployment_of(replica_set),
-        )
+        owner = self._view.owner("ReplicaSet", replica_set)
         view = self._view
         census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
         uid = replica_set.uid if replica_set is not None else ""
@@ -159,7 +153,7 @@ class Planner:
         census = msgspec.structs.replace(
             census,
             promised=self._promised.get(uid, 0),
-            siblings_available=self._siblings_available(controller_uid, census),
+            siblings_available=self._siblings_available(controller_key, census),
         )
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
@@ -184,13 +178,14 @@ class Planner:
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
         )
 
-    def _siblings_available(self, controller_uid: str, census: Census) -> int | None:
+    def _siblings_available(self, controller_key: str, census: Census) -> int | None:
         """How many pods of the Deployment's other ReplicaSets were available when last read.
 
         None where no rollout goes on: the ReplicaSet is all that its Deployment has.
         """
-        siblings, deployment = self._siblings.get(controller_uid), census.owner.deployment
-        if siblings is None or deployment is None or census.replicas >= deployment.spec.replicas:
+        siblings = self._siblings.get(controller_key)
+        deployment = census.owner.deployment_in_rollout
+        if siblings is None or deployment is None:
             return None
         min_ready = deployment.spec.min_ready_seconds
         return sum(
@@ -255,9 +250,9 @@ def _margins(pods: Iterable[Pod], dooms: Mapping[str, NodeNotice]) -> dict[datet
     return margins
 
 
-def _awaits_adoption(pod: Pod, controller_uid: str) -> bool:
+def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
     """Whether a pod was put back under its controller, which has not taken it yet."""
-    return pod.controller is None and not pod.released and pod.uid != controller_uid
+    return pod.controller is None and not pod.released and pod.uid != controller_key
 
 
 def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bool:

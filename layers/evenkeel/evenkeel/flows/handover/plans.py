@@ -6,13 +6,12 @@ from datetime import datetime
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.planning import Planner, WorkloadPlan
-from evenkeel.flows.handover.pods import controller_uid_of
 from evenkeel.flows.handover.view import View
 from evenkeel.model.decision import Decision
 
 
 class Plans:
-    """One plan per controller, by its uid; a controller without active pods has none.
+    """One plan per controller, by its key; a controller without active pods has none.
 
     What is asked of them often is sorted once, when a plan is made.
     """
@@ -33,23 +32,27 @@ class Plans:
         return iter(self._plans.values())
 
     def items(self) -> Collection[tuple[str, WorkloadPlan]]:
-        """All plans with the uids of their controllers."""
+        """All plans with the keys of their controllers."""
         return self._plans.items()
 
     @property
     def controllers(self) -> set[str]:
-        """The controllers of all pods that were seen."""
-        return {controller_uid_of(pod) or pod.uid for pod in self._view.pods}
+        """The keys of the controllers of all pods that were seen."""
+        return self._view.pods.controllers_of(self._view.pods)
 
-    def get(self, uid: str) -> WorkloadPlan | None:
+    def get(self, key: str) -> WorkloadPlan | None:
         """The plan of a controller, if it has one."""
-        return self._plans.get(uid)
+        return self._plans.get(key)
 
     @property
-    def waiting(self) -> int:
-        """How many pods wait for their release, or for their replacement to be available."""
-        released = sum(len(plan.census.released) for plan in self if plan.census is not None)
-        return sum(len(queue.turns) for queue in self._queues.values()) + released - self.claimed
+    def queued(self) -> int:
+        """How many pods wait for their release."""
+        return sum(len(queue.turns) for queue in self._queues.values())
+
+    @property
+    def released(self) -> int:
+        """How many pods are released."""
+        return sum(len(plan.census.released) for plan in self if plan.census is not None)
 
     @property
     def claimed(self) -> int:
@@ -67,19 +70,19 @@ class Plans:
         )
 
     def claiming(self) -> Collection[tuple[str, WorkloadPlan]]:
-        """The plans that would take something away, with the uids of their controllers."""
+        """The plans that would take something away, with the keys of their controllers."""
         return self._claiming.items()
 
     def replan(self, controllers: Iterable[str], now: datetime) -> None:
         """Plan anew for these controllers."""
-        for uid in sorted(controllers):
-            self._drop(uid)
-            if self._view.pods.of_controller(uid):
-                self._keep(uid, self._planner.plan(uid, now))
+        for key in sorted(controllers):
+            self._drop(key)
+            if self._view.pods.of_controller(key):
+                self._keep(key, self._planner.plan(key, now))
 
     def due(self, now: datetime) -> set[str]:
         """The controllers whose plans change with time alone, and whose time has come."""
-        return {uid for uid, at in self._dues.items() if at <= now}
+        return {key for key, at in self._dues.items() if at <= now}
 
     @property
     def next_due(self) -> datetime | None:
@@ -111,28 +114,28 @@ class Plans:
 
         Of a workload that is polled when all its pods were read.
         """
-        ready = {uid for uid in self._untold if not self._plans[uid].polled or has_read(uid)}
+        ready = {key for key in self._untold if not self._plans[key].polled or has_read(key)}
         self._untold -= ready
-        for uid in sorted(ready):
-            yield from (step for step in self._plans[uid].plan.steps if step.write is None)
+        for key in sorted(ready):
+            yield from (step for step in self._plans[key].plan.steps if step.write is None)
 
-    def _keep(self, uid: str, plan: WorkloadPlan) -> None:
-        self._plans[uid] = plan
-        self._untold.add(uid)
+    def _keep(self, key: str, plan: WorkloadPlan) -> None:
+        self._plans[key] = plan
+        self._untold.add(key)
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:
-            self._writing[uid] = writing
+            self._writing[key] = writing
         if plan.plan.fresh_steps:
-            self._claiming[uid] = plan
+            self._claiming[key] = plan
         if plan.plan.due is not None:
-            self._dues[uid] = plan.plan.due
+            self._dues[key] = plan.plan.due
         if plan.census is not None and plan.plan.candidates:
-            self._queues[uid] = pace.queue(plan.census, plan.plan.candidates)
+            self._queues[key] = pace.queue(plan.census, plan.plan.candidates)
 
-    def _drop(self, uid: str) -> None:
-        self._plans.pop(uid, None)
-        self._untold.discard(uid)
-        self._writing.pop(uid, None)
-        self._dues.pop(uid, None)
-        self._queues.pop(uid, None)
-        self._claiming.pop(uid, None)
+    def _drop(self, key: str) -> None:
+        self._plans.pop(key, None)
+        self._untold.discard(key)
+        self._writing.pop(key, None)
+        self._dues.pop(key, None)
+        self._queues.pop(key, None)
+        self._claiming.pop(key, None)

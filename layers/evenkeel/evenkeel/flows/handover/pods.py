@@ -43,7 +43,7 @@ def believed_release(pod: Pod, now: datetime) -> Release | None:
     return release if release is not None and release.was_made_by(now) else None
 
 
-def controller_uid_of(pod: Pod) -> str:
+def controller_key_of(pod: Pod) -> str:
     """The key of the controller that a pod has, or was released from; empty without one."""
     if key := pod.controller_key:
         return key
@@ -97,7 +97,7 @@ class Pods:
         if revision < known or (revision == known and uid in self._pods):
             return None
         before = self._controllers.get(uid, "")
-        controller = controller_uid_of(pod) or before or uid
+        controller = controller_key_of(pod) or before or uid
         if before and before != controller:
             self._by_controller[before].discard(uid)
         self._pods[uid] = pod
@@ -130,7 +130,7 @@ class Pods:
         for pod in self:
             if pod.uid not in listed and selects(pod):
                 news.add(self.miss(pod.uid, revision))
-        return {uid for uid in news if uid is not None}
+        return {key for key in news if key is not None}
 
     def controller_of(self, uid: str) -> set[str]:
         """The key of the controller of a pod that was seen; empty for another object."""
@@ -148,15 +148,15 @@ class Pods:
         """Whether the pod was told to go, and that was not refused."""
         return uid in self._sent_off
 
-    def of_controller(self, controller_uid: str) -> Sequence[Pod]:
+    def of_controller(self, controller_key: str) -> Sequence[Pod]:
         """The active pods that a controller owns, or that were released from it.
 
         Sorted by uid, so that equal knowledge gives equal decisions.
         """
-        uids = sorted(self._by_controller.get(controller_uid, ()))
+        uids = sorted(self._by_controller.get(controller_key, ()))
         return [self._pods[uid] for uid in uids if self._counts(uid)]
 
-    def only_counting(self, pods: Iterable[Pod], controller_uid: str) -> Sequence[Pod]:
+    def only_counting(self, pods: Iterable[Pod], controller_key: str) -> Sequence[Pod]:
         """Those of freshly read pods that are this controller's and count, sorted by uid."""
         return sorted(
             (
@@ -164,14 +164,14 @@ class Pods:
                 for pod in pods
                 if pod.active
                 and pod.uid not in self._sent_off
-                and (controller_uid_of(pod) or pod.uid) == controller_uid
+                and (controller_key_of(pod) or pod.uid) == controller_key
             ),
             key=lambda pod: pod.uid,
         )
 
-    def controllers_in(self, namespace: str) -> set[str]:
-        """The controllers' keys of the pods of a namespace."""
-        return {self._controllers[p.uid] for p in self._pods.values() if p.namespace == namespace}
+    def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
+        """The keys of the controllers of pods that were seen."""
+        return {self._controllers[pod.uid] for pod in pods}
 
     @property
     def active(self) -> Sequence[Pod]:

@@ -16,7 +16,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.pods import controller_uid_of, kind_of, read_release
+from evenkeel.flows.handover.pods import controller_key_of, kind_of, read_release
 from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -117,7 +117,7 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
         if kind is not None:
             yield pod.controller_key, Get(kind, reference.name, pod.namespace)
     elif pod.released and (release := read_release(pod)) is not None:
-        yield controller_uid_of(pod), Get(ReplicaSet, release.controller, pod.namespace)
+        yield controller_key_of(pod), Get(ReplicaSet, release.controller, pod.namespace)
 
 
 def read_surroundings(cluster: Cluster, view: View) -> None:

@@ -3,38 +3,29 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
-from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
+from evenkeel.flows.handover.approving import Approvals
 from evenkeel.flows.handover.following import Follower
-from evenkeel.flows.handover.freshness import Freshness
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
-from evenkeel.flows.handover.planning import Fresh, Planner
+from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.plans import Plans
-from evenkeel.flows.handover.progress import PaceOfPlanning, Progress
+from evenkeel.flows.handover.progress import PaceOfPlanning
+from evenkeel.flows.handover.releasing import Releases
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.pod import Pod
 from evenkeel.model.request import Relisted
-from evenkeel.ports import Arrival, Clock, Cluster, Reply
+from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
 from evenkeel.settings import HandoverSettings
-
-POLL = timedelta(seconds=1)
-"""How often pods are read that no watch shows."""
 
 LONGEST_WAIT = timedelta(milliseconds=400)
 """How long to wait for news before looking around: the pause has to be asked for."""
 
 DRAINING = timedelta(seconds=2)
 """How long to wait, in the end, for the replies to what is under way."""
-
-APPROVED_FOR = timedelta(milliseconds=500)
-"""How long a fresh read justifies a step that found no room at once."""
 
 FIRST_LOOK = timedelta(seconds=1)
 """How long the watches may take to show what there is, before work begins without them."""
@@ -52,6 +43,18 @@ SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
 
 
+def observe(view: View, keeper: NodeKeeper, teller: Teller, now: datetime) -> None:
+    """Tell what would be done with a gathered view, and do nothing."""
+    plans = Plans(Planner(view), view)
+    plans.replan(plans.controllers, now)
+    for plan in plans:
+        teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
+    turns = pace.turns(plans.queues, len(view.pods.active))
+    teller.tell(pace.release(turn) for turn in turns)
+    keeper.plan(plans.handovers, now)
+    teller.tell(keeper.steps)
+
+
 class Reconciler:
     """Carries out one invocation on a gathered view."""
 
@@ -59,41 +62,29 @@ class Reconciler:
         self,
         settings: HandoverSettings,
         cluster: Cluster,
+        session: Session,
         clock: Clock,
         view: View,
         keeper: NodeKeeper,
         teller: Teller,
     ) -> None:
-        """All of them are the invocation's."""
+        """All of them are the invocation's; the session is open."""
         self._settings = settings
-        self._cluster = cluster
+        self._session = session
         self._clock = clock
         self._view = view
         self._keeper = keeper
         self._teller = teller
-        self._planner = Planner(view)
-        self._progress = Progress()
-        self._plans = Plans(self._planner, view)
-        self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
+        planner = Planner(view)
+        self._plans = plans = Plans(planner, view)
+        self._writer = writer = Writer(session, view, clock, teller)
+        self._follower = follower = Follower(cluster, session, view)
+        self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
+        self._releases = Releases(settings, view, planner, plans, follower, writer)
+        self._pace_of_planning = PaceOfPlanning(clock.now())
+        self._answered: set[str] = set()
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
-        self._answered: set[str] = set()
-        self._pace_of_planning = PaceOfPlanning(clock.now())
-        self._node_steps: Sequence[Decision] = ()
-        self._handovers: frozenset[str] | None = None
-        self._nodes_due: datetime | None = None
-
-    def observe(self) -> None:
-        """Tell what would be done now, and do nothing."""
-        now = self._clock.now()
-        self._plans.replan(self._plans.controllers, now)
-        everyone = len(self._view.pods.active)
-        for plan in self._plans:
-            self._teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-        turns = pace.turns(self._plans.queues, everyone)
-        self._teller.tell(pace.release(turn) for turn in turns)
-        self._plan_nodes(now)
-        self._teller.tell(self._node_steps)
 
     def act(self, until: datetime, gathered_in: timedelta) -> Outcome:
         """Work until nothing but waiting for a time is left, or until ``until``.
@@ -102,180 +93,95 @@ class Reconciler:
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
         """
         self._ahead = AHEAD + 1.5 * gathered_in
-        self._plans.replan(self._plans.controllers, self._clock.now())
-        self._plan_nodes(self._clock.now())
-        with self._cluster.session() as session:
-            writer = Writer(session, self._view, self._clock, self._teller)
-            checker = Checker(session, self._view)
-            freshness = Freshness(session)
-            follower = Follower(self._cluster, session, self._view)
-            follower.follow()
-            first_look = self._clock.now() + FIRST_LOOK
-            while True:
-                now = self._clock.now()
-                if now >= until or writer.is_paused:
-                    break
-                writer.keep_asking()
-                follower.keep_budgets(self._held_namespaces(), now)
-                blind = follower.is_blind and now < first_look
-                if blind:
-                    self._apply_forced(writer)
-                else:
-                    self._prove(freshness, follower, now)
-                    self._apply(writer, follower, now)
-                    self._read(writer, checker, follower, freshness, now)
-                if (
-                    not blind
-                    and self._only_waits(writer, checker, follower)
-                    and not self._is_soon(now)
-                ):
+        now = self._clock.now()
+        self._plans.replan(self._plans.controllers, now)
+        self._keeper.plan(self._plans.handovers, now)
+        self._follower.follow()
+        first_look = now + FIRST_LOOK
+        while (now := self._clock.now()) < until and not self._writer.is_paused:
+            self._writer.keep_asking()
+            self._follower.keep_budgets(self._held_namespaces(), now)
+            if self._follower.is_blind and now < first_look:
+                self._apply_forced()
+            else:
+                self._approvals.prove(now)
+                self._apply(now)
+                self._teller.tell(self._plans.news(self._approvals.has_read))
+                self._approvals.seek(now)
+                if self._only_waits and not self._is_soon(now):
                     return self._outcome(now)
-                for arrival in session.next(self._patience(writer, checker, follower, now, until)):
-                    freshness.saw(arrival)
-                    self._take(arrival, writer, checker, follower)
-                self._catch_up(follower)
-            while writer.busy and self._clock.now() < until + DRAINING:
-                for arrival in session.next(LONGEST_WAIT):
-                    if isinstance(arrival, Reply):
-                        writer.heard(arrival)
-            if writer.is_paused:
-                return Outcome("Paused", UNHURRIED)
-            return Outcome("OutOfTime", self._rest(self._clock.now()))
+            for arrival in self._session.next(self._patience(now, until)):
+                self._take(arrival)
+            self._catch_up()
+        self._hear_the_last(until + DRAINING)
+        if self._writer.is_paused:
+            return Outcome("Paused", UNHURRIED)
+        return Outcome("OutOfTime", self._rest(self._clock.now()))
 
-    def _take(self, arrival: Arrival, writer: Writer, checker: Checker, follower: Follower) -> None:
-        """Hand an arrival to whoever waits for it."""
-        if not isinstance(arrival, Reply):
-            follower.absorb(arrival)
-            if isinstance(arrival, Relisted):
-                self._answered |= follower.take_news()  # all is seen, and nothing was planned on it
+    def _take(self, arrival: Arrival) -> None:
+        """Show an arrival to everybody who may wait for it."""
+        self._approvals.arrived(arrival, self._clock.now())
+        if isinstance(arrival, Reply):
+            self._follower.heard(arrival)
+            self._answered |= self._writer.heard(arrival)
             return
-        check = checker.heard(arrival)
-        if check is not None:
-            self._checked(check)
-        elif not follower.heard(arrival):
-            self._answered |= writer.heard(arrival)
+        self._follower.absorb(arrival)
+        if isinstance(arrival, Relisted):
+            self._answered |= self._follower.take_news()  # all is seen, and nothing planned on it
 
-    def _catch_up(self, follower: Follower) -> None:
+    def _catch_up(self) -> None:
         """Plan anew for whatever there is news of, and for whatever is due.
 
         What watches show waits a little in a storm, so that planning takes but a share of the
         time; what was answered to a write, and what is due, does not.
         """
-        follower.gather_new_nodes()
+        self._follower.gather_new_nodes()
         now = self._clock.now()
         news = self._answered | self._plans.due(now)
         self._answered = set()
         if self._view.dooms_changed:
-            news |= follower.take_news() | self._plans.controllers
-        elif follower.news and now >= self._pace_of_planning.next_at:
-            news |= follower.take_news()
+            news |= self._follower.take_news() | self._plans.controllers
+        elif self._follower.news and now >= self._pace_of_planning.next_at:
+            news |= self._follower.take_news()
         self._plans.replan(news, now)
         self._pace_of_planning.planned(now, self._clock.now())
-        concerned = self._keeper.hangs_on_pods or self._plans.handovers != self._handovers
-        if (news and concerned) or self._view.nodes_changed or self._is_due(self._nodes_due, now):
-            self._plan_nodes(now)
+        if self._keeper.is_stale(now, self._plans.handovers if news else None):
+            self._keeper.plan(self._plans.handovers, now)
         self._view.caught_up()
 
-    def _plan_nodes(self, now: datetime) -> None:
-        self._handovers = self._plans.handovers
-        steps, self._nodes_due = self._keeper.plan(self._handovers, now)
-        self._node_steps = [*self._keeper.cordons(now), *steps]
+    def _hear_the_last(self, until: datetime) -> None:
+        """Wait for the replies to the writes that are under way."""
+        while self._writer.busy and self._clock.now() < until:
+            for arrival in self._session.next(LONGEST_WAIT):
+                if isinstance(arrival, Reply):
+                    self._writer.heard(arrival)
 
-    def _apply_forced(self, writer: Writer) -> None:
+    def _apply_forced(self) -> None:
         """Send what cannot wait until everything was seen: last moments."""
         for steps in self._plans.writing:
             for step in steps:
                 if step.forced:
-                    writer.submit(step)
+                    self._writer.submit(step)
 
-    def _apply(self, writer: Writer, follower: Follower, now: datetime) -> None:
+    def _apply(self, now: datetime) -> None:
         """Send what may be sent.
 
         Last moments first, then the other steps, then the releases whose turn it is, which
-        leave half of the room to what a fresh read approved, and the nodes' part. What finds no
-        room stays planned.
+        leave half of the room to what is approved, and the nodes' part. What finds no room
+        stays planned.
         """
+        writer = self._writer
         steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
         steps.sort(key=lambda step: not step.forced)
         for step in steps:
             writer.submit(step)
-        self._approved = {
-            uid: (at, steps)
-            for uid, (at, steps) in self._approved.items()
-            if now - at < APPROVED_FOR
-        }
-        approved = [
-            step
-            for _, steps in self._approved.values()
-            for step in steps
-            if writer.may_write(step.subject.uid)
-        ]
-        self._release(writer, follower, now, min(len(approved), writer.room // 2))
-        for step in (*approved, *self._node_steps):
+        approved = self._approvals.steps(now)
+        self._answered |= self._releases.release(now, min(len(approved), writer.room // 2))
+        for step in (*approved, *self._keeper.steps):
             if writer.room == 0:
                 break
             writer.submit(step)
-        self._teller.tell(step for step in self._node_steps if step.write is None)
-
-    def _read(
-        self,
-        writer: Writer,
-        checker: Checker,
-        follower: Follower,
-        freshness: Freshness,
-        now: datetime,
-    ) -> None:
-        """Read the controllers of which something may be taken away, or make sure otherwise.
-
-        Many at once are not read, where the watches show all of them: see ``freshness``.
-        Whose turns are polled for is read every second.
-        """
-        self._teller.tell(self._plans.news(checker.has_read))
-        to_read = [
-            uid
-            for uid, plan in self._plans.items()
-            if plan.polled and checker.due_after(uid, POLL, now) <= now
-        ]
-        is_slow = freshness.is_slow(now)
-        they_wait = freshness.is_open or self._replaced_stay(now)
-        claims: dict[str, int] = {}
-        claimant: Pod | None = None
-        for uid, plan in self._plans.claiming():
-            released = plan.shown_by_watches
-            if released is not None and they_wait:
-                continue
-            going = sum(writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
-            if not going:
-                continue
-            if released is not None and follower.shows_all_of(hash_of(released)):
-                claims[uid] = going
-                claimant = claimant or released
-            else:
-                to_read.append(uid)
-        if len(claims) > self._settings.few and claimant is not None and not is_slow:
-            freshness.ask(claimant, claims, now)
-        else:
-            to_read += claims
-        checker.begin(to_read, now)
-
-    def _replaced_stay(self, now: datetime) -> bool:
-        """Whether pods that have their replacement stay until others have theirs."""
-        plans = self._plans
-        if not plans.claimed or plans.is_short_of_quota:
-            return False
-        deadlines = map(node_deadline, self._view.dooms.values())
-        return pace.others_first(
-            plans.waiting, plans.claimed, self._settings.window, deadlines, now
-        )
-
-    def _prove(self, freshness: Freshness, follower: Follower, now: datetime) -> None:
-        """Approve what the watches have proven: no more than was claimed, nor than holds now."""
-        for uid, count in freshness.proven(follower.pod_watches).items():
-            if uid in follower.news:
-                self._plans.replan([uid], now)
-            plan = self._plans.get(uid)
-            if plan is not None:
-                self._approved[uid] = now, plan.plan.fresh_steps[:count]
+        self._teller.tell(step for step in self._keeper.steps if step.write is None)
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.
@@ -291,56 +197,6 @@ class Reconciler:
             return steps
         return [step for step in steps if step.verb is not Verb.ROLL_BACK]
 
-    def _release(self, writer: Writer, follower: Follower, now: datetime, kept: int) -> None:
-        """Release those whose turn it is, as far as the window and the session have room.
-
-        Of the session's room so much is ``kept`` for others.
-        """
-        if writer.room == 0 or not self._plans.queues:
-            return
-
-        def may_go(pod: Pod) -> bool:
-            known = self._view.pods.get(pod.uid)
-            if known is None or known.released or not known.active:
-                return False  # news that are not planned for yet
-            return writer.may_write(pod.uid) and follower.shows_all_of(hash_of(pod))
-
-        under_way = writer.count_under_way(Verb.RELEASE)
-        short = self._plans.not_made_anew
-        window = pace.window(
-            self._settings.window,
-            self._progress.rate(writer.accepted(Verb.RELEASE) - short, now),
-            zeros_wait=pace.would_reach_zero(self._plans.queues, may_go),
-        )
-        room = min(window - short - under_way, writer.room - kept)
-        if room > 0:
-            for turn in pace.turns(self._plans.queues, room, may_go):
-                key, census = turn.replica_set.key, turn.census
-                if census.worth_keeping < census.replicas and key in follower.news:
-                    self._answered.add(key)  # more may be worth keeping by now: plan for it first
-                    continue
-                self._planner.promise(turn.replica_set.uid, turn.census.worth_keeping)
-                writer.submit(pace.release(turn))
-
-    def _checked(self, check: Check) -> None:
-        """A fresh read is complete: what it says may be taken away is approved.
-
-        It replaces what an earlier read approved and found no room yet: the two together
-        would take away too much.
-        """
-        now = self._clock.now()
-        uid = check.controller_uid
-        self._approved.pop(uid, None)
-        self._view.take_over(uid, check.controller, list(check.pods.values()))
-        if check.deployment is not None:
-            self._view.see_deployment(check.deployment)
-        pods = self._view.pods.only_counting(check.pods.values(), uid)
-        if pods:
-            fresh = Fresh(controller=check.controller, pods=pods, siblings=check.siblings)
-            plan = self._planner.plan(uid, now, fresh)
-            self._approved[uid] = now, plan.plan.fresh_steps
-        self._plans.replan([uid], now)
-
     def _held_namespaces(self) -> set[str]:
         """Where voluntary moves hang on budgets."""
         return {
@@ -349,11 +205,12 @@ class Reconciler:
             if plan.voluntary and plan.census is not None and plan.census.owned
         }
 
-    def _only_waits(self, writer: Writer, checker: Checker, follower: Follower) -> bool:
+    @property
+    def _only_waits(self) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
-        if writer.busy or checker.busy or follower.busy or self._answered:
+        if self._writer.busy or self._approvals.busy or self._follower.busy or self._answered:
             return False
-        if any(step.write is not None for step in self._node_steps):
+        if any(step.write is not None for step in self._keeper.steps):
             return False
         return not any(plan.restless for plan in self._plans)
 
@@ -380,29 +237,18 @@ class Reconciler:
 
     @property
     def _next_due(self) -> datetime | None:
-        return earliest(self._nodes_due, self._plans.next_due)
+        return earliest(self._keeper.due, self._plans.next_due)
 
-    def _patience(
-        self, writer: Writer, checker: Checker, follower: Follower, now: datetime, until: datetime
-    ) -> timedelta:
+    def _patience(self, now: datetime, until: datetime) -> timedelta:
+        """How long to wait for news: until something else has to be done."""
         if self._answered:
             return timedelta()
-        checks = (
-            checker.due_after(uid, POLL if plan.polled else SHORTEST_INTERVAL, now)
-            for uid, plan in self._plans.items()
-            if plan.polled or plan.plan.fresh_steps
-        )
         due = earliest(
             until,
             now + LONGEST_WAIT,
-            writer.next_retry,
-            self._nodes_due,
-            self._plans.next_due,
-            self._pace_of_planning.next_at if follower.news else None,
-            *(check for check in checks if check > now),
+            self._writer.next_retry,
+            self._next_due,
+            self._approvals.due(now),
+            self._pace_of_planning.next_at if self._follower.news else None,
         )
         return max(timedelta(), (due or now) - now)
-
-    @staticmethod
-    def _is_due(at: datetime | None, now: datetime) -> bool:
-        return at is not None and at <= now

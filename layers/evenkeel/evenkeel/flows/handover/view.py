@@ -10,7 +10,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.flows.handover.pods import (
     Pods,
     believed_release,
-    controller_uid_of,
+    controller_key_of,
     kind_of,
     read_release,
 )
@@ -65,11 +65,9 @@ class View:
         """A node is gone for good. The keys of the controllers of the pods that it had."""
         self.miss_node(name)
         self.lost_nodes.add(name)
-        return {
-            controller_uid_of(pod) or pod.uid
-            for pod in self.pods.active
-            if pod.spec.node_name == name
-        }
+        return self.pods.controllers_of(
+            pod for pod in self.pods.active if pod.spec.node_name == name
+        )
 
     def _read_notices(self) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
@@ -91,17 +89,17 @@ class View:
         self.dooms_changed = False
 
     def take_over(
-        self, controller_uid: str, controller: Controller | None, pods: Sequence[Pod]
+        self, controller_key: str, controller: Controller | None, pods: Sequence[Pod]
     ) -> None:
         """Take note of a fresh, consistent read of one controller and all its pods."""
         if controller is not None:
-            self.controllers[controller_uid] = controller
+            self.controllers[controller_key] = controller
         else:
-            self.controllers.pop(controller_uid, None)
+            self.controllers.pop(controller_key, None)
         for pod in pods:
             self.pods.see(pod)
         read = {pod.uid for pod in pods}
-        for pod in self.pods.of_controller(controller_uid):
+        for pod in self.pods.of_controller(controller_key):
             if pod.uid not in read:
                 self.pods.forget(pod.uid)
 
@@ -112,8 +110,12 @@ class View:
         if reference is None and release is None:
             return Owner()
         kind = kind_of(reference) if reference is not None else "ReplicaSet"
-        controller = self.controllers.get(controller_uid_of(pod))
-        return Owner(kind=kind, controller=controller, deployment=self.deployment_of(controller))
+        return self.owner(kind, self.controllers.get(controller_key_of(pod)))
+
+    def owner(self, kind: str, controller: Controller | None) -> Owner:
+        """A controller of this kind, with the Deployment above it if that was read."""
+        above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
+        return Owner(kind=kind, controller=controller, deployment=self.deployments.get(above))
 
     def see_controller(self, controller: Controller) -> set[str]:
         """Take note of a controller. Its key, of which this is news, unless it was known."""
@@ -131,12 +133,6 @@ class View:
             for key, controller in self.controllers.items()
             if controller.controller_key == deployment.key
         }
-
-    def deployment_of(self, controller: Controller | None) -> Deployment | None:
-        """The Deployment above a ReplicaSet, if it was read."""
-        if not isinstance(controller, ReplicaSet):
-            return None
-        return self.deployments.get(controller.controller_key)
 
     def surroundings_of(self, namespace: str) -> Surroundings:
         """What was read of a namespace's budgets, services, policies and claims."""

@@ -1,0 +1,75 @@
+"""Releasing: whose turn it is, as far as the window and the session have room."""
+
+from datetime import datetime
+
+from evenkeel.decisions.drain.route import hash_of
+from evenkeel.decisions.handover import pace
+from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.planning import Planner
+from evenkeel.flows.handover.plans import Plans
+from evenkeel.flows.handover.progress import Progress
+from evenkeel.flows.handover.view import View
+from evenkeel.flows.handover.writing import Writer
+from evenkeel.model.decision import Verb
+from evenkeel.model.pod import Pod
+from evenkeel.settings import HandoverSettings
+
+
+class Releases:
+    """Releases pods at the pace at which their replacements are made."""
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        view: View,
+        planner: Planner,
+        plans: Plans,
+        follower: Follower,
+        writer: Writer,
+    ) -> None:
+        """All of them are the invocation's."""
+        self._settings = settings
+        self._view = view
+        self._planner = planner
+        self._plans = plans
+        self._follower = follower
+        self._writer = writer
+        self._progress = Progress()
+
+    def release(self, now: datetime, kept: int) -> set[str]:
+        """Release whose turn it is. The controllers that have to be planned for before that.
+
+        Of the session's room so much is ``kept`` for others.
+        """
+        writer, stale = self._writer, set[str]()
+        if writer.room == 0 or not self._plans.queues:
+            return stale
+        room = min(self._room_in_window(now), writer.room - kept)
+        if room <= 0:
+            return stale
+        for turn in pace.turns(self._plans.queues, room, self._may_go):
+            key, census = turn.replica_set.key, turn.census
+            if census.worth_keeping < census.replicas and key in self._follower.news:
+                stale.add(key)  # more may be worth keeping by now
+                continue
+            self._planner.promise(turn.replica_set.uid, census.worth_keeping)
+            writer.submit(pace.release(turn))
+        return stale
+
+    def _room_in_window(self, now: datetime) -> int:
+        """How many more may be released and not made anew at the pace seen so far."""
+        short = self._plans.not_made_anew
+        made = self._writer.accepted(Verb.RELEASE) - short
+        window = pace.window(
+            self._settings.window,
+            self._progress.rate(made, now),
+            zeros_wait=pace.would_reach_zero(self._plans.queues, self._may_go),
+        )
+        return window - short - self._writer.count_under_way(Verb.RELEASE)
+
+    def _may_go(self, pod: Pod) -> bool:
+        """Whether this pod's release may be sent, whosever turn it is."""
+        known = self._view.pods.get(pod.uid)
+        if known is None or known.released or not known.active:
+            return False  # news that are not planned for yet
+        return self._writer.may_write(pod.uid) and self._follower.shows_all_of(hash_of(pod))
