@@ -71,23 +71,28 @@ class Worker:
         self.cpu_seconds = max(self.cpu_seconds, (int(fields[11]) + int(fields[12])) / TICKS)
 
 
+def has_quota() -> bool:
+    """Whether cgroups can be made here that hold a process to a quota."""
+    return QUOTA.exists() and os.access(QUOTA.parent, os.W_OK)
+
+
 def one_cpu() -> list[str]:
     """A prefix of a command that holds it to one CPU: a quota where cgroups can be made.
 
     Else it is pinned to one, where it has to share it with whatever else runs there.
     """
-    if QUOTA.exists() and os.access(QUOTA.parent, os.W_OK):
-        group = QUOTA.parent / f"evenkeel-bench-{os.getpid()}"
-        group.mkdir(exist_ok=True)
-        (group / "cpu.cfs_period_us").write_text("100000")
-        (group / QUOTA.name).write_text("100000")
-        return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
-    return ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    if not has_quota():
+        return ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    group = QUOTA.parent / f"evenkeel-bench-{os.getpid()}"
+    group.mkdir(exist_ok=True)
+    (group / "cpu.cfs_period_us").write_text("100000")
+    (group / QUOTA.name).write_text("100000")
+    return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
 
 
 def how_held() -> str:
     """How ``one_cpu`` does it here, in a few words."""
-    return "a cgroup's quota of one CPU" if one_cpu()[0] == "sh" else "pinned to one CPU"
+    return "a cgroup's quota of one CPU" if has_quota() else "pinned to one CPU"
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
 def start(aws: Aws, kubeconfig: Path, log: Path) -> Worker:
     """Start it, and wait until it polls. Whoever starts it ends it."""
     command = [
-        *(sys.executable, "-c", "from cli.main import main; main()", "poll"),
+        *(sys.executable, "-m", "cli.main", "poll"),
         *("--queue-url", aws.notice_queue),
         *("--wake-up-queue-url", aws.wake_up_queue),
         *("--endpoint-url", aws.endpoint),
