@@ -218,12 +218,12 @@ def restart_controller_manager(control_plane: ControlPlane) -> None:
         for _ in range(100):
             os.kill(pid, 0)
             time.sleep(0.1)  # noqa: TID251 - another process's time
-    log = (control_plane.kubeconfig.parent / "controller-manager.log").open("wb")
-    started = subprocess.Popen(
-        [*kept, "--kube-api-qps=20", "--kube-api-burst=30"],
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
+    with (control_plane.kubeconfig.parent / "controller-manager.log").open("wb") as log:
+        started = subprocess.Popen(
+            [*kept, "--kube-api-qps=20", "--kube-api-burst=30"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
     pid_file.write_text(str(started.pid))
