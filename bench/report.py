@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bench.storm.figures import Outcome
-from bench.storm.run import Result, Round
+from bench.storm.results import Result, Round
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"

@@ -1,5 +1,6 @@
 """The storms that are measured, as values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -42,9 +43,13 @@ class Scenario:
         return self.large * (self.size + 1)
 
     @property
-    def workloads(self) -> int:
-        """How many Deployments there are."""
-        return 2 * self.large
+    def replicas(self) -> Mapping[str, int]:
+        """How many replicas each Deployment has, by its name."""
+        return {
+            f"{kind}-{number:02d}": replicas
+            for number in range(self.large)
+            for kind, replicas in (("large", self.size), ("one", 1))
+        }
 
 
 SCENARIOS: Final = {

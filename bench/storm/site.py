@@ -6,20 +6,18 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from bench.storm.scenario import Limit, Scenario
+from bench.storm.workloads import NAMESPACE, deployment, priority_class
 from tests.fixtures.control_plane import HERE, ControlPlane, Options
 
-NAMESPACE: Final = "default"
 CAPACITY: Final = "node.kubernetes.io/capacity"
 FILLING: Final = 240.0
-GRACE: Final = 30
-"""Seconds of every pod's terminationGracePeriodSeconds."""
 
 
 @contextmanager
@@ -55,9 +53,8 @@ class Site:
         for number in range(scenario.classes):
             self.control_plane.apply(priority_class(number))
         manifests = [
-            deployment(f"{kind}-{number:02d}", replicas, number % scenario.classes)
-            for number in range(scenario.large)
-            for kind, replicas in (("large", scenario.size), ("one", 1))
+            deployment(name, replicas, number // 2 % scenario.classes)
+            for number, (name, replicas) in enumerate(scenario.replicas.items())
         ]
         began = time.monotonic()
         with ThreadPoolExecutor(8) as pool:
@@ -122,6 +119,29 @@ class Site:
         query = "fieldSelector=status.phase%3DPending%2Cspec.nodeName%3D"
         return len(self.control_plane.items("v1", "Pod", NAMESPACE, query))
 
+    def staying(self, nodes: Container[str]) -> int:
+        """How many pods are on these nodes that nobody told to go."""
+        pods = self.control_plane.items("v1", "Pod", NAMESPACE)
+        return sum(
+            pod["spec"].get("nodeName") in nodes and "deletionTimestamp" not in pod["metadata"]
+            for pod in pods
+        )
+
+    def request_counts(self) -> Mapping[str, float]:
+        """Requests that the API server answered so far, as ``PATCH pods/status``."""
+        counts: dict[str, float] = {}
+        for line in self.control_plane.text("metrics").splitlines():
+            if not line.startswith("apiserver_request_total{"):
+                continue
+            labels, _, value = line.rpartition("} ")
+            verb, resource, part = (
+                labels.partition(f'{name}="')[2].partition('"')[0]
+                for name in ("verb", ",resource", "subresource")
+            )
+            key = f"{verb} {resource}/{part}".rstrip("/")
+            counts[key] = counts.get(key, 0.0) + float(value)
+        return counts
+
     def _add_spot_nodes(self) -> None:
         for instance_id, name in self.spot.items():
             provider_id = f"aws:///eu-central-1a/{instance_id}"
@@ -160,45 +180,6 @@ def delete_all(control_plane: ControlPlane) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(delete, names))
-
-
-def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
-    """A Deployment of the storm: Kubernetes' own defaults, grace period 30 s."""
-    labels = {"app": name}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {
-                    "priorityClassName": f"storm-{priority}",
-                    "terminationGracePeriodSeconds": GRACE,
-                    "containers": [
-                        {
-                            "name": "app",
-                            "image": "registry.k8s.io/pause",
-                            "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
-                        }
-                    ],
-                },
-            },
-        },
-    }
-
-
-def priority_class(number: int) -> dict[str, Any]:
-    """A priority; the higher its number, the more important. It pushes nobody away."""
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": f"storm-{number}"},
-        "value": 1_000 * number,
-        "preemptionPolicy": "Never",
-    }
 
 
 def restart_controller_manager(control_plane: ControlPlane) -> None:

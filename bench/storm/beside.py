@@ -1,0 +1,100 @@
+"""What goes on beside a storm: somebody watches, EC2 takes its nodes, an autoscaler adds some."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from bench.storm import figures
+from bench.storm.aws import Aws
+from bench.storm.figures import Sight
+from bench.storm.site import Site
+from bench.storm.workloads import NAMESPACE
+
+type Work = Callable[[Event], None]
+"""Goes on until its event is set."""
+
+
+@contextmanager
+def working(*works: Work) -> Iterator[None]:
+    """Let others work meanwhile, each in a thread, and tell them to stop in the end."""
+    stopping = Event()
+    threads = [Thread(target=work, args=(stopping,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        for thread in threads:
+            thread.join(30)
+
+
+@contextmanager
+def observed(site: Site) -> Iterator[Callable[[], Sequence[Sight]]]:
+    """Somebody watches meanwhile; what was seen can be read when it is over."""
+    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
+        path = Path(folder) / "sights.jsonl"
+        command = [
+            *(sys.executable, "-m", "bench.storm.observer"),
+            *(str(site.control_plane.kubeconfig), NAMESPACE, str(path)),
+        ]
+        found: list[Sight] = []
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stdout.readline().strip() == "ready"
+            try:
+                yield lambda: found
+            finally:
+                process.stdin.close()
+                process.wait(20)
+                found.extend(figures.read(path))
+
+
+def taking(site: Site, stand_in: Aws, noticed: Mapping[str, float], lead: float) -> Work:
+    """EC2 terminates each noticed node's instance, and the node's object goes with it.
+
+    ``noticed`` may grow meanwhile: when each node's notice was sent, in seconds since 1970. Its
+    deadline is ``lead`` seconds later.
+    """
+
+    def take(stopping: Event) -> None:
+        instances = {node: instance_id for instance_id, node in site.spot.items()}
+        while not stopping.wait(0.5):
+            now = time.time()  # noqa: TID251 - EC2's own clock
+            over = [node for node, at in list(noticed.items()) if at + lead <= now]
+            taken = [node for node in over if node in instances]
+            if taken:
+                stand_in.terminate([instances.pop(node) for node in taken])
+                for node in taken:
+                    site.control_plane.delete("v1", "Node", node)
+
+    return take
+
+
+def scaling(site: Site) -> Work:
+    """Nodes for whatever is Pending, so many seconds after they were found to be missing."""
+    scenario = site.scenario
+
+    def scale(stopping: Event) -> None:
+        waiting: list[float] = []
+        added = 0
+        while not stopping.wait(1.0):
+            now = time.monotonic()
+            ready = [at for at in waiting if at <= now]
+            waiting = [at for at in waiting if at > now]
+            for name in site.idle[added : added + len(ready)]:
+                site.add_idle_node(name)
+            added += len(ready)
+            needed = -(-site.pending() // scenario.per_idle) - len(waiting)
+            room = len(site.idle) - added - len(waiting)
+            waiting += [now + scenario.late_after] * max(0, min(needed, room))
+
+    return scale

@@ -1,0 +1,73 @@
+"""What a storm's run is kept as."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from bench.machine import Machine
+from bench.storm.figures import Outcome
+
+
+class Bare(msgspec.Struct, frozen=True, kw_only=True):
+    """What single steps take on the idle cluster, in seconds, on the worker's CPU."""
+
+    gets: float
+    patches: float
+    describe: float
+    round_trip: float
+
+    @property
+    def allowed(self) -> float:
+        """Until when all nodes should be cordoned: three times the bare requests, and the way."""
+        return 3 * (self.gets + self.patches) + self.describe + self.round_trip
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What another way did with as many pods on as many nodes, at once.
+
+    ``failed``: so many of `kubectl drain`'s processes did not end well.
+    """
+
+    outcome: Outcome
+    failed: int = 0
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """One storm: what it is compared with, what became of it, what Evenkeel used."""
+
+    fill: float
+    bare: Bare
+    outcome: Outcome
+    cpu_seconds: float
+    cpu_share: float
+    requests: Mapping[str, float]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A scenario's results. ``peak_mb`` is the worker's, over all rounds."""
+
+    scenario: str
+    title: str
+    condition: str
+    pods: int
+    machine: Machine
+    worker: str
+    rounds: Sequence[Round]
+    deletion: Baseline | None = None
+    drain: Baseline | None = None
+    peak_mb: float
+    messages_left: Mapping[str, int]
+
+
+def summary(outcome: Outcome, fill: float) -> str:
+    """An outcome in a line. ``fill``: the cluster's own seconds for the same pods."""
+    whole = "never" if outcome.whole is None else f"{outcome.whole:.1f} s"
+    ratio = "" if outcome.whole is None else f" = {outcome.whole / fill:.2f} x fill"
+    cordons = outcome.cordons
+    return (
+        f"cordoned {cordons.count if cordons else 0} in {cordons.worst if cordons else 0:.2f} s,"
+        f" first pod touched {outcome.touched or 0:.2f} s, full capacity {whole}{ratio},"
+        f" all off {outcome.empty or 0:.1f} s, left {outcome.left}, late {outcome.late},"
+        f" lowest share {outcome.lowest_share:.2f}, below wanted {outcome.below_wanted},"
+        f" at zero {outcome.at_zero}"
+    )
