@@ -8,6 +8,7 @@ import msgspec
 
 from bench.storm.run import run
 from bench.storm.scenario import SCENARIOS
+from bench.storm.worker import meter_of
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 BESIDE = ("A", "D")
@@ -29,7 +30,8 @@ def main(arguments: list[str]) -> int:
 
     for name in names or SCENARIOS:
         log = RESULTS / f"storm-{name}.log"
-        log.unlink(missing_ok=True)
+        for file in (log, meter_of(log)):
+            file.unlink(missing_ok=True)
         result = run(SCENARIOS[name], rounds, say, log, beside=name in BESIDE)
         path = RESULTS / f"storm-{name}.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")

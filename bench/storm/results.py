@@ -6,6 +6,7 @@ import msgspec
 
 from bench.machine import Machine
 from bench.storm.figures import Outcome
+from bench.storm.invocations import Invocations
 
 
 class Bare(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +34,10 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One storm: what it is compared with, what became of it, what Evenkeel used."""
+    """One storm: what it is compared with, what became of it, what Evenkeel used.
+
+    ``seconds`` it was watched, and the ``invocations`` that ended meanwhile, by function.
+    """
 
     fill: float
     bare: Bare
@@ -41,6 +45,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float
     cpu_share: float
     requests: Mapping[str, float]
+    seconds: float = 0.0
+    invocations: Mapping[str, Invocations] = {}
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from bench.storm import bare, baselines, figures, site
+from bench.storm import bare, baselines, figures, invocations, site
 from bench.storm.aws import Aws
 from bench.storm.beside import observed, scaling, taking, working
 from bench.storm.feed import Feed, evenly
@@ -42,7 +42,7 @@ class Storm:
             f" {single.round_trip:.2f} s"
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
-        before = self._site.request_counts()
+        before, invoked = self._site.request_counts(), len(process.invocations)
         feed = Feed(
             self._aws, evenly(list(self._site.spot), self._scenario.spread), self._site.spot
         )
@@ -66,6 +66,8 @@ class Storm:
                 for key, count in sorted(after.items())
                 if count > before.get(key, 0.0)
             },
+            seconds=seconds,
+            invocations=invocations.total(process.invocations[invoked:]),
         )
 
     def delete_all(self) -> Baseline:

@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
+from bench.storm import invocations
 from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
+from bench.storm.invocations import Invocation
 
 STARTING: Final = 30.0
 ENDING: Final = 40.0
@@ -23,8 +25,9 @@ class Worker:
     """One process of `evenkeel poll`."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        """Watch it from now on."""
+        """Watch it from now on. Its invocations are in a file beside its log."""
         self.log = log
+        self.meter = meter_of(log)
         self.process = process
         self.peak_mb = 0.0
         self.cpu_seconds = 0.0
@@ -54,6 +57,11 @@ class Worker:
         """Its log so far."""
         return self.log.read_text(errors="replace").splitlines()
 
+    @property
+    def invocations(self) -> Sequence[Invocation]:
+        """What it has done so far, and whoever wrote to the same log before it."""
+        return invocations.read(self.meter)
+
     def _watch(self) -> None:
         while not self._stopping.wait(0.2):
             self._sample()
@@ -69,6 +77,11 @@ class Worker:
             if line.startswith("VmHWM:"):
                 self.peak_mb = max(self.peak_mb, int(line.split()[1]) / 1024)
         self.cpu_seconds = max(self.cpu_seconds, (int(fields[11]) + int(fields[12])) / TICKS)
+
+
+def meter_of(log: Path) -> Path:
+    """Where a worker with this log writes its invocations."""
+    return log.with_suffix(".invocations.log")
 
 
 def has_quota() -> bool:
@@ -109,7 +122,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
 def start(aws: Aws, kubeconfig: Path, log: Path) -> Worker:
     """Start it, and wait until it polls. Whoever starts it ends it."""
     command = [
-        *(sys.executable, "-m", "cli.main", "poll"),
+        *(sys.executable, "-m", "bench.storm.metered", str(meter_of(log)), "poll"),
         *("--queue-url", aws.notice_queue),
         *("--wake-up-queue-url", aws.wake_up_queue),
         *("--endpoint-url", aws.endpoint),
