@@ -105,9 +105,10 @@ class Scene:
         now: datetime = NOW,
         *,
         margin: timedelta = timedelta(),
+        margin_of_all: timedelta = timedelta(),
         budgets: Sequence[PodDisruptionBudget] = (),
     ) -> Plan:
-        rules = Rules(margin=margin, budgets=budgets)
+        rules = Rules(margin=margin, margin_of_all=margin_of_all, budgets=budgets)
         return plan(self.census(now), self._movers, rules)
 
 
@@ -289,6 +290,33 @@ def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
     assert {verb for _, verb, _ in told(scene.plan(LAST_MOMENT - margin, margin=margin).steps)} == {
         Verb.EVICT
     }
+
+
+def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
+    scene = Scene(replicas=2).away("replaced", "waiting").elsewhere("new")
+    turn = LAST_MOMENT - seconds(20)
+    before, after, last = (
+        scene.plan(at, margin=seconds(5), margin_of_all=seconds(20))
+        for at in (turn - SECOND, turn, LAST_MOMENT - seconds(5))
+    )
+
+    assert told(before.fresh_steps) == [("replaced", Verb.EVICT, "ReplacementAvailable")]
+    assert before.due == turn
+    assert told(after.steps) == [
+        ("replaced", Verb.EVICT, "LastMoment"),
+        ("waiting", Verb.WAIT, "ReplacementPending"),
+    ]
+    assert after.steps[0].forced
+    assert not after.steps[0].warning
+    assert after.due == LAST_MOMENT - seconds(5)
+    assert [verb for _, verb, _ in told(last.steps)] == [Verb.EVICT, Verb.EVICT]
+    assert [step.warning for step in last.steps] == [False, True]
+
+
+def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:
+    scene = Scene().away("a", annotations={names.AT_DEADLINE: "leave"}).elsewhere("b")
+    found = scene.plan(WARNING.deadline + seconds(60))
+    assert told(found.steps) == [("a", Verb.ROLL_BACK, "AtDeadlineLeave")]
 
 
 # No replacement can be made: a quota, or an admission that refuses pods.

@@ -178,6 +178,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return max(0, there - kept_in_rollout(deployment))
 
     @cached_property
+    def leaving(self) -> frozenset[str]:
+        """The uids of the released pods that can go: as many as are surplus, in their order."""
+        return frozenset(item.pod.uid for item in self.order_of_leaving[: self.surplus])
+
+    @cached_property
     def order_of_leaving(self) -> Sequence[ReleasedPod]:
         """The released pods in the order in which they go.
 

@@ -32,11 +32,13 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What else bears on a ReplicaSet's plan.
 
-    ``margin`` is the time that the evictions with the same deadline need. ``budgets`` are
-    the disruption budgets that select its pods.
+    ``margin`` is the time that the evictions with the same deadline need, of pods that have
+    no replacement: they go last. ``margin_of_all`` counts those that have one, too.
+    ``budgets`` are the disruption budgets that select its pods.
     """
 
     margin: timedelta = timedelta()
+    margin_of_all: timedelta = timedelta()
     budgets: Sequence[PodDisruptionBudget] = ()
 
 
@@ -51,18 +53,18 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
     dues: list[datetime | None] = [census.next_available_at]
-    leaving = {item.pod.uid for item in census.order_of_leaving[: census.surplus]}
     given_up = False
     for item in census.released:
         if census.is_lost(item.pod):
             steps.append(_lost(census, item.pod))
             continue
-        end = _end_of_patience(census, item, rules)
-        if item.pod.uid in leaving and census.now < end:
+        is_replaced = item.pod.uid in census.leaving
+        end = _end_of_patience(census, item, rules.margin_of_all if is_replaced else rules.margin)
+        if is_replaced and census.now < end:
             fresh_steps.append(_replaced(census, item))
             dues.append(end)
             continue
-        decision, due = _unreplaced(census, item, rules)
+        decision, due = _unreplaced(census, item, end)
         steps.append(decision)
         dues.append(due)
         voluntary = item.release.is_voluntary and not census.deadline_of(item).forced
@@ -108,7 +110,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     spare = census.spare_in_rollout
     message = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, end = item.pod, _end_of_patience(census, item, rules)
+        pod, end = item.pod, _end_of_patience(census, item, rules.margin)
         is_needed = spare is not None and position >= spare
         if is_needed and census.now < end and not census.is_lost(pod):
             steps.append(_wait(census, pod, "RolloutPending", end))
@@ -119,13 +121,13 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
 
 
-def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:
+def _end_of_patience(census: Census, item: ReleasedPod, margin: timedelta) -> datetime:
     """When it no longer matters whether a released pod has a replacement, or a budget's leave.
 
     Forced: its last moment; voluntary: its deadline.
     """
     deadline = census.deadline_of(item)
-    return deadline.last_moment(item.pod, rules.margin) if deadline.forced else deadline.at
+    return deadline.last_moment(item.pod, margin) if deadline.forced else deadline.at
 
 
 def _lost(census: Census, pod: Pod) -> Decision:
@@ -151,9 +153,9 @@ def _replaced(census: Census, item: ReleasedPod) -> Decision:
 
 
 def _unreplaced(
-    census: Census, item: ReleasedPod, rules: Rules
+    census: Census, item: ReleasedPod, end: datetime
 ) -> tuple[Decision, datetime | None]:
-    """A released pod whose replacement is not available, or that a budget keeps to the end.
+    """A released pod whose replacement is not available, or that is still there at its ``end``.
 
     - forced: evicted at its last moment; put back shortly before that if its ReplicaSet
       cannot make pods, for the eviction of an owned pod makes it try again at once, while
@@ -166,25 +168,24 @@ def _unreplaced(
     deadline = census.deadline_of(item)
     failure = census.replica_set.cannot_create if census.replica_set else None
     if deadline.forced:
-        last = deadline.last_moment(pod, rules.margin)
         if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
             return _roll_back(census, item, "AtDeadlineLeave", message), None
-        if census.now >= last:
+        if census.now >= end:
             return _at_last_moment(census, pod, deadline), None
         if failure is not None:
-            if census.now >= last - ROLL_BACK_LEAD:
+            if census.now >= end - ROLL_BACK_LEAD:
                 message = f"no replacement can be made ({failure.message}): back to its owner"
-                return _roll_back(census, item, "CannotBeReplaced", message), last
-            last -= ROLL_BACK_LEAD
-        return _wait(census, pod, "ReplacementPending", last), last
-    if census.now >= deadline.at:
+                return _roll_back(census, item, "CannotBeReplaced", message), end
+            end -= ROLL_BACK_LEAD
+        return _wait(census, pod, "ReplacementPending", end), end
+    if census.now >= end:
         message = "its handover was not complete by the deadline: back to its owner"
         return _roll_back(census, item, "DeadlinePassed", message), None
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"
         return _roll_back(census, item, "CannotBeReplaced", message), None
-    return _wait(census, pod, "ReplacementPending", deadline.at), deadline.at
+    return _wait(census, pod, "ReplacementPending", end), end
 
 
 def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:
@@ -256,14 +257,16 @@ def _cooldown_of(census: Census) -> Cooldown | None:
 
 
 def _at_last_moment(census: Census, pod: Pod, deadline: Deadline) -> Decision:
+    is_replaced = pod.uid in census.leaving
+    there = "its replacement is available" if is_replaced else "replacement or not"
     return left_to_the_end(pod, census.owner, deadline, census.now) or _decide(
         census,
         pod,
         Verb.EVICT,
         "LastMoment",
-        "its node dies and its grace period has to fit: it goes, replacement or not",
+        f"its node dies and its grace period has to fit: it goes, {there}",
         write=writes.evict(pod),
-        warning=True,
+        warning=not is_replaced,
         forced=True,
     )
 

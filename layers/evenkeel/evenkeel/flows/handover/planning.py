@@ -1,7 +1,7 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -9,21 +9,18 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.deadlines import queue_margin
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.flows.handover.margins import Margins
 from evenkeel.flows.handover.pods import believed_release, kind_of
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
-
-EVICTIONS_PER_SECOND = 75.0
-"""What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
 
 
 class Fresh(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +79,7 @@ class Planner:
         """The view is the invocation's."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
-        self._margins: dict[datetime, timedelta] = {}
-        self._margins_from: datetime | None = None
+        self._margins = Margins(view)
         self._promised: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 
@@ -158,7 +154,11 @@ class Planner:
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        rules = handover.Rules(margin=self._margin(pods, now), budgets=budgets)
+        self._margins.see_leaving(controller_key, census.leaving)
+        margin = self._margins.of(pods, now)
+        rules = handover.Rules(
+            margin=margin.unreplaced, margin_of_all=margin.everybody, budgets=budgets
+        )
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -211,7 +211,7 @@ class Planner:
             movers=movers,
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-            margin=self._margin([mover.pod for mover in movers], now),
+            margin=self._margins.of([mover.pod for mover in movers], now).unreplaced,
         )
         return breaks.plan(group)
 
@@ -223,31 +223,6 @@ class Planner:
             surroundings = self._view.surroundings_of(pod.namespace)
             found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
         return found
-
-    def _margin(self, pods: Sequence[Pod], now: datetime) -> timedelta:
-        """What the evictions of all pods with these pods' deadline, or an earlier one, need."""
-        if self._margins_from is None or now - self._margins_from >= timedelta(seconds=1):
-            self._margins_from = now
-            self._margins = _margins(self._view.pods.active, self._view.dooms)
-        deadlines = (
-            notice.deadline
-            for pod in pods
-            if (notice := self._view.dooms.get(pod.spec.node_name)) is not None
-        )
-        return max((self._margins.get(at, timedelta()) for at in deadlines), default=timedelta())
-
-
-def _margins(pods: Iterable[Pod], dooms: Mapping[str, NodeNotice]) -> dict[datetime, timedelta]:
-    forced: dict[datetime, int] = {}
-    for pod in pods:
-        notice = dooms.get(pod.spec.node_name)
-        if notice is not None and not notice.is_hint:
-            forced[notice.deadline] = forced.get(notice.deadline, 0) + 1
-    margins, total = {}, 0
-    for deadline in sorted(forced):
-        total += forced[deadline]
-        margins[deadline] = queue_margin(total, EVICTIONS_PER_SECOND)
-    return margins
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
