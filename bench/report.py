@@ -6,15 +6,13 @@ python -m bench.report    # writes bench/results/storm.md and README's copy of i
 import statistics
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
+from bench.store import RESULTS, ROOT
 from bench.storm.figures import Outcome
 from bench.storm.results import Result, Round
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "bench" / "results"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- storm -->\n", "<!-- /storm -->\n"
 

@@ -1,16 +1,12 @@
 """``python -m bench.storm A``: run scenarios, print what is seen, keep the results."""
 
 import sys
-import time
-from pathlib import Path
 
-import msgspec
-
+from bench import store
+from bench.say import since_now
 from bench.storm.run import run
 from bench.storm.scenario import SCENARIOS
-from bench.storm.worker import meter_of
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 BESIDE = ("A", "D")
 """The scenarios in which other ways are measured too."""
 
@@ -22,19 +18,11 @@ def main(arguments: list[str]) -> int:
     if unknown := [name for name in names if name not in SCENARIOS]:
         print(f"error: no scenario {unknown[0]}: name some of {', '.join(SCENARIOS)}")
         return 2
-    RESULTS.mkdir(exist_ok=True)
-    began = time.monotonic()
-
-    def say(text: str) -> None:
-        print(f"{time.monotonic() - began:6.0f} s  {text}", flush=True)
-
+    say = since_now()
     for name in names or SCENARIOS:
-        log = RESULTS / f"storm-{name}.log"
-        for file in (log, meter_of(log)):
-            file.unlink(missing_ok=True)
+        log = store.new_log(f"storm-{name}")
         result = run(SCENARIOS[name], rounds, say, log, beside=name in BESIDE)
-        path = RESULTS / f"storm-{name}.json"
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
+        store.write(f"storm-{name}", result)
     return 0
 
 

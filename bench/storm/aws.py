@@ -35,9 +35,9 @@ class Aws:
     ec2: Any
     sqs: Any
 
-    def launch(self, count: int) -> Sequence[str]:
-        """Run so many instances that belong to the cluster; their ids."""
-        tags = [{"Key": "eks:cluster-name", "Value": CLUSTER}]
+    def launch(self, count: int, cluster: str = CLUSTER) -> Sequence[str]:
+        """Run so many instances that belong to a cluster; their ids."""
+        tags = [{"Key": "eks:cluster-name", "Value": cluster}]
         answer = self.ec2.run_instances(
             ImageId="ami-12c6146b",
             InstanceType="m5.large",
@@ -57,21 +57,29 @@ class Aws:
                         found[instance["InstanceId"]] = instance["PrivateDnsName"]
         return found
 
-    def send(self, bodies: Sequence[str]) -> None:
-        """Put messages into the notice queue, ten at a time."""
+    def nodes(self, count: int) -> dict[str, str]:
+        """Run so many instances that belong to the cluster; their nodes' names by their ids."""
+        return self.dns_names(self.launch(count))
+
+    def send(self, bodies: Sequence[str]) -> Sequence[str]:
+        """Put messages into the notice queue, ten at a time; their ids."""
+        ids: list[str] = []
         for start in range(0, len(bodies), 10):
             some = bodies[start : start + 10]
-            self.sqs.send_message_batch(
+            answer = self.sqs.send_message_batch(
                 QueueUrl=self.notice_queue,
                 Entries=[{"Id": str(n), "MessageBody": body} for n, body in enumerate(some)],
             )
+            ids += [each["MessageId"] for each in answer["Successful"]]
+        assert len(ids) == len(bodies), "the queue refused messages"
+        return ids
 
     def terminate(self, instance_ids: Sequence[str]) -> None:
         """Terminate instances: what becomes of those that were noticed."""
         self.ec2.terminate_instances(InstanceIds=list(instance_ids))
 
     def left(self) -> dict[str, int]:
-        """How many messages each queue still holds, visible or not."""
+        """How many messages each queue still holds, visible or not; the dead ones, too."""
         counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
         return {
             url.rpartition("/")[2]: sum(
@@ -80,7 +88,8 @@ class Aws:
                     "Attributes"
                 ].values()
             )
-            for url in (self.notice_queue, self.wake_up_queue)
+            for queue in (self.notice_queue, self.wake_up_queue)
+            for url in (queue, f"{queue}-dead")
         }
 
     def describe_seconds(self, instance_ids: Sequence[str]) -> float:

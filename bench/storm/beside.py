@@ -4,7 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -34,16 +34,44 @@ def working(*works: Work) -> Iterator[None]:
             thread.join(30)
 
 
+class Observed:
+    """What somebody saw who watches; ``sights`` is all of it, once it is over."""
+
+    def __init__(self, path: Path) -> None:
+        """The observer writes into this file."""
+        self.sights: Sequence[Sight] = ()
+        self._path = path
+        self._read = 0
+        self._going: set[str] = set()
+
+    def going(self, nodes: Container[str]) -> int:
+        """How many pods of these nodes were told to go so far."""
+        with self._path.open("rb") as file:
+            file.seek(self._read)
+            whole, newline, _ = file.read().rpartition(b"\n")
+        self._read += len(whole + newline)
+        self._going |= {
+            sight.uid
+            for sight in figures.decode(whole)
+            if sight.kind == "pod" and sight.node in nodes and (sight.leaving or sight.gone)
+        }
+        return len(self._going)
+
+    def end(self) -> None:
+        """Read all of it: the observer has ended."""
+        self.sights = figures.decode(self._path.read_bytes())
+
+
 @contextmanager
-def observed(site: Site) -> Iterator[Callable[[], Sequence[Sight]]]:
-    """Somebody watches meanwhile; what was seen can be read when it is over."""
+def observed(site: Site) -> Iterator[Observed]:
+    """Somebody watches meanwhile."""
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         path = Path(folder) / "sights.jsonl"
         command = [
             *(sys.executable, "-m", "bench.storm.observer"),
             *(str(site.control_plane.kubeconfig), NAMESPACE, str(path)),
         ]
-        found: list[Sight] = []
+        seen = Observed(path)
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process:
@@ -51,11 +79,11 @@ def observed(site: Site) -> Iterator[Callable[[], Sequence[Sight]]]:
             assert process.stdout is not None
             assert process.stdout.readline().strip() == "ready"
             try:
-                yield lambda: found
+                yield seen
             finally:
                 process.stdin.close()
                 process.wait(20)
-                found.extend(figures.read(path))
+                seen.end()
 
 
 def taking(site: Site, stand_in: Aws, noticed: Mapping[str, float], lead: float) -> Work:

@@ -28,7 +28,11 @@ def evenly(instance_ids: Sequence[str], spread: float) -> Sequence[Dispatch]:
 
 
 class Feed:
-    """Sends notices as planned. ``noticed`` is when each node's first one was sent."""
+    """Sends notices as planned.
+
+    ``noticed`` is when each node's first one was sent, in seconds since 1970; ``sent`` are the
+    ids of all messages.
+    """
 
     def __init__(self, stand_in: Aws, plan: Sequence[Dispatch], nodes: Mapping[str, str]) -> None:
         """``nodes`` by instance; other instances have none here."""
@@ -36,6 +40,7 @@ class Feed:
         self._plan = plan
         self._nodes = nodes
         self.noticed: dict[str, float] = {}
+        self.sent: list[str] = []
 
     def run(self) -> None:
         """Send them all: what is due at the same time ten at a time, else one by one."""
@@ -46,7 +51,7 @@ class Feed:
             _sleep_until(began + some[0].after)
             now = datetime.now(UTC)  # noqa: TID251 - a feeder's own clock
             bodies = [aws.warning(each.instance_id, now, number + n) for n, each in enumerate(some)]
-            self._aws.send(bodies)
+            self.sent += self._aws.send(bodies)
             number += len(some)
             for each in some:
                 if each.instance_id in self._nodes:

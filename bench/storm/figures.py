@@ -3,7 +3,6 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
@@ -76,10 +75,10 @@ class _Workload:
     below_early: bool = False
 
 
-def read(path: Path) -> Sequence[Sight]:
-    """An observer's file."""
+def decode(lines: bytes) -> Sequence[Sight]:
+    """What an observer wrote."""
     decoder = msgspec.json.Decoder(Sight)
-    return [decoder.decode(line) for line in path.read_bytes().splitlines()]
+    return [decoder.decode(line) for line in lines.splitlines()]
 
 
 def judge(

@@ -133,5 +133,5 @@ def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 
 
 if __name__ == "__main__":
-    with Path(sys.argv[3]).open("ab") as file:
+    with Path(sys.argv[3]).open("ab", buffering=0) as file:
         _Observer(Path(sys.argv[1]), sys.argv[2], file).run()

@@ -1,7 +1,8 @@
 """The storms that are measured, as values."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -21,6 +22,7 @@ class Scenario:
     seconds. ``large`` Deployments of ``size`` replicas and ``large`` of one. ``idle`` on-demand
     nodes with room for ``per_idle`` pods each; ``late`` of them appear only ``late_after``
     seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
+    ``bystanders`` further pods run on ``further`` nodes of their own, which nobody notices.
     """
 
     name: str
@@ -36,11 +38,25 @@ class Scenario:
     late_after: float = 60.0
     classes: int = 1
     limit: Limit = Limit.NONE
+    bystanders: int = 0
+    further: int = 0
 
     @property
     def pods(self) -> int:
         """How many pods there are."""
         return self.large * (self.size + 1)
+
+    def of(self, nodes: int) -> "Scenario":
+        """The same with so many spot nodes, an even number, and all else in proportion."""
+        share = nodes / self.spot
+        return replace(
+            self,
+            spot=nodes,
+            idle=math.ceil(self.idle * share),
+            large=round(self.large * share),
+            bystanders=round(self.bystanders * share),
+            further=math.ceil(self.further * share),
+        )
 
     @property
     def replicas(self) -> Mapping[str, int]:

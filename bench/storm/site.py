@@ -6,18 +6,27 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from bench.storm.scenario import Limit, Scenario
-from bench.storm.workloads import NAMESPACE, deployment, priority_class
+from bench.storm.workloads import (
+    FURTHER,
+    NAMESPACE,
+    OWN,
+    bystander,
+    deployment,
+    priority_class,
+)
 from tests.fixtures.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
 FILLING: Final = 240.0
+BYSTANDING: Final = 50
+"""So many Deployments share the bystanders."""
 
 
 @contextmanager
@@ -47,20 +56,21 @@ class Site:
         self.idle = [f"on-demand-{number}" for number in range(scenario.idle)]
 
     def fill(self) -> float:
-        """Run all pods on the spot nodes; seconds until all of them are Ready."""
+        """Run all pods on the spot nodes; seconds until all of them are Ready.
+
+        Bystanders run before that.
+        """
         scenario = self.scenario
-        self._add_spot_nodes()
         for number in range(scenario.classes):
             self.control_plane.apply(priority_class(number))
+        if scenario.bystanders:
+            self._add_bystanders()
+        self._add_spot_nodes(self.spot)
         manifests = [
             deployment(name, replicas, number // 2 % scenario.classes)
             for number, (name, replicas) in enumerate(scenario.replicas.items())
         ]
-        began = time.monotonic()
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(self.control_plane.apply, manifests))
-        self.wait_until_ready(scenario.pods, FILLING)
-        return time.monotonic() - began
+        return self._run(manifests, scenario.pods, OWN)
 
     def add_idle_nodes(self) -> None:
         """Add the on-demand nodes, Ready."""
@@ -73,13 +83,14 @@ class Site:
         """Add one on-demand node, and do not wait for it."""
         self._add_node(name, spot=False, pods=self.scenario.per_idle, wait=False)
 
-    def replace_spot_nodes(self, spot: Mapping[str, str]) -> None:
-        """The spot nodes are gone, and new ones are there."""
+    def replace_spot_nodes(self, gone: Collection[str], spot: Mapping[str, str]) -> None:
+        """The nodes of instances that are gone are gone, too, and new ones are there."""
         there = {node["metadata"]["name"] for node in self.control_plane.items("v1", "Node")}
-        for name in there.intersection(self.spot.values()):
+        for name in there.intersection(self.spot[each] for each in gone):
             self.control_plane.delete("v1", "Node", name)
-        self.spot = dict(spot)
-        self._add_spot_nodes()
+        self.spot = {each: name for each, name in self.spot.items() if each not in gone}
+        self.spot |= spot
+        self._add_spot_nodes(spot)
 
     def refill(self) -> float:
         """Move all pods to the spot nodes by a bare deletion; seconds to full capacity."""
@@ -97,15 +108,15 @@ class Site:
         """Cordon a node, or lift that."""
         self.control_plane.merge("v1", "Node", name, {"spec": {"unschedulable": value}})
 
-    def ready(self, selector: str = "") -> int:
+    def ready(self, query: str = OWN) -> int:
         """How many replicas are available, as the Deployments' own status says."""
-        items = self.control_plane.items("apps/v1", "Deployment", NAMESPACE, selector)
+        items = self.control_plane.items("apps/v1", "Deployment", NAMESPACE, query)
         return sum(item.get("status", {}).get("availableReplicas", 0) for item in items)
 
-    def wait_until_ready(self, pods: int, seconds: float) -> None:
+    def wait_until_ready(self, pods: int, seconds: float, query: str = OWN) -> None:
         """Wait until so many replicas are available."""
         give_up = time.monotonic() + seconds
-        while self.ready() < pods:
+        while self.ready(query) < pods:
             assert time.monotonic() < give_up, f"not {pods} pods Ready within {seconds:.0f} s"
             time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
 
@@ -116,12 +127,12 @@ class Site:
 
     def pending(self) -> int:
         """How many pods wait for a node."""
-        query = "fieldSelector=status.phase%3DPending%2Cspec.nodeName%3D"
+        query = f"{OWN}&fieldSelector=status.phase%3DPending%2Cspec.nodeName%3D"
         return len(self.control_plane.items("v1", "Pod", NAMESPACE, query))
 
     def staying(self, nodes: Container[str]) -> int:
         """How many pods are on these nodes that nobody told to go."""
-        pods = self.control_plane.items("v1", "Pod", NAMESPACE)
+        pods = self.control_plane.items("v1", "Pod", NAMESPACE, OWN)
         return sum(
             pod["spec"].get("nodeName") in nodes and "deletionTimestamp" not in pod["metadata"]
             for pod in pods
@@ -142,8 +153,31 @@ class Site:
             counts[key] = counts.get(key, 0.0) + float(value)
         return counts
 
-    def _add_spot_nodes(self) -> None:
-        for instance_id, name in self.spot.items():
+    def _run(self, manifests: Sequence[Mapping[str, Any]], pods: int, query: str) -> float:
+        """Apply Deployments; seconds until so many of their pods are Ready."""
+        began = time.monotonic()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(self.control_plane.apply, manifests))
+        self.wait_until_ready(pods, FILLING, query)
+        return time.monotonic() - began
+
+    def _add_bystanders(self) -> None:
+        pods, further = self.scenario.bystanders, self.scenario.further
+        for number in range(further):
+            self._add_node(
+                f"further-{number}",
+                spot=False,
+                pods=-(-pods // further),
+                taints=[{"key": FURTHER, "effect": "NoSchedule"}],
+                further=True,
+                wait=False,
+            )
+        sizes = [len(range(number, pods, BYSTANDING)) for number in range(BYSTANDING)]
+        manifests = [bystander(f"bystander-{n:02d}", size) for n, size in enumerate(sizes)]
+        self._run(manifests, pods, "labelSelector=group%3Dbystanders")
+
+    def _add_spot_nodes(self, spot: Mapping[str, str]) -> None:
+        for instance_id, name in spot.items():
             provider_id = f"aws:///eu-central-1a/{instance_id}"
             self._add_node(
                 name,
@@ -152,26 +186,31 @@ class Site:
                 provider_id=provider_id,
                 wait=False,
             )
-        for name in self.spot.values():
+        for name in spot.values():
             self.control_plane.wait_for_node(name)
 
-    def _add_node(self, name: str, *, spot: bool, pods: int, **others: Any) -> None:
+    def _add_node(
+        self, name: str, *, spot: bool, pods: int, further: bool = False, **others: Any
+    ) -> None:
         self.control_plane.add_node(
             name,
             spot=spot,
             pods=pods,
             cpu="64",
             memory="256Gi",
-            labels={CAPACITY: "spot" if spot else "on-demand"},
+            labels={
+                CAPACITY: "spot" if spot else "on-demand",
+                **({FURTHER: "true"} if further else {}),
+            },
             **others,
         )
 
 
 def delete_all(control_plane: ControlPlane) -> None:
-    """Delete every pod, as fast as the API server takes it. Does not wait for their end."""
+    """Delete every pod of the storm, as fast as the API server takes it; wait for none's end."""
     names = [
         pod["metadata"]["name"]
-        for pod in control_plane.items("v1", "Pod", NAMESPACE)
+        for pod in control_plane.items("v1", "Pod", NAMESPACE, OWN)
         if "deletionTimestamp" not in pod["metadata"]
     ]
 

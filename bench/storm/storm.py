@@ -1,13 +1,17 @@
 """A scenario on a running cluster: one storm, or what it is compared with."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from bench.storm import bare, baselines, figures, invocations, site
+from bench.say import Say
+from bench.storm import aws, bare, baselines, figures, invocations, site
 from bench.storm.aws import Aws
-from bench.storm.beside import observed, scaling, taking, working
-from bench.storm.feed import Feed, evenly
+from bench.storm.beside import Observed, Work, observed, scaling, taking, working
+from bench.storm.feed import Dispatch, Feed, evenly
 from bench.storm.figures import Outcome
 from bench.storm.results import Baseline, Round
 from bench.storm.scenario import Limit, Scenario
@@ -20,45 +24,55 @@ LEAD: Final = 120.0
 
 LONGEST: Final = 300.0
 
-type Say = Callable[[str], None]
+
+@dataclass(frozen=True, slots=True)
+class Endured:
+    """What became of a storm, and the ids of the messages that it was made of."""
+
+    outcome: Outcome
+    sent: Sequence[str]
 
 
 class Storm:
-    """A scenario on a running cluster."""
+    """A scenario on a cluster that is full, with what is beside it."""
 
-    def __init__(self, scenario: Scenario, cluster: Site, stand_in: Aws, say: Say) -> None:
-        """The cluster is empty yet."""
-        self._scenario = scenario
-        self._site = cluster
-        self._aws = stand_in
+    def __init__(self, cluster: Site, stand_in: Aws, fill: float, say: Say) -> None:
+        """``fill``: seconds that the cluster itself took to run all pods from nothing."""
+        self.site = cluster
+        self.aws = stand_in
+        self.fill = fill
+        self._scenario = cluster.scenario
         self._say = say
 
-    def round(self, fill: float, process: Worker) -> Round:
+    @property
+    def kubeconfig(self) -> Path:
+        """The way to the cluster."""
+        return self.site.control_plane.kubeconfig
+
+    def refill(self, gone: Collection[str] | None = None) -> None:
+        """New nodes instead of these instances, all without, and all pods on spot nodes again."""
+        gone = list(self.site.spot) if gone is None else gone
+        self.site.replace_spot_nodes(gone, self.aws.nodes(len(gone)))
+        self._say(f"all pods are on spot nodes again after {self.site.refill():.1f} s")
+
+    def round(self, process: Worker) -> Round:
         """Notice all spot nodes, and watch until all is well or nothing changes any more."""
-        single = bare.measure(self._site, self._aws)
+        single = bare.measure(self.site, self.aws)
         self._say(
-            f"bare: {len(self._site.spot)} GETs {single.gets:.2f} s, patches"
+            f"bare: {len(self.site.spot)} GETs {single.gets:.2f} s, patches"
             f" {single.patches:.2f} s, DescribeInstances {single.describe:.2f} s, queue"
             f" {single.round_trip:.2f} s"
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
-        before, invoked = self._site.request_counts(), len(process.invocations)
-        feed = Feed(
-            self._aws, evenly(list(self._site.spot), self._scenario.spread), self._site.spot
-        )
-        works = [taking(self._site, self._aws, feed.noticed, LEAD)]
-        if self._scenario.late:
-            works.append(scaling(self._site))
-        with observed(self._site) as sights, working(*works):
-            feed.run()
-            self._wait(feed.noticed)
+        before, invoked = self.site.request_counts(), len(process.invocations)
+        endured = self.endure(evenly(list(self.site.spot), self._scenario.spread))
         seconds = time.monotonic() - began
         cpu = process.cpu_seconds - cpu_before
-        after = self._site.request_counts()
+        after = self.site.request_counts()
         return Round(
-            fill=fill,
+            fill=self.fill,
             bare=single,
-            outcome=self._judge(sights(), feed.noticed),
+            outcome=endured.outcome,
             cpu_seconds=cpu,
             cpu_share=cpu / seconds,
             requests={
@@ -70,30 +84,45 @@ class Storm:
             invocations=invocations.total(process.invocations[invoked:]),
         )
 
+    def endure(self, plan: Sequence[Dispatch], *further: Callable[[Observed], Work]) -> Endured:
+        """Send these notices, and watch until all is well or nothing changes any more.
+
+        ``further`` makes what else goes on meanwhile, from what an observer sees.
+        """
+        feed = Feed(self.aws, plan, self.site.spot)
+        with observed(self.site) as seen:
+            works = [taking(self.site, self.aws, feed.noticed, LEAD)]
+            if self._scenario.late:
+                works.append(scaling(self.site))
+            with working(*works, *(make(seen) for make in further)):
+                feed.run()
+                self._wait(feed.noticed)
+        return Endured(self._judge(seen, feed.noticed), feed.sent)
+
     def delete_all(self) -> Baseline:
         """Cordon the spot nodes and delete every pod, as fast as the API server takes it."""
-        with observed(self._site) as sights:
+        with observed(self.site) as seen:
             noticed = self._noticed_now()
-            for name in self._site.spot.values():
-                self._site.set_unschedulable(name, value=True)
-            site.delete_all(self._site.control_plane)
+            for name in self.site.spot.values():
+                self.site.set_unschedulable(name, value=True)
+            site.delete_all(self.site.control_plane)
             self._wait(noticed)
-        return Baseline(outcome=self._judge(sights(), noticed))
+        return Baseline(outcome=self._judge(seen, noticed))
 
     def drain(self) -> Baseline:
         """`kubectl drain` on every spot node, all beside each other."""
-        with observed(self._site) as sights:
+        with observed(self.site) as seen:
             noticed = self._noticed_now()
-            failed = baselines.drain(self._site, self._site.spot.values())
+            failed = baselines.drain(self.site, self.site.spot.values())
             self._wait(noticed)
-        return Baseline(outcome=self._judge(sights(), noticed), failed=failed)
+        return Baseline(outcome=self._judge(seen, noticed), failed=failed)
 
     def _noticed_now(self) -> Mapping[str, float]:
         now = time.time()  # noqa: TID251 - the observer's clock
-        return dict.fromkeys(self._site.spot.values(), now)
+        return dict.fromkeys(self.site.spot.values(), now)
 
-    def _judge(self, sights: Sequence[figures.Sight], noticed: Mapping[str, float]) -> Outcome:
-        return figures.judge(sights, self._scenario.replicas, noticed, LEAD, GRACE)
+    def _judge(self, seen: Observed, noticed: Mapping[str, float]) -> Outcome:
+        return figures.judge(seen.sights, self._scenario.replicas, noticed, LEAD, GRACE)
 
     def _wait(self, noticed: Mapping[str, float]) -> None:
         """Until all replicas are available and no pod is left on the noticed nodes."""
@@ -101,16 +130,30 @@ class Storm:
         began = time.monotonic()
         told = -10.0
         while time.monotonic() - began < LONGEST + self._scenario.spread:
-            available = self._site.ready()
+            available = self.site.ready()
             seconds = time.monotonic() - began
             if seconds - told >= 10:
                 told = seconds
                 self._say(f"{seconds:5.0f} s  {available} replicas available")
             is_whole = available >= self._scenario.pods
             is_over = time.time() > last and self._scenario.limit is Limit.NONE  # noqa: TID251
-            if (is_whole or is_over) and not self._site.staying(noticed):
+            if (is_whole or is_over) and not self.site.staying(noticed):
                 time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
                 return
             if is_over and not is_whole:
                 return
             time.sleep(1)  # noqa: TID251 - a real cluster has its own clock
+
+
+@contextmanager
+def prepared(scenario: Scenario, say: Say) -> Iterator[Storm]:
+    """A cluster of its own for a scenario, full, with idle nodes unless they appear later."""
+    say(f"{scenario.name}: {scenario.title}")
+    with site.launched() as control_plane, aws.started() as stand_in:
+        cluster = Site(control_plane, scenario, stand_in.nodes(scenario.spot))
+        fill = cluster.fill()
+        say(f"fill: {scenario.pods} pods Ready from nothing in {fill:.1f} s")
+        if not scenario.late:
+            cluster.add_idle_nodes()
+        cluster.limit_controllers()
+        yield Storm(cluster, stand_in, fill, say)

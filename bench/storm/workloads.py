@@ -6,17 +6,23 @@ NAMESPACE: Final = "default"
 GRACE: Final = 30
 """Seconds of every pod's terminationGracePeriodSeconds."""
 
+OWN: Final = "labelSelector=group%3Dstorm"
+"""A query for the storm's own workloads and pods."""
+
+FURTHER: Final = "evenkeel-bench/further"
+"""A label and taint of the nodes where only bystanders run."""
+
 
 def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
     """A Deployment of the storm: Kubernetes' own defaults, grace period 30 s."""
-    labels = {"app": name}
+    labels = {"app": name, "group": "storm"}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": name, "namespace": NAMESPACE},
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
         "spec": {
             "replicas": replicas,
-            "selector": {"matchLabels": labels},
+            "selector": {"matchLabels": {"app": name}},
             "template": {
                 "metadata": {"labels": labels},
                 "spec": {
@@ -33,6 +39,18 @@ def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
             },
         },
     }
+
+
+def bystander(name: str, replicas: int) -> dict[str, Any]:
+    """A Deployment that only runs on nodes of its own."""
+    manifest = deployment(name, replicas, 0)
+    for each in (manifest, manifest["spec"]["template"]):
+        each["metadata"]["labels"] = {"app": name, "group": "bystanders"}
+    manifest["spec"]["template"]["spec"] |= {
+        "nodeSelector": {FURTHER: "true"},
+        "tolerations": [{"key": FURTHER, "operator": "Exists"}],
+    }
+    return manifest
 
 
 def priority_class(number: int) -> dict[str, Any]:
