@@ -132,6 +132,10 @@ bench: venv ## Measure the storms in all scenarios, and write README's table ane
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
 	@$(PYTHON) -m bench.storm $(ROUNDS) $(SCENARIO)
 
+.PHONY: bench-growth
+bench-growth: venv ## Measure what a storm's time depends on
+	@$(PYTHON) -m bench.growth
+
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
 	@for lock in layer dev sam ministack; do \

@@ -1,0 +1,25 @@
+"""``python -m bench.growth``: measure, print what is seen, keep the results."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bench import store
+from bench.growth.run import run
+from bench.say import since_now
+
+
+def main(arguments: Sequence[str]) -> int:
+    """``[--nodes N]``; exit code 1 if it is not as wanted."""
+    parser = argparse.ArgumentParser(prog="bench.growth")
+    parser.add_argument("--nodes", type=int, default=100, help="spot nodes, a multiple of 4")
+    options = parser.parse_args(arguments)
+    growth = run(options.nodes, store.new_log("growth"), since_now())
+    store.write("growth", growth)
+    for miss in growth.missed:
+        print(f"not as wanted: {miss}", file=sys.stderr)
+    return 1 if growth.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

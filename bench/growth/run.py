@@ -1,0 +1,59 @@
+"""Storms of several sizes in one cluster, and the largest in one with much else in it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from bench import machine
+from bench.growth.results import Growth, Point
+from bench.say import Say
+from bench.storm import worker
+from bench.storm.feed import evenly
+from bench.storm.results import summary
+from bench.storm.scenario import SCENARIOS, Scenario
+from bench.storm.storm import Storm, prepared
+
+PARTS: Final = (4, 2, 1)
+"""A quarter of the nodes is doomed, half of them, all."""
+
+ALONE: Final = replace(SCENARIOS["A"], name="growth", title="a quarter, half, all nodes doomed")
+BESIDE: Final = replace(
+    ALONE, title="all nodes doomed beside 10,000 idle pods", bystanders=10_000, further=300
+)
+
+
+def run(nodes: int, log: Path, say: Say) -> Growth:
+    """Measure with so many spot nodes, and all else in proportion."""
+    points = _measure(ALONE.of(nodes), [nodes // part for part in PARTS], log, say)
+    points += _measure(BESIDE.of(nodes), [nodes], log, say)
+    return Growth(machine=machine.look(), worker=worker.how_held(), points=points)
+
+
+def _measure(scenario: Scenario, sizes: Sequence[int], log: Path, say: Say) -> list[Point]:
+    points: list[Point] = []
+    with (
+        prepared(scenario, say) as storm,
+        worker.started(storm.aws, storm.kubeconfig, log) as process,
+    ):
+        gone: Sequence[str] = ()
+        for doomed in sizes:
+            if gone:
+                storm.refill(gone)
+            gone = list(storm.site.spot)[:doomed]
+            points.append(_storm(storm, scenario, gone))
+            say(f"{doomed} doomed: {summary(points[-1].outcome, storm.fill)}")
+        assert process.end() == 0, f"the worker ended badly: {process.lines[-3:]}"
+    return points
+
+
+def _storm(storm: Storm, scenario: Scenario, doomed: Sequence[str]) -> Point:
+    return Point(
+        doomed=len(doomed),
+        pods=scenario.pods * len(doomed) // scenario.spot,
+        total=scenario.pods,
+        nodes=scenario.spot + scenario.idle + scenario.further,
+        bystanders=scenario.bystanders,
+        fill=storm.fill,
+        outcome=storm.endure(evenly(doomed, 0.0)).outcome,
+    )

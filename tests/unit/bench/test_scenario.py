@@ -1,0 +1,21 @@
+"""Storms in other sizes."""
+
+from bench.growth.run import BESIDE
+from bench.storm.scenario import SCENARIOS
+
+
+def test_a_smaller_storm_fills_its_spot_nodes_as_well() -> None:
+    for nodes in (4, 10, 20, 50, 100):
+        small = SCENARIOS["A"].of(nodes)
+        assert small.pods == small.spot * small.per_spot == 30 * nodes
+        assert sum(small.replicas.values()) == small.pods
+        assert small.idle * small.per_idle >= small.pods
+
+
+def test_bystanders_shrink_with_the_storm_and_keep_their_room() -> None:
+    small = BESIDE.of(20)
+    assert (small.bystanders, small.further) == (2_000, 60)
+
+
+def test_the_measured_size_is_the_scenario_itself() -> None:
+    assert BESIDE.of(100) == BESIDE
