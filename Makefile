@@ -120,6 +120,7 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
 
 # bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3.
+# bench-faults takes some of the faults, or all: FAULT="killed down".
 SCENARIO ?= A
 ROUNDS ?= 1
 
@@ -135,6 +136,10 @@ bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
 .PHONY: bench-growth
 bench-growth: venv ## Measure what a storm's time depends on
 	@$(PYTHON) -m bench.growth
+
+.PHONY: bench-faults
+bench-faults: venv ## Measure storms in which something else goes wrong too
+	@$(PYTHON) -m bench.faults $(FAULT)
 
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
