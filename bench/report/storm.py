@@ -1,20 +1,13 @@
-"""The storms' results as the table that README.md shows.
-
-python -m bench.report    # writes bench/results/storm.md and README's copy of it
-"""
+"""The storms in all scenarios, as a table."""
 
 import statistics
-import sys
 from collections.abc import Sequence
 
 import msgspec
 
-from bench.store import RESULTS, ROOT
+from bench.store import RESULTS
 from bench.storm.figures import Outcome
 from bench.storm.results import Result, Round
-
-README = ROOT / "README.md"
-BEGIN, END = "<!-- storm -->\n", "<!-- /storm -->\n"
 
 COLUMNS = (
     "cordoned: median, last",
@@ -41,7 +34,7 @@ def table(results: Sequence[Result]) -> str:
     ]
     notes = []
     for result in results:
-        measured = _median(result.rounds)
+        measured = median(result.rounds)
         rows.append(_row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill))
         for name, baseline in (
             ("bare deletion", result.deletion),
@@ -53,7 +46,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join([*rows, "", *notes]) + "\n"
 
 
-def _median(rounds: Sequence[Round]) -> Round:
+def median(rounds: Sequence[Round]) -> Round:
     """The round in the middle by its time to full capacity; the worst if one never got there."""
     ordered = sorted(rounds, key=lambda each: each.outcome.whole or float("inf"))
     if any(each.outcome.whole is None for each in rounds):
@@ -95,24 +88,3 @@ def _note(result: Result, measured: Round) -> str:
         f" nodes per pod, the kubelets' deletions included; Evenkeel {measured.cpu_seconds:.0f}"
         f" CPU seconds, {result.peak_mb:.0f} MB, {result.worker}. {result.machine}."
     )
-
-
-def paste(text: str) -> str:
-    """README with this table between its markers."""
-    readme = README.read_text()
-    head, _, rest = readme.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    assert end, f"README.md has no {BEGIN.strip()} ... {END.strip()}"
-    return f"{head}{BEGIN}{text}{END}{tail}"
-
-
-def main() -> int:
-    """Write both."""
-    text = table(read())
-    (RESULTS / "storm.md").write_text(text)
-    README.write_text(paste(text))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What was measured, as the tables that README.md shows."""

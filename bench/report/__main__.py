@@ -1,0 +1,19 @@
+"""``python -m bench.report``: write the tables into bench/results/*.md, and README's copies."""
+
+import sys
+
+from bench.report.readme import README, paste, tables
+from bench.store import RESULTS
+
+
+def main() -> int:
+    """Write both."""
+    found = tables()
+    for name, table in found.items():
+        (RESULTS / f"{name}.md").write_text(table)
+    README.write_text(paste(README.read_text(), found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

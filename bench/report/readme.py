@@ -1,0 +1,34 @@
+"""README.md's copies of the tables, each between its markers."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bench.report import faults, growth, storm
+from bench.store import RESULTS, ROOT
+
+README: Final = ROOT / "README.md"
+
+
+def tables() -> Mapping[str, str]:
+    """The tables of what was measured, by name. What was not yet is not there."""
+    found = {"storm": storm.table(results)} if (results := storm.read()) else {}
+    if (RESULTS / "growth.json").exists():
+        found["growth"] = growth.table(growth.read())
+    if (RESULTS / "faults.json").exists():
+        found["faults"] = faults.table(faults.read())
+    return found
+
+
+def paste(readme: str, found: Mapping[str, str]) -> str:
+    """README with these tables; a table that it has no markers for is left out.
+
+    ``<!-- storm -->`` begins the table of that name, ``<!-- /storm -->`` ends it.
+    """
+    for name, table in found.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        head, marked, rest = readme.partition(begin)
+        if marked:
+            _, ended, tail = rest.partition(end)
+            assert ended, f"README.md has no {end.strip()} after {begin.strip()}"
+            readme = f"{head}{begin}{table}{end}{tail}"
+    return readme

@@ -1,0 +1,74 @@
+"""What was measured, as README shows it."""
+
+import msgspec
+import pytest
+
+from bench.faults.results import Faults, Suffered, tally
+from bench.growth.results import Growth, Point
+from bench.machine import Machine
+from bench.report import faults, growth
+from bench.report.readme import paste
+from bench.storm.figures import judge, percentiles
+
+MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
+OUTCOME = msgspec.structs.replace(
+    judge([], {"web": 1}, {"n": 0.0}, 120.0, 30.0),
+    whole=40.0,
+    empty=50.0,
+    cordons=percentiles([1.0]),
+    lowest_share=0.9,
+    at_zero=0,
+)
+
+
+def point(doomed: int, whole: float, bystanders: int = 0) -> Point:
+    return Point(
+        doomed=doomed,
+        pods=30 * doomed,
+        total=3_000,
+        nodes=460 if bystanders else 160,
+        bystanders=bystanders,
+        fill=20.0,
+        outcome=msgspec.structs.replace(OUTCOME, whole=whole),
+    )
+
+
+def test_growth_is_a_row_per_storm_and_what_they_amount_to() -> None:
+    points = (point(25, 10.0), point(100, 40.0), point(100, 44.0, bystanders=10_000))
+    lines = growth.table(Growth(machine=MACHINE, worker="one CPU", points=points)).splitlines()
+    assert lines[2] == "| 25 of 160 | 750 | 2,250 | 20.0 s | 10.0 s = 0.50 x | 2.00 x |"
+    assert lines[4] == "| 100 of 460 | 3,000 | 10,000 | 20.0 s | 44.0 s = 2.20 x | 2.20 x |"
+    assert "1.00 x as long with the most" in lines[6]
+    assert "1.10 x as long beside so many" in lines[6]
+
+
+def test_faults_are_a_row_each_with_what_was_sent_and_lost() -> None:
+    storm = Suffered(
+        fault="down",
+        title="API server down",
+        pods=3_000,
+        nodes=100,
+        fill=25.0,
+        tally=tally(["a", "b"], ["a"], 0, 0),
+        outcome=OUTCOME,
+        starts=1,
+        cpu_seconds=1.0,
+        peak_mb=100.0,
+        answers={"429": 3, "passed on": 1_000},
+    )
+    table = faults.table(Faults(machine=MACHINE, worker="one CPU", storms=[storm]))
+    assert "| API server down | 2 | 1 | 1 | 0.90 | 0 | 0 | 40 s | 50 s |" in table
+    assert "- API server down: passed on 1,000, 429 3." in table
+
+
+def test_a_table_goes_between_its_markers_and_nowhere_else() -> None:
+    readme = "a\n<!-- growth -->\nold\n<!-- /growth -->\nb\n"
+    found = {"growth": "new\n", "faults": "unwanted\n"}
+    pasted = paste(readme, found)
+    assert pasted == "a\n<!-- growth -->\nnew\n<!-- /growth -->\nb\n"
+    assert paste(pasted, found) == pasted
+
+
+def test_a_marker_without_its_end_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="no <!-- /growth -->"):
+        paste("<!-- growth -->\nold\n", {"growth": "new\n"})
