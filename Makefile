@@ -141,6 +141,10 @@ bench-growth: venv ## Measure what a storm's time depends on
 bench-faults: venv ## Measure storms in which something else goes wrong too
 	@$(PYTHON) -m bench.faults $(FAULT)
 
+.PHONY: bench-cost
+bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
+	@$(PYTHON) -m bench.cost
+
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
 	@for lock in layer dev sam ministack; do \

@@ -36,7 +36,8 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One storm: what it is compared with, what became of it, what Evenkeel used.
 
-    ``seconds`` it was watched, and the ``invocations`` that ended meanwhile, by function.
+    ``seconds`` it was watched, the ``invocations`` that ended meanwhile, by function, and the
+    ``lines`` that they logged.
     """
 
     fill: float
@@ -47,10 +48,15 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     requests: Mapping[str, float]
     seconds: float = 0.0
     invocations: Mapping[str, Invocations] = {}
+    lines: int = 0
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A scenario's results. ``peak_mb`` is the worker's, over all rounds."""
+    """A scenario's results.
+
+    ``peak_mb`` is the worker's, over all rounds; ``idle_ms`` what an invocation of the schedule
+    took when there was nothing to do.
+    """
 
     scenario: str
     title: str
@@ -63,6 +69,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     drain: Baseline | None = None
     peak_mb: float
     messages_left: Mapping[str, int]
+    idle_ms: float = 0.0
 
 
 def summary(outcome: Outcome, fill: float) -> str:

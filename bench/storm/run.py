@@ -23,6 +23,7 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
                     storm.refill()
                 done.append(storm.round(process))
                 say(summary(done[-1].outcome, storm.fill))
+            idle = process.invocations[0]
             code = process.end()
             assert code == 0, f"the worker ended with {code}: {process.lines[-3:]}"
             peak = process.peak_mb
@@ -48,4 +49,5 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
             drain=drain,
             peak_mb=peak,
             messages_left=storm.aws.left(),
+            idle_ms=idle.seconds * 1000,
         )

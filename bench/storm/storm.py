@@ -65,6 +65,7 @@ class Storm:
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
         before, invoked = self.site.request_counts(), len(process.invocations)
+        logged = len(process.lines)
         endured = self.endure(evenly(list(self.site.spot), self._scenario.spread))
         seconds = time.monotonic() - began
         cpu = process.cpu_seconds - cpu_before
@@ -82,6 +83,7 @@ class Storm:
             },
             seconds=seconds,
             invocations=invocations.total(process.invocations[invoked:]),
+            lines=len(process.lines) - logged,
         )
 
     def endure(self, plan: Sequence[Dispatch], *further: Callable[[Observed], Work]) -> Endured:

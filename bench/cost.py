@@ -1,0 +1,283 @@
+"""What interruptions cost on AWS, from the storms' results and a price file with its date.
+
+    python -m bench.cost    # writes bench/results/cost.json and cost.md
+
+The time of an invocation is the bench's: up to eight of them shared one CPU with each other there,
+while on Lambda each has its own, so they are counted too long rather than too short. Cold starts
+are not in it (bench.cold_start measures them). A log line is as long as a typical decision is in
+Lambda's log. Not computed: the cluster's own costs, data transfer, VPC endpoints, storage of logs,
+the lines that Lambda itself logs.
+"""
+
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from aws_lambda_powertools import Logger
+
+from bench import store
+from bench.report import storm
+from bench.storm.results import Result, Round
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+
+PRICES: Final = Path(__file__).resolve().parent / "prices.json"
+MEMORY_MB: Final = 1769
+"""template.yaml's default for MemorySize."""
+
+INTERRUPTIONS: Final = 1_000
+MONTH_MINUTES: Final = 365 * 24 * 60 / 12
+POLLS: Final = 2 * 5 * 3
+"""Receives per minute where nothing is: two queues, five pollers each, 20 s a receive."""
+
+LINE_OVERHEAD: Final = 26
+"""Bytes that CloudWatch counts for a line beside its text."""
+
+
+COLUMNS: Final = (
+    "scenario",
+    "invocations",
+    "billed",
+    "SQS requests",
+    "log",
+    "1,000 interruptions, arm64",
+    "x86_64",
+)
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """US dollars each, and ``read``: when somebody looked."""
+
+    read: str
+    region: str
+    how: str
+    sources: Sequence[str]
+    lambda_gb_second: Mapping[str, float]
+    lambda_request: float
+    sqs_request: float
+    eventbridge_service_event: float
+    eventbridge_schedule: float
+    logs_gb: float
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What AWS would count."""
+
+    interruptions: float
+    invocations: float
+    billed_ms: float
+    sqs_requests: float
+    log_bytes: float
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """US dollars by service; ``compute`` and ``total`` by architecture."""
+
+    compute: Mapping[str, float]
+    requests: float
+    queues: float
+    events: float
+    logs: float
+
+    @property
+    def total(self) -> Mapping[str, float]:
+        """All of it."""
+        rest = self.requests + self.queues + self.events + self.logs
+        return {name: each + rest for name, each in self.compute.items()}
+
+
+class ScenarioCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scenario's storm used, over so many ``seconds``, and what 1,000 nodes would cost.
+
+    ``longest_ms`` of an invocation, ``peak_mb`` of the one process that ran all of them.
+    """
+
+    scenario: str
+    title: str
+    seconds: float
+    usage: Usage
+    longest_ms: int
+    peak_mb: float
+    per_thousand: Cost
+
+
+class Costs(msgspec.Struct, frozen=True, kw_only=True):
+    """What results/cost.json holds. ``standing``: a month in which nothing happens."""
+
+    prices: Prices
+    memory_mb: int
+    line_bytes: int
+    scenarios: Sequence[ScenarioCost]
+    standing: Cost
+
+
+def usage(measured: Round, line_bytes: int) -> Usage:
+    """What AWS would count of a storm.
+
+    Queues: each notice and wake-up is sent; an invocation takes a receive, and a deletion for
+    what it handled; what failed is made visible again, one by one. A wake-up is sent by every
+    invocation of `interruption`.
+    """
+    functions = measured.invocations
+    batches = [each for name, each in functions.items() if name != "schedule"]
+    count = sum(each.count for each in batches)
+    notices = functions["interruption"]
+    cordons = measured.outcome.cordons
+    return Usage(
+        interruptions=cordons.count if cordons else 0,
+        invocations=sum(each.count for each in functions.values()),
+        billed_ms=sum(each.billed_ms for each in functions.values()),
+        sqs_requests=(
+            notices.handled + notices.count + 2 * count + sum(each.failed for each in batches)
+        ),
+        log_bytes=measured.lines * line_bytes,
+    )
+
+
+def scaled(used: Usage, interruptions: int) -> Usage:
+    """The same for so many interruptions."""
+    factor = interruptions / used.interruptions
+    return Usage(**{name: getattr(used, name) * factor for name in used.__struct_fields__})
+
+
+def price(used: Usage, prices: Prices, schedules: float = 0.0) -> Cost:
+    """What it costs. ``schedules``: so many of the invocations came from the schedule."""
+    gb_seconds = used.billed_ms / 1000 * MEMORY_MB / 1024
+    return Cost(
+        compute={name: gb_seconds * each for name, each in prices.lambda_gb_second.items()},
+        requests=used.invocations * prices.lambda_request,
+        queues=used.sqs_requests * prices.sqs_request,
+        events=used.interruptions * prices.eventbridge_service_event
+        + schedules * prices.eventbridge_schedule,
+        logs=used.log_bytes / 1e9 * prices.logs_gb,
+    )
+
+
+def standing(idle_ms: float, prices: Prices, line_bytes: int) -> Cost:
+    """A month without an interruption: a schedule each minute, and polls of empty queues."""
+    used = Usage(
+        interruptions=0,
+        invocations=MONTH_MINUTES,
+        billed_ms=MONTH_MINUTES * idle_ms,
+        sqs_requests=MONTH_MINUTES * POLLS,
+        log_bytes=MONTH_MINUTES * line_bytes,
+    )
+    return price(used, prices, schedules=MONTH_MINUTES)
+
+
+def costs(results: Sequence[Result], prices: Prices, line_bytes: int) -> Costs:
+    """The costs of all scenarios whose results tell of their invocations."""
+    told = [each for each in results if each.rounds and each.rounds[-1].invocations]
+    idle = max((each.idle_ms for each in told), default=0.0)
+    return Costs(
+        prices=prices,
+        memory_mb=MEMORY_MB,
+        line_bytes=line_bytes,
+        scenarios=[_scenario(each, prices, line_bytes) for each in told],
+        standing=standing(idle, prices, line_bytes),
+    )
+
+
+def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
+    measured = storm.median(result.rounds)
+    used = usage(measured, line_bytes)
+    return ScenarioCost(
+        scenario=result.scenario,
+        title=result.title,
+        seconds=measured.seconds,
+        usage=used,
+        longest_ms=max(each.longest_ms for each in measured.invocations.values()),
+        peak_mb=result.peak_mb,
+        per_thousand=price(scaled(used, INTERRUPTIONS), prices),
+    )
+
+
+def bytes_of_line() -> int:
+    """How long a decision is in Lambda's log, with CloudWatch's overhead."""
+    stream = io.StringIO()
+    recorder = LambdaRecorder(
+        SystemClock(),
+        cluster="production",
+        mode="act",
+        logger=Logger(service="cost", location=None, stream=stream),
+    )
+    uid = "5f0f4a54-7d0c-4c8e-9d4e-0b5d7f5b8c11"
+    recorder.decided(
+        Decision(
+            verb=Verb.EVICT,
+            subject=Reference(
+                kind="Pod", namespace="default", name="large-07-6b9f7c5d4f-x2v9k", uid=uid
+            ),
+            workload=Reference(
+                kind="ReplicaSet", namespace="default", name="large-07-6b9f7c5d4f", uid=uid
+            ),
+            node="ip-10-0-101-102.eu-central-1.compute.internal",
+            reason="ReplacementAvailable",
+            message="60 pods are available, 59 wanted: this one may go",
+            until=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+    )
+    line = json.loads(stream.getvalue())
+    # What Lambda's context adds to every line of an invocation.
+    line |= {
+        "cold_start": False,
+        "function_name": "evenkeel-handover",
+        "function_memory_size": str(MEMORY_MB),
+        "function_arn": "arn:aws:lambda:us-east-1:123456789012:function:evenkeel-handover",
+        "function_request_id": uid,
+    }
+    return len(json.dumps(line)) + LINE_OVERHEAD
+
+
+def table(found: Costs) -> str:
+    """Markdown: a row per scenario, and below it the condition."""
+    rows = [
+        f"| {' | '.join(COLUMNS)} |",
+        "|---" * len(COLUMNS) + "|",
+    ]
+    for each in found.scenarios:
+        used, total = each.usage, each.per_thousand.total
+        rows.append(
+            f"| {each.scenario}: {used.interruptions:.0f} nodes, {each.seconds:.0f} s |"
+            f" {used.invocations:.0f} | {used.billed_ms / 1000:.1f} s | {used.sqs_requests:.0f} |"
+            f" {used.log_bytes / 1e6:.1f} MB | ${total['arm64']:.3f} | ${total['x86_64']:.3f} |"
+        )
+    idle = found.standing.total
+    rows += [
+        "",
+        (
+            f"- Prices of {found.prices.region}, read on {found.prices.read}, without free tiers;"
+            f" {found.memory_mb} MB per function, {found.line_bytes} bytes per log line. Each"
+            " storm as long as it was watched; where that is less than 120 s, up to full capacity."
+        ),
+        (
+            f"- A month in which nothing happens: ${idle['arm64']:.2f} on arm64,"
+            f" ${idle['x86_64']:.2f} on x86_64, mostly polls of the two empty queues."
+        ),
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    """Compute, keep, print. Exit code 1 if there is nothing to compute from."""
+    prices = msgspec.json.decode(PRICES.read_bytes(), type=Prices)
+    found = costs(storm.read(), prices, bytes_of_line())
+    if not found.scenarios:
+        print("error: no storm's results tell of invocations: make bench", file=sys.stderr)
+        return 1
+    store.write("cost", found)
+    text = table(found)
+    (store.RESULTS / "cost.md").write_text(text)
+    print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

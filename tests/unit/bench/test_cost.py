@@ -1,0 +1,114 @@
+"""What storms would cost on AWS."""
+
+import msgspec
+import pytest
+
+from bench.cost import (
+    MEMORY_MB,
+    PRICES,
+    Prices,
+    Usage,
+    bytes_of_line,
+    costs,
+    price,
+    scaled,
+    standing,
+    table,
+    usage,
+)
+from bench.machine import Machine
+from bench.storm.figures import judge, percentiles
+from bench.storm.invocations import Invocations
+from bench.storm.results import Bare, Result, Round
+
+READ = msgspec.json.decode(PRICES.read_bytes(), type=Prices)
+INVOCATIONS = {
+    "interruption": Invocations(count=10, billed_ms=2_000, longest_ms=300, handled=100, failed=5),
+    "handover": Invocations(count=4, billed_ms=57_000, longest_ms=15_000, handled=9, failed=3),
+    "schedule": Invocations(count=1, billed_ms=1_000, longest_ms=1_000, handled=0, failed=0),
+}
+ROUND = Round(
+    fill=25.0,
+    bare=Bare(gets=0.1, patches=0.1, describe=0.1, round_trip=0.1),
+    outcome=msgspec.structs.replace(
+        judge([], {"web": 1}, {"n": 0.0}, 120.0, 30.0), cordons=percentiles([1.0] * 100)
+    ),
+    cpu_seconds=20.0,
+    cpu_share=0.5,
+    requests={},
+    seconds=60.0,
+    invocations=INVOCATIONS,
+    lines=1_000,
+)
+
+
+def result(measured: Round) -> Result:
+    return Result(
+        scenario="A",
+        title="",
+        condition="",
+        pods=3_000,
+        machine=Machine(
+            cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0
+        ),
+        worker="",
+        rounds=[measured],
+        peak_mb=200.0,
+        messages_left={},
+        idle_ms=50.0,
+    )
+
+
+def test_a_storm_uses_what_its_invocations_and_messages_took() -> None:
+    assert usage(ROUND, 500) == Usage(
+        interruptions=100,
+        invocations=15,
+        billed_ms=60_000,
+        # sent: 100 notices, 10 wake-ups; 14 receives, 14 deletions; 8 made visible again
+        sqs_requests=100 + 10 + 28 + 8,
+        log_bytes=500_000,
+    )
+
+
+def test_a_thousand_interruptions_are_ten_such_storms() -> None:
+    used = scaled(usage(ROUND, 500), 1_000)
+    assert (used.interruptions, used.invocations, used.billed_ms) == (1_000, 150, 600_000)
+
+
+def test_compute_is_paid_by_memory_and_time_and_the_rest_by_the_piece() -> None:
+    cost = price(scaled(usage(ROUND, 500), 1_000), READ)
+    gb_seconds = 600 * MEMORY_MB / 1024
+    assert cost.compute["arm64"] == pytest.approx(gb_seconds * 0.0000133334)
+    assert cost.compute["x86_64"] == pytest.approx(gb_seconds * 0.0000166667)
+    assert cost.requests == pytest.approx(150 * 0.2e-6)
+    assert cost.queues == pytest.approx(1_460 * 0.4e-6)
+    assert cost.events == 0
+    assert cost.logs == pytest.approx(0.005 * 0.5)
+    assert cost.total["arm64"] == pytest.approx(
+        cost.compute["arm64"] + cost.requests + cost.queues + cost.logs
+    )
+
+
+def test_a_quiet_month_costs_a_schedule_and_polls_of_empty_queues() -> None:
+    cost = standing(50.0, READ, 500)
+    assert cost.requests == pytest.approx(43_800 * 0.2e-6)
+    assert cost.queues == pytest.approx(43_800 * 30 * 0.4e-6)
+    assert cost.events == pytest.approx(43_800 * 1e-6)
+
+
+def test_results_that_do_not_tell_of_invocations_are_left_out() -> None:
+    old = msgspec.structs.replace(ROUND, invocations={})
+    found = costs([result(old), result(ROUND)], READ, 500)
+    assert len(found.scenarios) == 1
+    assert found.scenarios[0].longest_ms == 15_000
+    assert not costs([result(old)], READ, 500).scenarios
+
+
+def test_the_table_names_the_prices_date() -> None:
+    text = table(costs([result(ROUND)], READ, 500))
+    assert "| A: 100 nodes, 60 s | 15 | 60.0 s | 146 | 0.5 MB | $" in text
+    assert f"read on {READ.read}" in text
+
+
+def test_a_line_of_lambda_s_log_is_longer_than_a_poller_s() -> None:
+    assert 700 < bytes_of_line() < 2_000
