@@ -14,6 +14,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -199,8 +200,13 @@ def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
     )
 
 
+@cache
 def bytes_of_line() -> int:
-    """How long a decision is in Lambda's log, with CloudWatch's overhead."""
+    """How long a decision is in Lambda's log, with CloudWatch's overhead.
+
+    Powertools makes one logger per service and process: a second one would write to the stream
+    of the first.
+    """
     stream = io.StringIO()
     recorder = LambdaRecorder(
         SystemClock(),
