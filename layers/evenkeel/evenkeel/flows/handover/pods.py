@@ -175,8 +175,9 @@ class Pods:
 
     @property
     def active(self) -> Sequence[Pod]:
-        """All pods that count, sorted by uid."""
-        return [self._pods[uid] for uid in sorted(self._pods) if self._counts(uid)]
+        """All pods that count, in no order that means anything."""
+        sent_off = self._sent_off
+        return [pod for uid, pod in self._pods.items() if uid not in sent_off and pod.active]
 
     def _counts(self, uid: str) -> bool:
         return uid not in self._sent_off and self._pods[uid].active

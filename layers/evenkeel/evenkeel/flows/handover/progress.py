@@ -24,14 +24,14 @@ class Progress:
 
 
 class PaceOfPlanning:
-    """When to plan again: planning takes at most a quarter of the time.
+    """When to plan again: planning takes at most an eighth of the time.
 
     In calm weather that is at once. In a storm the changes of some tenths of a second are
     planned for together: there are several for each pod, and each concerns all pods of its
     ReplicaSet.
     """
 
-    SHARE = 4
+    SHARE = 8
 
     def __init__(self, now: datetime) -> None:
         """Nothing was planned yet."""

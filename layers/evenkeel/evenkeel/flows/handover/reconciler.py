@@ -82,7 +82,7 @@ class Reconciler:
         self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
         self._releases = Releases(settings, view, planner, plans, follower, writer)
         self._pace_of_planning = PaceOfPlanning(clock.now())
-        self._answered: set[str] = set()
+        self._urgent: set[str] = set()
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
 
@@ -123,22 +123,22 @@ class Reconciler:
         self._approvals.arrived(arrival, self._clock.now())
         if isinstance(arrival, Reply):
             self._follower.heard(arrival)
-            self._answered |= self._writer.heard(arrival)
+            self._follower.news |= self._writer.heard(arrival)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
-            self._answered |= self._follower.take_news()  # all is seen, and nothing planned on it
+            self._urgent |= self._follower.take_news()  # all is seen, and nothing planned on it
 
     def _catch_up(self) -> None:
         """Plan anew for whatever there is news of, and for whatever is due.
 
-        What watches show waits a little in a storm, so that planning takes but a share of the
-        time; what was answered to a write, and what is due, does not.
+        News wait a little in a storm, so that planning takes but a share of the time; what is
+        due does not, nor what has to be planned for before anything else can be done.
         """
         self._follower.gather_new_nodes()
         now = self._clock.now()
-        news = self._answered | self._plans.due(now)
-        self._answered = set()
+        news = self._urgent | self._plans.due(now)
+        self._urgent = set()
         if self._view.dooms_changed:
             news |= self._follower.take_news() | self._plans.controllers
         elif self._follower.news and now >= self._pace_of_planning.next_at:
@@ -176,7 +176,7 @@ class Reconciler:
         for step in steps:
             writer.submit(step)
         approved = self._approvals.steps(now)
-        self._answered |= self._releases.release(now, min(len(approved), writer.room // 2))
+        self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
         for step in (*approved, *self._keeper.steps):
             if writer.room == 0:
                 break
@@ -208,7 +208,7 @@ class Reconciler:
     @property
     def _only_waits(self) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
-        if self._writer.busy or self._approvals.busy or self._follower.busy or self._answered:
+        if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
             return False
         if any(step.write is not None for step in self._keeper.steps):
             return False
@@ -241,7 +241,7 @@ class Reconciler:
 
     def _patience(self, now: datetime, until: datetime) -> timedelta:
         """How long to wait for news: until something else has to be done."""
-        if self._answered:
+        if self._urgent:
             return timedelta()
         due = earliest(
             until,

@@ -35,6 +35,7 @@ class Releases:
         self._follower = follower
         self._writer = writer
         self._progress = Progress()
+        self._unplanned: dict[str, str] = {}
 
     def release(self, now: datetime, kept: int) -> set[str]:
         """Release whose turn it is. The controllers that have to be planned for before that.
@@ -53,19 +54,28 @@ class Releases:
                 stale.add(key)  # more may be worth keeping by now
                 continue
             self._planner.promise(turn.replica_set.uid, census.worth_keeping)
-            writer.submit(pace.release(turn))
+            if writer.submit(pace.release(turn)):
+                self._unplanned[turn.candidate.pod.uid] = key
         return stale
 
     def _room_in_window(self, now: datetime) -> int:
-        """How many more may be released and not made anew at the pace seen so far."""
-        short = self._plans.not_made_anew
-        made = self._writer.accepted(Verb.RELEASE) - short
+        """How many more may be released and not made anew at the pace seen so far.
+
+        Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
+        """
+        self._unplanned = {
+            uid: key
+            for uid, key in self._unplanned.items()
+            if self._writer.is_under_way(uid) or key in self._follower.news
+        }
+        under_way = sum(map(self._writer.is_under_way, self._unplanned))
+        short = self._plans.not_made_anew + len(self._unplanned)
         window = pace.window(
             self._settings.window,
-            self._progress.rate(made, now),
+            self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
             zeros_wait=pace.would_reach_zero(self._plans.queues, self._may_go),
         )
-        return window - short - self._writer.count_under_way(Verb.RELEASE)
+        return window - short
 
     def _may_go(self, pod: Pod) -> bool:
         """Whether this pod's release may be sent, whosever turn it is."""

@@ -82,9 +82,9 @@ class Writer:
         """Whether writes are under way."""
         return bool(self._under_way)
 
-    def count_under_way(self, verb: Verb) -> int:
-        """How many writes of this kind are under way."""
-        return sum(decision.verb is verb for decision in self._writes.values())
+    def is_under_way(self, uid: str) -> bool:
+        """Whether a write to this object is under way, or its answer is being looked up."""
+        return uid in self._under_way
 
     def accepted(self, verb: Verb) -> int:
         """How many writes of this kind were accepted so far."""
