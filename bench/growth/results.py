@@ -37,7 +37,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
-    """The storms of one run. The first ones in one cluster, the last beside bystanders."""
+    """The storms of one run, in their order: in one cluster, and in one with bystanders."""
 
     machine: Machine
     worker: str

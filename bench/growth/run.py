@@ -14,10 +14,13 @@ from bench.storm.results import summary
 from bench.storm.scenario import SCENARIOS, Scenario
 from bench.storm.storm import Storm, prepared
 
-PARTS: Final = (4, 2, 1)
-"""A quarter of the nodes is doomed, half of them, all."""
+PARTS: Final = (1, 2, 4)
+"""All nodes are doomed, half of them, a quarter.
 
-ALONE: Final = replace(SCENARIOS["A"], name="growth", title="a quarter, half, all nodes doomed")
+All of them first: as beside bystanders, it is the first storm that its cluster and its worker see.
+"""
+
+ALONE: Final = replace(SCENARIOS["A"], name="growth", title="all nodes doomed, half, a quarter")
 BESIDE: Final = replace(
     ALONE, title="all nodes doomed beside 10,000 idle pods", bystanders=10_000, further=300
 )

@@ -24,6 +24,7 @@ def read() -> Growth:
 
 def table(growth: Growth) -> str:
     """Markdown: a row per storm, and below it what the rows amount to."""
+    ordered = sorted(growth.points, key=lambda each: (each.bystanders, each.doomed))
     ratios = (
         f"- A pod takes {_times(growth.linear)} as long with the most nodes doomed as with the"
         f" fewest, and all take {_times(growth.independent)} as long beside so many others as"
@@ -37,7 +38,7 @@ def table(growth: Growth) -> str:
     rows = [
         f"| {' | '.join(COLUMNS)} |",
         "|---" * len(COLUMNS) + "|",
-        *(_row(point) for point in growth.points),
+        *(_row(point) for point in ordered),
         "",
         ratios,
         condition,

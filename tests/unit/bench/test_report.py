@@ -34,7 +34,7 @@ def point(doomed: int, whole: float, bystanders: int = 0) -> Point:
 
 
 def test_growth_is_a_row_per_storm_and_what_they_amount_to() -> None:
-    points = (point(25, 10.0), point(100, 40.0), point(100, 44.0, bystanders=10_000))
+    points = (point(100, 40.0), point(25, 10.0), point(100, 44.0, bystanders=10_000))
     lines = growth.table(Growth(machine=MACHINE, worker="one CPU", points=points)).splitlines()
     assert lines[2] == "| 25 of 160 | 750 | 2,250 | 20.0 s | 10.0 s = 0.50 x | 2.00 x |"
     assert lines[4] == "| 100 of 460 | 3,000 | 10,000 | 20.0 s | 44.0 s = 2.20 x | 2.20 x |"
