@@ -7,13 +7,14 @@ instances look as if they had been made for them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 
+from cli.passing import PassingSession
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.node import Node
-from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request
 from evenkeel.ports import Arrival, Cluster, Reply, Session
 
 NOTHING = timedelta()
@@ -83,12 +84,12 @@ class GuardedCluster:
         return GuardedSession(self._cluster.session(), self._guard)
 
 
-class GuardedSession:
+class GuardedSession(PassingSession):
     """Implements the port Session: another session, behind a guard."""
 
     def __init__(self, session: Session, guard: Guard) -> None:
         """Stand before this session."""
-        self._session = session
+        super().__init__(session)
         self._guard = guard
         self._refused: list[Arrival] = []
 
@@ -96,39 +97,12 @@ class GuardedSession:
         """Send a request if the guard lets it through; else its refusal arrives."""
         refusal = self._guard.refusal(request)
         if refusal is None:
-            self._session.submit(request)
+            super().submit(request)
         else:
             self._refused.append(refusal)
-
-    def watch(self, selection: Selection[Any]) -> None:
-        """List and watch a selection until the session closes."""
-        self._session.watch(selection)
-
-    def unwatch(self, selection: Selection[Any]) -> None:
-        """Stop watching a selection."""
-        self._session.unwatch(selection)
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything in the mailbox; does not wait while refusals are in it."""
         refused, self._refused = self._refused, []
-        arrived = self._session.next(NOTHING if refused else timeout)
+        arrived = super().next(NOTHING if refused else timeout)
         return [*refused, *map(self._guard.arrived, arrived)]
-
-    @property
-    def in_flight(self) -> int:
-        """How many submitted requests have no reply in the mailbox yet."""
-        return self._session.in_flight
-
-    @property
-    def capacity(self) -> int:
-        """How many requests are carried out at once."""
-        return self._session.capacity
-
-    def __enter__(self) -> Self:
-        """Use the session in a with statement."""
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        """End the session behind."""
-        self._session.__exit__(*exc_info)

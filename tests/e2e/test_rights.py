@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Self
 
 import pytest
 import yaml
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
+from cli.passing import PassingSession
 from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
@@ -126,43 +126,25 @@ class WatchedCluster:
         return WatchedSession(self._cluster.session(), self._rights)
 
 
-class WatchedSession:
+class WatchedSession(PassingSession):
     def __init__(self, session: Session, rights: Rights) -> None:
-        self._session = session
+        super().__init__(session)
         self._rights = rights
 
     def submit(self, request: Request) -> None:
         self._rights.ask(request)
-        self._session.submit(request)
+        super().submit(request)
 
-    def watch(self, selection: Selection[Any]) -> None:
+    def watch(self, selection: Selection[KubernetesObject]) -> None:
         self._rights.note("list", selection.kind)
         self._rights.note("watch", selection.kind)
-        self._session.watch(selection)
-
-    def unwatch(self, selection: Selection[Any]) -> None:
-        self._session.unwatch(selection)
+        super().watch(selection)
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
-        arrivals = self._session.next(timeout)
+        arrivals = super().next(timeout)
         for arrival in arrivals:
             self._rights.hear(arrival)
         return arrivals
-
-    @property
-    def in_flight(self) -> int:
-        return self._session.in_flight
-
-    @property
-    def capacity(self) -> int:
-        return self._session.capacity
-
-    def __enter__(self) -> Self:
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._session.__exit__(*exc_info)
 
 
 class Deployed:

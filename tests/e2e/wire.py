@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
 
+from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Create, Get, List, Request, Selection, Write
+from evenkeel.model.request import Create, Get, List, Request, Write
 from evenkeel.model.surroundings import Event, Lease, Namespace
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
 
@@ -81,50 +81,25 @@ class TappedCluster:
         return None
 
 
-class TappedSession:
+class TappedSession(PassingSession):
     """A Session of a TappedCluster."""
 
     def __init__(self, cluster: TappedCluster, session: Session) -> None:
+        super().__init__(session)
         self._cluster = cluster
-        self._session = session
         self._refused: list[Reply] = []
 
     def submit(self, request: Request) -> None:
         """Pass a request on."""
         error = self._cluster.pass_on(request)
         if error is None:
-            self._session.submit(request)
+            super().submit(request)
         else:
             self._refused.append(Reply(request, error=error))
-
-    def watch(self, selection: Selection[KubernetesObject]) -> None:
-        """Watch a selection."""
-        self._session.watch(selection)
-
-    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
-        """Stop watching a selection."""
-        self._session.unwatch(selection)
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """What arrived. Raises ClusterError once the wire is cut, which ends the invocation."""
         if self._cluster.is_cut:
             raise UnavailableError("the test cut the wire")
         refused, self._refused = self._refused, []
-        return [*refused, *self._session.next(timedelta() if refused else timeout)]
-
-    @property
-    def in_flight(self) -> int:
-        """Requests without a reply in the mailbox."""
-        return self._session.in_flight
-
-    @property
-    def capacity(self) -> int:
-        """How many requests are carried out at once."""
-        return self._session.capacity
-
-    def __enter__(self) -> Self:
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._session.__exit__(*exc_info)
+        return [*refused, *super().next(timedelta() if refused else timeout)]

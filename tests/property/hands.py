@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
-from typing import Self
 
+from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
-from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Selection, Write
+from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Arrival, Cluster, Reply, Session
+from evenkeel.ports import Cluster, Reply, Session
 from simulator.clock import Process, SimulatedClock
 from simulator.session import Result
 from tests.property.scenes import Crash
@@ -132,40 +131,16 @@ class SignedCluster:
         return SignedSession(self._cluster.session(), self._hands)
 
 
-class SignedSession:
+class SignedSession(PassingSession):
     """The port Session, likewise."""
 
     def __init__(self, session: Session, hands: Hands) -> None:
-        self._session = session
+        super().__init__(session)
         self._hands = hands
-
-    @property
-    def in_flight(self) -> int:
-        return self._session.in_flight
-
-    @property
-    def capacity(self) -> int:
-        return self._session.capacity
 
     def submit(self, request: Request) -> None:
         self._hands.sign(request)
-        self._session.submit(request)
-
-    def watch(self, selection: Selection[KubernetesObject]) -> None:
-        self._session.watch(selection)
-
-    def unwatch(self, selection: Selection[KubernetesObject]) -> None:
-        self._session.unwatch(selection)
-
-    def next(self, timeout: timedelta) -> Sequence[Arrival]:
-        return self._session.next(timeout)
-
-    def __enter__(self) -> Self:
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._session.__exit__(*exc_info)
+        super().submit(request)
 
 
 def _is_about_lease(request: Request) -> bool:
