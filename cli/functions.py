@@ -2,12 +2,16 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Final
 
 import functions
 from cli.errors import UnmetError
 from evenkeel.handlers import Lazy
 
 FOLDER = Path(functions.__file__).parent
+
+HANDOVERS: Final = 2
+"""So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml."""
 
 
 def load(name: str, folder: Path = FOLDER) -> Lazy:

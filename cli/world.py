@@ -18,7 +18,6 @@ CLUSTER_NAME: Final = "evenkeel"
 """What instances' tags call the cluster, where the command itself makes the tags."""
 
 NOTICE_RETENTION: Final = timedelta(seconds=300)
-HANDOVER_CONCURRENCY: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Application:
         )
         self._sources = (
             SimulatedEventSource(driver, self._notices, marking),
-            SimulatedEventSource(driver, self._wake_ups, moving, concurrency=HANDOVER_CONCURRENCY),
+            SimulatedEventSource(driver, self._wake_ups, moving, concurrency=functions.HANDOVERS),
             SimulatedSchedule(driver, moving),
         )
 

@@ -5,7 +5,7 @@ Each invocation is a process of the clock, so a handler may wait while others ru
 
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -126,9 +126,9 @@ class SimulatedEventSource:
             self._invocations.start(batch_event(batch, self._queue.name), done)
 
     def _finish(self, batch: Sequence[Message], answer: dict[str, Any] | None) -> None:
-        failed = _failed(batch, answer)
+        kept = failed([message.message_id for message in batch], answer)
         for message in batch:
-            if message.message_id not in failed:
+            if message.message_id not in kept:
                 self._queue.delete(message.receipt_handle)
         self._poll()
 
@@ -192,6 +192,20 @@ def batch_event(messages: Sequence[Message], queue_name: str = "queue") -> dict[
     return {"Records": [_record(message, queue_name) for message in messages]}
 
 
+def failed(message_ids: Collection[str], answer: Mapping[str, Any] | None) -> frozenset[str]:
+    """Those of a batch that stay in the queue, as Lambda reads a partial batch response.
+
+    All do if the answer makes no sense, and where there is none: the function raised.
+    """
+    everything = frozenset(message_ids)
+    if answer is None:
+        return everything
+    failures = answer.get("batchItemFailures") or []
+    reported = frozenset(each.get("itemIdentifier") for each in failures)
+    strangers = reported - everything
+    return everything if strangers else reported
+
+
 def _record(message: Message, queue_name: str) -> dict[str, Any]:
     return {
         "messageId": message.message_id,
@@ -208,14 +222,3 @@ def _record(message: Message, queue_name: str) -> dict[str, Any]:
         "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue_name}",
         "awsRegion": REGION,
     }
-
-
-def _failed(batch: Sequence[Message], answer: dict[str, Any] | None) -> frozenset[str]:
-    """The ids that stay in the queue: as Lambda reads the answer, all if it makes no sense."""
-    everything = frozenset(message.message_id for message in batch)
-    if answer is None:
-        return everything
-    failures = answer.get("batchItemFailures") or []
-    failed = frozenset(each.get("itemIdentifier") for each in failures)
-    strangers = failed - everything
-    return everything if strangers else failed

@@ -20,6 +20,7 @@ from simulator.clock import SimulatedClock
 LONGEST_DELAY: Final = timedelta(minutes=15)
 LONGEST_VISIBILITY: Final = timedelta(hours=12)
 BATCH: Final = 10
+"""So many messages SQS takes or gives with one request, at most."""
 
 
 @dataclass(slots=True)

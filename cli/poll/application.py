@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from cli import functions
-from cli.poll.event_source import HANDOVERS, POLLERS, EventSource, Schedule
+from cli.poll.event_source import EventSource, Schedule
 from cli.poll.log import LineRecorder
 from cli.poll.sources import Source
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
@@ -14,6 +14,7 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from simulator.event_source import POLLERS
 
 ENDING: Final = timedelta(seconds=25)
 """How long the batches under way may take in the end: a little more than the longest."""
@@ -49,7 +50,7 @@ class Application:
         note = outside.log.say
         self._parts: Sequence[EventSource | Schedule] = (
             EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
-            EventSource(wake_ups, [self._handover() for _ in range(HANDOVERS)], note),
+            EventSource(wake_ups, [self._handover() for _ in range(functions.HANDOVERS)], note),
             Schedule(self._handover(), outside.clock, note),
         )
 

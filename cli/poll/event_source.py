@@ -3,22 +3,16 @@
 As under Lambda every invocation at a time has an environment, so a handler, of its own.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from threading import Event, Thread
-from typing import Final
+from typing import Any, Final
 
 from cli.poll.sources import RecordDocument, Source
 from evenkeel.errors import QueueError
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock
-from simulator.event_source import schedule_event
-
-POLLERS: Final = 5
-"""So many batches of a standard queue Lambda handles at once, to begin with."""
-
-HANDOVERS: Final = 2
-"""The wake-up queue's MaximumConcurrency in template.yaml."""
+from simulator.event_source import failed, schedule_event
 
 AFTER_A_FAILURE: Final = timedelta(seconds=1)
 
@@ -79,8 +73,7 @@ class EventSource:
         except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
             self._note(f"{self._source.name}: {type(error).__name__}: {error}")
             return ()
-        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
-        return [record for record in records if record["messageId"] not in failed]
+        return done(records, answer)
 
 
 class Schedule:
@@ -122,6 +115,14 @@ class Schedule:
                 self._note(f"schedule: {type(error).__name__}: {error}")
             rest = self._every - (self._clock.now() - began)
             self._stopping.wait(max(0.0, rest.total_seconds()))
+
+
+def done(
+    records: Sequence[RecordDocument], answer: Mapping[str, Any]
+) -> Collection[RecordDocument]:
+    """The records of a batch that a function's answer lets its queue delete."""
+    kept = failed([record["messageId"] for record in records], answer)
+    return [record for record in records if record["messageId"] not in kept]
 
 
 def _join(threads: Sequence[Thread], timeout: timedelta) -> bool:

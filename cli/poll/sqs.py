@@ -21,13 +21,13 @@ from cli.errors import BadInputError
 from cli.poll.sources import RecordDocument
 from evenkeel.adapters.aws.clients import CONFIG as AWS_CONFIG
 from evenkeel.errors import QueueError
+from simulator.queues import BATCH
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-BATCH: Final = 10
 WAIT: Final = timedelta(seconds=5)
 """How long one receive waits for a message: as long as a poller may take to end."""
 

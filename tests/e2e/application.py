@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 from typing import Any
 
+from cli.poll.event_source import done
 from cli.poll.in_process import InProcessQueue
 from cli.poll.sources import RecordDocument
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
@@ -142,8 +143,7 @@ class Evenkeel:
             if not self._stopping.is_set():
                 self.errors.append(error)
             return
-        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
-        queue.delete([record for record in batch if record["messageId"] not in failed])
+        queue.delete(done(batch, answer))
         self._invocations += 1
 
     def _run_scheduled(self) -> None:

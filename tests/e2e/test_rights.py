@@ -18,6 +18,7 @@ from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
 from cli.passing import PassingSession
+from cli.poll.event_source import done
 from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
@@ -204,8 +205,7 @@ class Deployed:
         if not batch:
             return
         answer = handler({"Records": batch}, None)
-        failed = {each["itemIdentifier"] for each in answer["batchItemFailures"]}
-        queue.delete([record for record in batch if record["messageId"] not in failed])
+        queue.delete(done(batch, answer))
 
 
 def kubeconfig_of(control_plane: ControlPlane, group: str, folder: Path) -> Path:

@@ -68,6 +68,21 @@ def test_what_a_handler_does_not_report_as_failed_is_deleted() -> None:
     assert batches.deleted == ["a", "c", "d"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(failing("stranger"), id="about a stranger"),
+        pytest.param({"batchItemFailures": [{"itemIdentifer": "a"}]}, id="misspelt"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_deletes_nothing_and_polling_goes_on(
+    answer: dict[str, Any],
+) -> None:
+    batches = Batches(["a", "b"], ["c"])
+    poll(batches, lambda event, _: answer if len(event["Records"]) == 2 else failing())
+    assert batches.deleted == ["c"]
+
+
 def test_a_handler_that_raises_loses_nothing_and_is_told_in_one_line() -> None:
     batches, notes = Batches(["a"], ["b"]), list[str]()
 
