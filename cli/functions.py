@@ -1,17 +1,65 @@
-"""Loading the Lambda functions as Lambda loads them: the file app.py, the name ``handler``."""
+"""The Lambda functions as Lambda loads them: the file app.py, the name ``handler``.
+
+Loaded, they are bound to whatever they should act on instead of AWS.
+"""
 
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import functions
 from cli.errors import UnmetError
-from evenkeel.handlers import Lazy
+from evenkeel.handlers import Handler, Lazy
+from evenkeel.handlers.handover import build as build_handover
+from evenkeel.handlers.interruption import build as build_interruption
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.settings import HandoverSettings, InterruptionSettings
 
 FOLDER = Path(functions.__file__).parent
 
 HANDOVERS: Final = 2
 """So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a function acts on, besides queues."""
+
+    cluster: Cluster
+    instances: Instances
+    clock: Clock
+    recorder: Recorder
+
+
+def interruption(
+    settings: InterruptionSettings, ports: Ports, notices: Queue, wake_ups: Queue
+) -> Handler:
+    """The interruption function, with memory of its own. Raises UnmetError."""
+    function = load("interruption")
+    function.bind(
+        build_interruption(
+            settings,
+            ports.cluster,
+            ports.instances,
+            notices,
+            wake_ups,
+            ports.clock,
+            ports.recorder,
+        )
+    )
+    return function
+
+
+def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handler:
+    """The handover function, with memory of its own. Raises UnmetError."""
+    function = load("handover")
+    function.bind(
+        build_handover(
+            settings, ports.cluster, ports.instances, wake_ups, ports.clock, ports.recorder
+        )
+    )
+    return function
 
 
 def load(name: str, folder: Path = FOLDER) -> Lazy:

@@ -9,11 +9,12 @@ import msgspec
 from cli import ways
 from cli.ec2 import SimulatedEc2
 from cli.events import Arriving
+from cli.functions import Ports
 from cli.journal import Journal
 from cli.moves import fates
 from cli.observer import Observer
 from cli.report import Report
-from cli.world import CLUSTER_NAME, Application, Ports
+from cli.world import CLUSTER_NAME, Application
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from cli import functions
-from evenkeel.handlers import handover, interruption
-from evenkeel.ports import Clock, Cluster, Instances, Recorder
+from cli.functions import Ports
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from simulator.clock import SimulatedClock
 from simulator.event_source import SimulatedEventSource, SimulatedSchedule
@@ -18,16 +16,6 @@ CLUSTER_NAME: Final = "evenkeel"
 """What instances' tags call the cluster, where the command itself makes the tags."""
 
 NOTICE_RETENTION: Final = timedelta(seconds=300)
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """What the functions act on."""
-
-    cluster: Cluster
-    instances: Instances
-    clock: Clock
-    recorder: Recorder
 
 
 class Application:
@@ -41,28 +29,14 @@ class Application:
         """Deploy: from now on messages and the schedule are served when the driver moves."""
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
         self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups")
-        marking = functions.load("interruption")
-        marking.bind(
-            interruption.build(
-                InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
-                ports.cluster,
-                ports.instances,
-                self._notices,
-                self._wake_ups,
-                ports.clock,
-                ports.recorder,
-            )
+        marking = functions.interruption(
+            InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
+            ports,
+            self._notices,
+            self._wake_ups,
         )
-        moving = functions.load("handover")
-        moving.bind(
-            handover.build(
-                HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME),
-                ports.cluster,
-                ports.instances,
-                self._wake_ups,
-                ports.clock,
-                ports.recorder,
-            )
+        moving = functions.handover(
+            HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME), ports, self._wake_ups
         )
         self._sources = (
             SimulatedEventSource(driver, self._notices, marking),

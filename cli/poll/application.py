@@ -6,13 +6,14 @@ from datetime import timedelta
 from typing import Final
 
 from cli import functions
+from cli.functions import Ports
 from cli.poll.event_source import EventSource, Schedule
 from cli.poll.log import LineRecorder
 from cli.poll.sources import Source
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.handlers import Handler, handover, interruption
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.handlers import Handler
+from evenkeel.ports import Clock, Cluster, Instances, Queue
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from simulator.event_source import POLLERS
 
@@ -70,39 +71,15 @@ class Application:
         return all(ended)
 
     def _interruption(self) -> Handler:
-        outside, settings = self._outside, self._marking()
-        function = functions.load("interruption")
-        function.bind(
-            interruption.build(
-                settings,
-                outside.cluster,
-                outside.instances,
-                outside.notices,
-                outside.wake_ups,
-                outside.clock,
-                self._tell(settings.mode),
-            )
-        )
-        return function
+        settings, outside = self._marking(), self._outside
+        ports = self._ports(settings.mode)
+        return functions.interruption(settings, ports, outside.notices, outside.wake_ups)
 
     def _handover(self) -> Handler:
-        outside, settings = self._outside, self._moving()
-        function = functions.load("handover")
-        function.bind(
-            handover.build(
-                settings,
-                outside.cluster,
-                outside.instances,
-                outside.wake_ups,
-                outside.clock,
-                self._tell(settings.mode),
-            )
-        )
-        return function
+        settings = self._moving()
+        return functions.handover(settings, self._ports(settings.mode), self._outside.wake_ups)
 
-    def _tell(self, mode: Mode) -> Recorder:
-        outside = self._outside
-        events = ClusterEvents(
-            outside.cluster, outside.clock, outside.log, observes=mode is Mode.OBSERVE
-        )
-        return Tee(events, outside.log)
+    def _ports(self, mode: Mode) -> Ports:
+        cluster, clock, log = self._outside.cluster, self._outside.clock, self._outside.log
+        events = ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)
+        return Ports(cluster, self._outside.instances, clock, Tee(events, log))

@@ -7,6 +7,7 @@ from typing import Final
 from cli import binding
 from cli.ec2 import ENOUGH
 from cli.errors import UnmetError
+from cli.functions import Ports
 from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
 from cli.moves import fates
@@ -16,7 +17,7 @@ from cli.replay.output import Printer
 from cli.replay.task import Task
 from cli.report import Report
 from cli.ways import movable, situations
-from cli.world import CLUSTER_NAME, Application, Ports
+from cli.world import CLUSTER_NAME, Application
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask

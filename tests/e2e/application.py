@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 from typing import Any
 
+from cli import functions
+from cli.functions import Ports
 from cli.poll.event_source import done
 from cli.poll.in_process import InProcessQueue
 from cli.poll.sources import RecordDocument
@@ -14,7 +16,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.plan import earliest
-from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.handlers import Handler
 from evenkeel.ports import Clock, Instances
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from simulator.event_source import schedule_event
@@ -169,23 +171,13 @@ class Evenkeel:
 
     def _interruption(self) -> Handler:
         settings = InterruptionSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
-        return interruption.build(
-            settings,
-            self.cluster,
-            self._instances,
-            self._notices,
-            self._wake_ups,
-            self._clock,
-            self._tell(),
-        )
+        return functions.interruption(settings, self._ports(), self._notices, self._wake_ups)
 
     def _handover(self) -> Handler:
         settings = HandoverSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
-        return handover.build(
-            settings, self.cluster, self._instances, self._wake_ups, self._clock, self._tell()
-        )
+        return functions.handover(settings, self._ports(), self._wake_ups)
 
-    def _tell(self) -> Tee:
+    def _ports(self) -> Ports:
         observes = self._mode is Mode.OBSERVE
         events = ClusterEvents(self.cluster, self._clock, self.recorder, observes=observes)
-        return Tee(self.recorder, events)
+        return Ports(self.cluster, self._instances, self._clock, Tee(self.recorder, events))

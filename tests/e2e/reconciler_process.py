@@ -8,12 +8,13 @@ handover function again and again, as its schedule does, until somebody ends the
 
 import sys
 
+from cli import functions
+from cli.functions import Ports
 from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.asking import ask
-from evenkeel.handlers import handover, interruption
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
@@ -29,21 +30,12 @@ def main(kubeconfig: str) -> None:
     cluster, instances = from_kubeconfig(kubeconfig=kubeconfig), SimulatedInstances()
     instances.adopt(ask(cluster, List(Selection(Node))).items, CLUSTER_NAME)
     notices, wake_ups = InProcessQueue(clock, "notices"), InProcessQueue(clock, "wake-ups")
-    ports = (cluster, instances)
-    marks = interruption.build(
-        InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
-        *ports,
-        notices,
-        wake_ups,
-        clock,
-        recorder,
+    ports = Ports(cluster, instances, clock, recorder)
+    marks = functions.interruption(
+        InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME), ports, notices, wake_ups
     )
-    moves = handover.build(
-        HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
-        *ports,
-        wake_ups,
-        clock,
-        recorder,
+    moves = functions.handover(
+        HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME), ports, wake_ups
     )
     for event in sys.stdin:
         notices.put(event)

@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
+from cli import functions
+from cli.functions import Ports
 from cli.passing import PassingSession
 from cli.poll.event_source import done
 from cli.poll.in_process import InProcessQueue
@@ -26,7 +28,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import ForbiddenError
-from evenkeel.handlers import Handler, handover, interruption
+from evenkeel.handlers import Handler
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -157,17 +159,13 @@ class Deployed:
         self.recorder = InMemoryRecorder()
         self.notices = InProcessQueue(site.clock, "notices")
         self.wake_ups = InProcessQueue(site.clock, "wake-ups")
-        watched = {name: WatchedCluster(clusters[name], self.rights[name]) for name in FUNCTIONS}
-        self._interruption = interruption.build(
+        self._interruption = functions.interruption(
             InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, rebalance_expiry=HINT),
-            watched["interruption"],
-            site.instances,
+            self._ports(WatchedCluster(clusters["interruption"], self.rights["interruption"])),
             self.notices,
             self.wake_ups,
-            site.clock,
-            self._tell(watched["interruption"]),
         )
-        self._handover = handover.build(
+        self._handover = functions.handover(
             HandoverSettings(
                 mode=Mode.ACT,
                 cluster_name=CLUSTER_NAME,
@@ -175,16 +173,14 @@ class Deployed:
                 rebalance_expiry=HINT,
                 rebalance_share=1.0,
             ),
-            watched["handover"],
-            site.instances,
+            self._ports(WatchedCluster(clusters["handover"], self.rights["handover"])),
             self.wake_ups,
-            site.clock,
-            self._tell(watched["handover"]),
         )
 
-    def _tell(self, cluster: Cluster) -> Tee:
-        log = self.recorder
-        return Tee(log, ClusterEvents(cluster, self.site.clock, log, observes=False))
+    def _ports(self, cluster: Cluster) -> Ports:
+        clock, log = self.site.clock, self.recorder
+        events = ClusterEvents(cluster, clock, log, observes=False)
+        return Ports(cluster, self.site.instances, clock, Tee(log, events))
 
     def run_until(self, what: str, probe: Callable[[], object], seconds: float = 60.0) -> None:
         def turn() -> object:
