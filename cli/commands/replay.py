@@ -67,7 +67,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
 
     Events whose time is not now are sent as if they were new, unless --keep-time.
     Exit code 1 if a workload that could have been handed over had no ready pod,
-    2 if a record was bad (the good ones are done first).
+    2 if a record was bad (the good ones are done first, and without any nothing is printed).
     """
     target = Target(context, kubeconfig)
     _check(files, snapshot, target, decisions, apply=apply)
@@ -75,11 +75,12 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     wish = Wish(binding.parse(pairs), strict_instances)
     good, flaws = events.understand(event_files.read_all(files))
     run = Run(console.standard_output(), output, SystemClock())
+    code = 0
     with _opened(decisions) as log:
         task = Task(good, wish, keep_time, shown, log)
-        if not target.is_named:
+        if good and not target.is_named:
             code = run.simulate(task, snapshot)
-        else:
+        elif good:
             code = run.act(task, target) if apply else run.plan(task, target)
     for flaw in flaws:
         click.echo(f"error: {flaw.message}", err=True)

@@ -115,6 +115,15 @@ def test_every_bad_record_is_told() -> None:
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "error"]
 
 
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_nothing_is_printed_but_errors_where_every_record_is_bad(form: str) -> None:
+    done = replay("-", "-o", form, stdin="{}")
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: standard input, record 1 (line 1): ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_harmless_and_unknown_kinds_are_acknowledged_with_a_line() -> None:
     unknown = WARNING | {"detail-type": "EC2 Something New"}
 
