@@ -104,7 +104,7 @@ MUTATIONS = (
         "a crash holds the Lease for ten minutes",
         "flows/lease.py",
         [("DURATION = timedelta(seconds=18)", "DURATION = timedelta(seconds=600)")],
-        [SHORT, CRASHED],
+        [SHORT],
     ),
     Mutation(
         "the schedule does not come back for the Lease of the dead",

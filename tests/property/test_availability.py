@@ -5,16 +5,49 @@ says may be missing: one ordinal of a StatefulSet, max(1, maxUnavailable) where 
 are ruled out. What others take away, and what goes at its last moment, is not counted.
 """
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.property import strategies
 from tests.property.invariants import dips
 from tests.property.judging import hold, tries
-from tests.property.scenes import Scene, Trouble
+from tests.property.scenes import (
+    Disturbance,
+    Kind,
+    NodePlan,
+    NoticePlan,
+    Scene,
+    Trouble,
+    WorkloadPlan,
+)
+
+ORDINALS = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(
+        WorkloadPlan(replicas=2),
+        WorkloadPlan(kind=Kind.STATEFUL_SET),
+        WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=3),
+    ),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    age=100,
+)
+"""Two ordinals of one StatefulSet are on doomed nodes."""
+
+ROLLOUTS = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(WorkloadPlan(replicas=2),),
+    notices=(NoticePlan(),),
+    disturbances=(
+        Disturbance(trouble=Trouble.ROLL_OUT),
+        Disturbance(trouble=Trouble.ROLL_OUT, at=2),
+    ),
+    age=100,
+)
+"""A rollout begins before the one before it, and the handover, are over."""
 
 
 @tries(1.5)
+@example(ORDINALS)
 @given(strategies.scenes(told="warnings"))
 def test_no_workload_dips_before_a_last_moment_when_nodes_are_interrupted(scene: Scene) -> None:
     hold(scene, dips)
@@ -73,6 +106,7 @@ def test_no_workload_dips_when_it_is_scaled_or_ails_meanwhile(scene: Scene) -> N
 
 
 @tries(0.6)
+@example(ROLLOUTS)
 @given(
     strategies.scenes(
         of=strategies.deployments(plain=True),

@@ -1,6 +1,6 @@
 """Invariants 4 and 7: what Evenkeel leaves alone, and when."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.property import strategies
@@ -11,10 +11,19 @@ from tests.property.invariants import (
     written_while_paused,
 )
 from tests.property.judging import hold, tries
-from tests.property.scenes import Scene
+from tests.property.scenes import IMPOSTOR, NodePlan, NoticePlan, Scene, WorkloadPlan
+
+NAMESAKE = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(WorkloadPlan(replicas=2),),
+    notices=(NoticePlan(at=1), NoticePlan(node=IMPOSTOR)),
+    age=100,
+)
+"""Another cluster's instance with the name of a node of ours is interrupted first."""
 
 
 @tries(1.5)
+@example(NAMESAKE)
 @given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
 def test_a_node_and_its_pods_are_never_touched_when_it_has_no_notice(scene: Scene) -> None:
     hold(scene, touched_without_notice)

@@ -1,13 +1,32 @@
 """Invariants 2 and 6: at its last moment a pod goes, and what has to wait for it, waits."""
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 
 from tests.property import strategies
 from tests.property.hands import Cause
 from tests.property.invariants import gone_too_early, left_behind
 from tests.property.judging import hold, tries
-from tests.property.scenes import Kind, Scene
+from tests.property.scenes import (
+    Budget,
+    Crash,
+    Kind,
+    NodePlan,
+    NoticePlan,
+    Recovery,
+    Scene,
+    WorkloadPlan,
+)
 from tests.property.spectator import Life
+
+ONLY_THE_SCHEDULE = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(WorkloadPlan(budget=Budget(max_unavailable=1, twice=True)),),
+    notices=(NoticePlan(late=40),),
+    crash=Crash(write=3, carried_out=True, recovery=Recovery.SCHEDULE),
+    age=100,
+    phase=4,
+)
+"""Whoever held the Lease died, its wake-up is lost, and the schedule comes in between."""
 
 
 def waits_for_it(life: Life) -> bool:
@@ -24,6 +43,7 @@ def test_nothing_evictable_is_left_on_a_dying_node_when_last_moments_have_passed
 
 
 @tries()
+@example(ONLY_THE_SCHEDULE)
 @given(strategies.short_of_time())
 def test_nothing_evictable_is_left_when_an_invocation_dies_and_time_is_short(scene: Scene) -> None:
     hold(scene, left_behind)
