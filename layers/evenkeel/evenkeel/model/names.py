@@ -27,6 +27,12 @@ HANDOVER: Final = "evenkeel.dev/handover"
 AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 """Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
 
+ON_DEMAND: Final = "evenkeel.dev/on-demand"
+"""Annotation that an owner sets on workload or namespace: its floor, see decisions.floor."""
+
+MANAGED: Final = "evenkeel.dev/managed"
+"""Label of a namespace in which pods are placed and restored; the value is ``true``."""
+
 SYSTEM_NAMESPACE: Final = "evenkeel-system"
 """Where Evenkeel's own objects live."""
 

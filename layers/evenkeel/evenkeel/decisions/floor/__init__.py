@@ -1,0 +1,1 @@
+"""The floor: how many replicas of a workload have to be on on-demand nodes."""

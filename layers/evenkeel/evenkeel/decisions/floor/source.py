@@ -1,0 +1,59 @@
+"""Which floor a workload has: its own, its namespace's, or the default for its kind."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from evenkeel.decisions.floor.policy import MAJORITY_OF_ALL, NONE, Floor, read
+from evenkeel.model import names
+from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
+
+type Sized = Deployment | ReplicaSet | StatefulSet
+"""The workloads that have a floor: those with a number of replicas."""
+
+FORMS = "none, all, majority, a number such as 2, or a percentage such as 30%"
+
+
+class Source(StrEnum):
+    """Where a floor was found."""
+
+    WORKLOAD = "workload"
+    NAMESPACE = "namespace"
+    DEFAULT = "default"
+
+
+class FloorOf(msgspec.Struct, frozen=True):
+    """A workload's floor and where it comes from.
+
+    ``problem`` says which annotation could not be read, and what it may say; empty without one.
+    """
+
+    floor: Floor
+    source: Source
+    problem: str = ""
+
+
+def floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:
+    """The floor of a workload: of a ReplicaSet's Deployment, where it has one.
+
+    - the annotation on the workload, else on its namespace;
+    - else none for a Deployment or ReplicaSet; a majority for a StatefulSet, which is all of one.
+
+    A value that cannot be read counts as the default, and is told.
+    """
+    default = MAJORITY_OF_ALL if isinstance(workload, StatefulSet) else NONE
+    places = (
+        (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),
+        (Source.NAMESPACE, namespace_annotations, f"namespace {workload.namespace}"),
+    )
+    for source, annotations, place in places:
+        text = annotations.get(names.ON_DEMAND)
+        if text is None:
+            continue
+        floor = read(text)
+        if floor is not None:
+            return FloorOf(floor, source)
+        problem = f"{names.ON_DEMAND}={text[:40]!r} on {place} is not {FORMS}: {default} counts"
+        return FloorOf(default, Source.DEFAULT, problem)
+    return FloorOf(default, Source.DEFAULT)

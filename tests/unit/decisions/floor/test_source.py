@@ -1,0 +1,50 @@
+"""Where a workload's floor comes from, and what becomes of one that cannot be read."""
+
+import pytest
+
+from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
+from evenkeel.decisions.floor.source import FloorOf, Sized, Source, floor_of
+from evenkeel.model import names
+from tests import builders
+
+TWO = Floor(Unit.REPLICAS, 2)
+
+
+def says(text: str) -> dict[str, str]:
+    return {names.ON_DEMAND: text}
+
+
+WORKLOADS = [builders.deployment, builders.replica_set, builders.stateful_set]
+
+
+@pytest.mark.parametrize("make", WORKLOADS)
+def test_the_workload_s_own_floor_comes_first_then_its_namespace_s(make: object) -> None:
+    assert callable(make)
+    own, silent = make(annotations=says("2")), make()
+    assert floor_of(own, says("all")) == FloorOf(TWO, Source.WORKLOAD)
+    assert floor_of(silent, says("all")) == FloorOf(ALL, Source.NAMESPACE)
+
+
+@pytest.mark.parametrize(
+    ("workload", "floor"),
+    [
+        (builders.deployment(), NONE),
+        (builders.replica_set(), NONE),
+        (builders.stateful_set(), MAJORITY_OF_ALL),
+    ],
+)
+def test_without_a_word_the_kind_decides(workload: Sized, floor: Floor) -> None:
+    assert floor_of(workload, {}) == FloorOf(floor, Source.DEFAULT)
+
+
+def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
+    found = floor_of(builders.deployment(annotations=says("half")), says("all"))
+    assert (found.floor, found.source) == (NONE, Source.DEFAULT)
+    assert found.problem == (
+        "evenkeel.dev/on-demand='half' on deployment default/web is not none, all, majority, "
+        "a number such as 2, or a percentage such as 30%: none counts"
+    )
+    found = floor_of(builders.stateful_set(), says("x" * 9_000))
+    assert (found.floor, found.source) == (MAJORITY_OF_ALL, Source.DEFAULT)
+    assert "on namespace default is not" in found.problem
+    assert len(found.problem) < 250
