@@ -136,10 +136,12 @@ bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
 .PHONY: bench-growth
 bench-growth: venv ## Measure what a storm's time depends on
 	@$(PYTHON) -m bench.growth
+	@$(PYTHON) -m bench.report
 
 .PHONY: bench-faults
 bench-faults: venv ## Measure storms in which something else goes wrong too
 	@$(PYTHON) -m bench.faults $(FAULT)
+	@$(PYTHON) -m bench.report
 
 .PHONY: bench-cost
 bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost

@@ -280,7 +280,7 @@ def main() -> int:
         return 1
     store.write("cost", found)
     text = table(found)
-    (store.RESULTS / "cost.md").write_text(text)
+    store.write_table("cost", text)
     print(text, end="")
     return 0
 

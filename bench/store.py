@@ -16,6 +16,12 @@ def write(name: str, figures: msgspec.Struct) -> None:
     (RESULTS / f"{name}.json").write_bytes(text + b"\n")
 
 
+def write_table(name: str, table: str) -> None:
+    """Keep a bench's table, for people."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(table)
+
+
 def new_log(name: str) -> Path:
     """A log's path, where nothing is left of an earlier run."""
     RESULTS.mkdir(exist_ok=True)

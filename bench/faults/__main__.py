@@ -1,4 +1,7 @@
-"""``python -m bench.faults killed down``: measure, print what is seen, keep the results."""
+"""``python -m bench.faults``: measure, print what is seen, keep the results and their table.
+
+Where only some faults are named, in files of their own: README shows all or none.
+"""
 
 import argparse
 import sys
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 from bench import store
 from bench.faults.fault import FAULTS
 from bench.faults.run import run
+from bench.report import faults as report
 from bench.say import since_now
 
 
@@ -20,7 +24,9 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"no fault {unknown[0]}: name some of {', '.join(FAULTS)}")
     names = options.faults or FAULTS
     faults = run([FAULTS[name] for name in names], options.nodes, since_now())
-    store.write("faults", faults)
+    kept = "-".join(["faults", *options.faults])
+    store.write(kept, faults)
+    store.write_table(kept, report.table(faults))
     for miss in faults.missed:
         print(f"not as wanted: {miss}", file=sys.stderr)
     return 1 if faults.missed else 0

@@ -48,7 +48,8 @@ def tally(sent: Collection[str], handled: Sequence[str], left: int, dead: int) -
 class Suffered(msgspec.Struct, frozen=True, kw_only=True):
     """One storm with one fault. ``answers``: what the proxy did with requests, if there was one.
 
-    ``starts`` of the worker, ``peak_mb`` of the largest of them.
+    ``starts`` of the worker, ``peak_mb`` of the largest of them. ``happened``: so many of the
+    ``planned`` interferences did.
     """
 
     fault: str
@@ -59,6 +60,8 @@ class Suffered(msgspec.Struct, frozen=True, kw_only=True):
     tally: Tally
     outcome: Outcome
     starts: int
+    planned: int
+    happened: int
     cpu_seconds: float
     peak_mb: float
     answers: Mapping[str, int]
@@ -68,6 +71,7 @@ class Suffered(msgspec.Struct, frozen=True, kw_only=True):
         """What is not as wanted."""
         outcome = self.outcome
         figures = {
+            "interferences that did not happen": self.planned - self.happened,
             "messages lost": self.tally.lost,
             "messages left": self.tally.left,
             "messages dead": self.tally.dead,

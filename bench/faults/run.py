@@ -4,22 +4,21 @@ import dataclasses
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from threading import Event
 from typing import Final
 
 from bench import machine, store
 from bench.faults import link
 from bench.faults.crew import Crew
 from bench.faults.fault import Fault
+from bench.faults.interference import Interference
 from bench.faults.link import Link
 from bench.faults.results import Faults, Suffered, tally
 from bench.say import Say
 from bench.storm import worker
 from bench.storm.aws import Aws
-from bench.storm.beside import Observed, Work
 from bench.storm.results import summary
 from bench.storm.scenario import SCENARIOS
 from bench.storm.storm import Storm, prepared
@@ -62,16 +61,16 @@ def _suffer(storm: Storm, fault: Fault, say: Say) -> Suffered:
         stand_in, kubeconfig = stack.enter_context(_ways(storm, fault, links))
         crew = Crew(stand_in, kubeconfig, store.new_log(f"faults-{fault.name}"))
         stack.callback(crew.abandon)
-        works: list[Callable[[Observed], Work]] = []
-        if fault.kills:
-            points = [share * pods for share in fault.kills]
-            works.append(lambda seen: at(seen, nodes, points, crew.replace, say))
-        if fault.down:
-            points = [DOWN_FROM * pods]
-            works.append(
-                lambda seen: at(seen, nodes, points, lambda: _outage(links[0], fault.down), say)
-            )
-        endured = storm.endure(plan, *works)
+        interferences = [
+            Interference(nodes, [share * pods for share in fault.kills], crew.replace, say),
+            Interference(
+                nodes,
+                [DOWN_FROM * pods] if fault.down else [],
+                lambda: _outage(links[0], fault.down),
+                say,
+            ),
+        ]
+        endured = storm.endure(plan, *(each.beside for each in interferences))
         left = _emptied(storm.aws)
         crew.end()
     return Suffered(
@@ -83,6 +82,8 @@ def _suffer(storm: Storm, fault: Fault, say: Say) -> Suffered:
         tally=tally(endured.sent, crew.handled, left["notices"], left["notices-dead"]),
         outcome=endured.outcome,
         starts=crew.starts,
+        planned=sum(len(each.points) for each in interferences),
+        happened=sum(each.happened for each in interferences),
         cpu_seconds=crew.cpu_seconds,
         peak_mb=crew.peak_mb,
         answers=dict(sum((Counter(each.counts) for each in links), Counter())),
@@ -105,26 +106,6 @@ def _ways(storm: Storm, fault: Fault, links: list[Link]) -> Iterator[tuple[Aws, 
             between, kubeconfig = stack.enter_context(way)
             links.append(between)
         yield stand_in, kubeconfig
-
-
-def at(
-    seen: Observed,
-    nodes: Container[str],
-    points: Sequence[float],
-    act: Callable[[], None],
-    say: Say,
-) -> Work:
-    """Act once for each of these numbers, when so many pods of these nodes were told to go."""
-
-    def work(stopping: Event) -> None:
-        for point in points:
-            while (going := seen.going(nodes)) < point:
-                if stopping.wait(0.1):
-                    return
-            say(f"{going} pods told to go: now")
-            act()
-
-    return work
 
 
 def _outage(between: Link, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""``python -m bench.growth``: measure, print what is seen, keep the results."""
+"""``python -m bench.growth``: measure, print what is seen, keep the results and their table."""
 
 import argparse
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bench import store
 from bench.growth.run import run
+from bench.report import growth as report
 from bench.say import since_now
 
 
@@ -16,6 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     growth = run(options.nodes, store.new_log("growth"), since_now())
     store.write("growth", growth)
+    store.write_table("growth", report.table(growth))
     for miss in growth.missed:
         print(f"not as wanted: {miss}", file=sys.stderr)
     return 1 if growth.missed else 0

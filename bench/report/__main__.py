@@ -2,15 +2,15 @@
 
 import sys
 
+from bench import store
 from bench.report.readme import README, paste, tables
-from bench.store import RESULTS
 
 
 def main() -> int:
     """Write both."""
     found = tables()
     for name, table in found.items():
-        (RESULTS / f"{name}.md").write_text(table)
+        store.write_table(name, table)
     README.write_text(paste(README.read_text(), found))
     return 0
 

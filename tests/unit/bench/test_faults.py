@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Container
 from threading import Event
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 import pytest
 
 from bench.faults.fault import FAULTS
+from bench.faults.interference import Interference
 from bench.faults.link import through
 from bench.faults.policy import READS, WRITES, Policy, Verdict, refusal
 from bench.faults.results import Suffered, Tally, tally
-from bench.faults.run import at
 from bench.storm.beside import Observed
 from bench.storm.figures import judge, percentiles
 
@@ -103,6 +103,8 @@ def test_a_storm_names_all_that_is_not_as_wanted() -> None:
         tally=tally(["a"], ["a"], 0, 0),
         outcome=msgspec.structs.replace(good, cordons=percentiles([1.0]), at_zero=0),
         starts=1,
+        planned=1,
+        happened=1,
         cpu_seconds=1.0,
         peak_mb=1.0,
         answers={},
@@ -111,9 +113,11 @@ def test_a_storm_names_all_that_is_not_as_wanted() -> None:
     bad = msgspec.structs.replace(
         suffered,
         tally=tally(["a", "b"], [], 1, 0),
+        happened=0,
         outcome=msgspec.structs.replace(good, at_zero=2, late=3, left=4),
     )
     assert bad.missed == [
+        "down: 1 interferences that did not happen",
         "down: 1 messages lost",
         "down: 1 messages left",
         "down: 1 nodes not cordoned",
@@ -145,17 +149,18 @@ class Patient(Event):
 
 def test_something_happens_once_at_each_share_of_the_evictions() -> None:
     seen, acted = Going(), list[int]()
-    work = at(cast("Observed", seen), (), (2, 4), lambda: acted.append(seen.looks), lambda _: None)
-    work(Patient())
+    interference = Interference((), (2, 4), lambda: acted.append(seen.looks), lambda _: None)
+    interference.beside(cast("Observed", seen))(Patient())
     assert acted == [2, 4]
+    assert interference.happened == 2
 
 
 def test_nothing_happens_any_more_once_the_storm_is_over() -> None:
-    stopping: Any = Patient()
+    stopping = Patient()
     stopping.set()
-    acted: list[int] = []
-    at(cast("Observed", Going()), (), (9,), lambda: acted.append(1), lambda _: None)(stopping)
-    assert acted == []
+    interference = Interference((), (9,), pytest.fail, lambda _: None)
+    interference.beside(cast("Observed", Going()))(stopping)
+    assert interference.happened == 0
 
 
 def test_a_kubeconfig_leads_through_a_proxy_that_has_the_credentials() -> None:

@@ -7,7 +7,7 @@ from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
 from bench.machine import Machine
 from bench.report import faults, growth
-from bench.report.readme import paste
+from bench.report.readme import README, paste, tables
 from bench.storm.figures import judge, percentiles
 
 MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
@@ -52,6 +52,8 @@ def test_faults_are_a_row_each_with_what_was_sent_and_lost() -> None:
         tally=tally(["a", "b"], ["a"], 0, 0),
         outcome=OUTCOME,
         starts=1,
+        planned=1,
+        happened=1,
         cpu_seconds=1.0,
         peak_mb=100.0,
         answers={"429": 3, "passed on": 1_000},
@@ -72,3 +74,8 @@ def test_a_table_goes_between_its_markers_and_nowhere_else() -> None:
 def test_a_marker_without_its_end_is_an_error() -> None:
     with pytest.raises(AssertionError, match="no <!-- /growth -->"):
         paste("<!-- growth -->\nold\n", {"growth": "new\n"})
+
+
+def test_the_readme_shows_the_results_that_are_kept() -> None:
+    readme = README.read_text()
+    assert paste(readme, tables()) == readme, "README.md is behind: python -m bench.report"
