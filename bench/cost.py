@@ -187,7 +187,7 @@ def costs(results: Sequence[Result], prices: Prices, line_bytes: int) -> Costs:
 
 
 def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
-    measured = storm.median(result.rounds)
+    measured = result.rounds[-1]
     used = usage(measured, line_bytes)
     return ScenarioCost(
         scenario=result.scenario,
@@ -261,7 +261,7 @@ def table(found: Costs) -> str:
         (
             f"- Prices of {found.prices.region}, read on {found.prices.read}, without free tiers;"
             f" {found.memory_mb} MB per function, {found.line_bytes} bytes per log line. Each"
-            " storm as long as it was watched; where that is less than 120 s, up to full capacity."
+            " storm until all was well, which may be before its nodes end."
         ),
         (
             f"- A month in which nothing happens: ${idle['arm64']:.2f} on arm64,"

@@ -34,7 +34,7 @@ def table(results: Sequence[Result]) -> str:
     ]
     notes = []
     for result in results:
-        measured = median(result.rounds)
+        measured = _median(result.rounds)
         rows.append(_row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill))
         for name, baseline in (
             ("bare deletion", result.deletion),
@@ -46,7 +46,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join([*rows, "", *notes]) + "\n"
 
 
-def median(rounds: Sequence[Round]) -> Round:
+def _median(rounds: Sequence[Round]) -> Round:
     """The round in the middle by its time to full capacity; the worst if one never got there."""
     ordered = sorted(rounds, key=lambda each: each.outcome.whole or float("inf"))
     if any(each.outcome.whole is None for each in rounds):

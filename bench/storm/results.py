@@ -36,8 +36,8 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One storm: what it is compared with, what became of it, what Evenkeel used.
 
-    ``seconds`` it was watched, the ``invocations`` that ended meanwhile, by function, and the
-    ``lines`` that they logged.
+    ``seconds`` it was watched. Of the last round also the ``invocations`` that began in it, by
+    function, and the ``lines`` that they logged: they are known when the worker has ended.
     """
 
     fill: float

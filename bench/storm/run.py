@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import msgspec
+
 from bench import machine
 from bench.say import Say
-from bench.storm import worker
+from bench.storm import invocations, worker
 from bench.storm.results import Result, Round, summary
 from bench.storm.scenario import Scenario
 from bench.storm.storm import prepared
@@ -21,11 +23,17 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
             for number in range(rounds):
                 if number:
                     storm.refill()
+                invoked, logged = len(process.invocations), len(process.lines)
                 done.append(storm.round(process))
                 say(summary(done[-1].outcome, storm.fill))
             idle = process.invocations[0]
             code = process.end()
             assert code == 0, f"the worker ended with {code}: {process.lines[-3:]}"
+            done[-1] = msgspec.structs.replace(
+                done[-1],
+                invocations=invocations.total(process.invocations[invoked:]),
+                lines=len(process.lines) - logged,
+            )
             peak = process.peak_mb
         deletion = drain = None
         if beside:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.say import Say
-from bench.storm import aws, bare, baselines, figures, invocations, site
+from bench.storm import aws, bare, baselines, figures, site
 from bench.storm.aws import Aws
 from bench.storm.beside import Observed, Work, observed, scaling, taking, working
 from bench.storm.feed import Dispatch, Feed, evenly
@@ -64,8 +64,7 @@ class Storm:
             f" {single.round_trip:.2f} s"
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
-        before, invoked = self.site.request_counts(), len(process.invocations)
-        logged = len(process.lines)
+        before = self.site.request_counts()
         endured = self.endure(evenly(list(self.site.spot), self._scenario.spread))
         seconds = time.monotonic() - began
         cpu = process.cpu_seconds - cpu_before
@@ -82,8 +81,6 @@ class Storm:
                 if count > before.get(key, 0.0)
             },
             seconds=seconds,
-            invocations=invocations.total(process.invocations[invoked:]),
-            lines=len(process.lines) - logged,
         )
 
     def endure(self, plan: Sequence[Dispatch], *further: Callable[[Observed], Work]) -> Endured:
