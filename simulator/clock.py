@@ -81,8 +81,10 @@ class Process:
     def __init__(self, clock: "SimulatedClock", body: Callable[[], None]) -> None:
         self._clock = clock
         self._body = body
-        self._go = threading.Semaphore(0)
-        self._rest = threading.Semaphore(0)
+        self._go = threading.Lock()
+        self._rest = threading.Lock()
+        self._go.acquire()
+        self._rest.acquire()
         self._thread: threading.Thread | None = None
         self._waits = 0
         self._error: BaseException | None = None
