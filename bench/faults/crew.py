@@ -31,8 +31,7 @@ class Crew:
 
     def abandon(self) -> None:
         """Leave no process behind, whatever happened."""
-        self._worker.process.kill()
-        self._worker.process.wait(10)
+        self._worker.abandon()
 
     @property
     def starts(self) -> int:

@@ -1,5 +1,6 @@
 """Evenkeel in a storm: `evenkeel poll` in a process of its own, held to one CPU and watched."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -40,6 +41,14 @@ class Worker:
         self.process.kill()
         self.process.wait(10)
         self._stopping.set()
+
+    def abandon(self) -> None:
+        """Leave neither a process behind, whatever happened, nor the group that held it."""
+        self.process.kill()
+        self.process.wait(10)
+        self._stopping.set()
+        with contextlib.suppress(OSError):
+            _group().rmdir()
 
     def end(self) -> int:
         """SIGTERM; the exit code."""
@@ -96,11 +105,15 @@ def one_cpu() -> list[str]:
     """
     if not has_quota():
         return ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
-    group = QUOTA.parent / f"evenkeel-bench-{os.getpid()}"
+    group = _group()
     group.mkdir(exist_ok=True)
     (group / "cpu.cfs_period_us").write_text("100000")
     (group / QUOTA.name).write_text("100000")
     return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+
+
+def _group() -> Path:
+    return QUOTA.parent / f"evenkeel-bench-{os.getpid()}"
 
 
 def how_held() -> str:
@@ -115,8 +128,7 @@ def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
     try:
         yield worker
     finally:
-        worker.process.kill()
-        worker.process.wait(10)
+        worker.abandon()
 
 
 def start(aws: Aws, kubeconfig: Path, log: Path) -> Worker:
