@@ -48,6 +48,11 @@ class Mailbox:
     def __exit__(self, *exc_info: object) -> None: ...
 
 
+ONE = {"web": frozenset({"a"})}
+TWO = {"web": frozenset({"a", "b"})}
+THREE = {"web": frozenset({"a", "b", "c"})}
+
+
 @pytest.fixture
 def mailbox() -> Mailbox:
     return Mailbox()
@@ -57,7 +62,7 @@ def mailbox() -> Mailbox:
 def freshness(mailbox: Mailbox) -> Freshness:
     """Its question about one of two pods that could go is asked; the API server is at 100."""
     asked = Freshness(mailbox)
-    asked.ask(builders.pod("web-0"), {"web": 2}, NOW)
+    asked.ask(builders.pod("web-0"), TWO, NOW)
     (question,) = mailbox.sent
     assert isinstance(question, List)
     asked.saw(Reply(question, Listing((), "100")))
@@ -69,7 +74,7 @@ def shown(selection: Selection[Pod], revision: int, *, deleted: bool = False) ->
 
 
 def test_the_cheapest_question_is_asked(mailbox: Mailbox) -> None:
-    Freshness(mailbox).ask(builders.pod("web-0"), {"web": 2}, NOW)
+    Freshness(mailbox).ask(builders.pod("web-0"), TWO, NOW)
     assert mailbox.sent == [List(Selection(Pod, "default", fields="metadata.name=web-0"))]
 
 
@@ -79,23 +84,23 @@ def test_it_is_proven_once_every_watch_has_come_as_far(freshness: Freshness) -> 
     freshness.saw(shown(OWNED, 99))
     assert freshness.proven(WATCHES) == {}
     freshness.saw(shown(OWNED, 100, deleted=True))
-    assert freshness.proven(WATCHES) == {"web": 2}
+    assert freshness.proven(WATCHES) == TWO
 
 
 def test_a_watch_that_begins_anew_has_come_as_far_as_its_list(freshness: Freshness) -> None:
     freshness.saw(shown(RELEASED, 101))
     freshness.saw(Relisted(OWNED, Listing((), "100")))
-    assert freshness.proven(WATCHES) == {"web": 2}
+    assert freshness.proven(WATCHES) == TWO
 
 
 def test_what_was_shown_before_the_answer_counts_too(mailbox: Mailbox) -> None:
     asked = Freshness(mailbox)
-    asked.ask(builders.pod("web-0"), {"web": 1}, NOW)
+    asked.ask(builders.pod("web-0"), ONE, NOW)
     asked.saw(shown(RELEASED, 100))
     asked.saw(shown(OWNED, 100))
     assert asked.proven(WATCHES) == {}
     asked.saw(Reply(mailbox.sent[0], Listing((), "100")))
-    assert asked.proven(WATCHES) == {"web": 1}
+    assert asked.proven(WATCHES) == ONE
 
 
 def test_each_question_proves_its_claims_once(freshness: Freshness) -> None:
@@ -110,14 +115,14 @@ def test_without_a_watch_nothing_is_proven(freshness: Freshness) -> None:
 
 
 def test_one_question_at_a_time_and_not_too_often(mailbox: Mailbox, freshness: Freshness) -> None:
-    freshness.ask(builders.pod("web-0"), {"web": 3}, NOW + INTERVAL)
+    freshness.ask(builders.pod("web-0"), THREE, NOW + INTERVAL)
     assert len(mailbox.sent) == 1
     for watch in WATCHES:
         freshness.saw(shown(watch, 100))
-    assert freshness.proven(WATCHES) == {"web": 2}
-    freshness.ask(builders.pod("web-0"), {"web": 3}, NOW + INTERVAL - MILLISECOND)
+    assert freshness.proven(WATCHES) == TWO
+    freshness.ask(builders.pod("web-0"), THREE, NOW + INTERVAL - MILLISECOND)
     assert len(mailbox.sent) == 1
-    freshness.ask(builders.pod("web-0"), {"web": 3}, NOW + INTERVAL)
+    freshness.ask(builders.pod("web-0"), THREE, NOW + INTERVAL)
     assert len(mailbox.sent) == 2
 
 
@@ -129,16 +134,16 @@ def test_a_watch_that_shows_nothing_proves_nothing_and_the_question_is_dropped(
     assert freshness.is_slow(NOW + PATIENCE)
     freshness.saw(shown(OWNED, 100))
     assert freshness.proven(WATCHES) == {}
-    freshness.ask(builders.pod("web-0"), {"web": 1}, NOW + PATIENCE)
+    freshness.ask(builders.pod("web-0"), ONE, NOW + PATIENCE)
     assert len(mailbox.sent) == 2
 
 
 def test_a_question_without_an_answer_proves_nothing(mailbox: Mailbox) -> None:
     asked = Freshness(mailbox)
-    asked.ask(builders.pod("web-0"), {"web": 1}, NOW)
+    asked.ask(builders.pod("web-0"), ONE, NOW)
     asked.saw(Reply(mailbox.sent[0], error=UnavailableError("reset")))
     for watch in WATCHES:
         asked.saw(shown(watch, 1_000))
     assert asked.proven(WATCHES) == {}
-    asked.ask(builders.pod("web-0"), {"web": 1}, NOW + INTERVAL)
+    asked.ask(builders.pod("web-0"), ONE, NOW + INTERVAL)
     assert len(mailbox.sent) == 2

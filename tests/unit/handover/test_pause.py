@@ -4,10 +4,12 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import NotFoundError, UnavailableError
 from evenkeel.flows import pause
 from evenkeel.model import names
 from evenkeel.model.request import Request
+from evenkeel.ports import Reply
+from tests.builders import NOW, seconds
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import bare_pod, deployment
@@ -166,3 +168,14 @@ def test_it_is_asked_for_more_than_once_a_second_while_work_goes_on(scene: Scene
     asked = [at for at, request in scene.requests if is_the_question(request) and at > 1.02]
     assert max(later - at for at, later in itertools.pairwise(asked)) < 1
     assert len(asked) < 30
+
+
+def test_a_clock_that_is_set_back_opens_no_gate_and_asks_again() -> None:
+    gate = pause.PauseGate()
+    gate.asked(NOW)
+    gate.heard(Reply(pause.QUESTION, error=NotFoundError("no such ConfigMap")), NOW)
+    assert gate.is_open(NOW)
+    assert not gate.should_ask(NOW)
+    earlier = NOW - seconds(30)
+    assert not gate.is_open(earlier)
+    assert gate.should_ask(earlier)

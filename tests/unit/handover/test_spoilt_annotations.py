@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.handover.pods import LONGEST_TEXT, _decode, read_release
 from evenkeel.model import names
 from evenkeel.model.request import Get
 from evenkeel.model.workload import ReplicaSet
+from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import deployment, job
@@ -247,3 +249,33 @@ def test_a_spoilt_rest_is_none(make_scene: MakeScene, text: str) -> None:
     scene.run(until=30)
 
     assert scene.pod("web", "o1")
+
+
+def test_a_release_label_beside_an_owner_means_nothing(scene: Scene) -> None:
+    """Somebody put the hash label back by hand and left Evenkeel's: the pod was adopted."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.begin()
+    name = scene.pod("web")
+
+    def put_back() -> None:
+        (pod,) = (pod for pod in scene.pods("web") if pod.name == name)
+        labels = {names.TEMPLATE_HASH: pod.metadata.labels[names.RELEASED_FROM]}
+        change = {"metadata": {"labels": labels}}
+        scene.cluster.server.patch("Pod", ("default", name), change)
+
+    scene.interrupt("s1")
+    scene.later(5, put_back)
+    scene.run(until=100)
+
+    assert scene.gone_at(name) == pytest.approx(89, abs=0.2)
+
+
+def test_nothing_is_kept_of_annotations_that_can_be_none() -> None:
+    """One pod whose annotation is rewritten again and again would fill the memory."""
+    before = _decode.cache_info().misses
+    for number in range(10):
+        text = f"{number}" + "x" * LONGEST_TEXT
+        assert read_release(builders.pod(annotations={names.RELEASE: text})) is None
+    assert _decode.cache_info().misses == before

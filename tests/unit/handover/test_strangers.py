@@ -10,7 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from tests import builders
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import budget, deployment
+from tests.unit.handover.manifests import budget, deployment, replica_set
 
 
 def elsewhere[T: KubernetesObject](item: T) -> T:
@@ -125,3 +125,34 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     assert view.owner("ReplicaSet", replica_set).deployment is deployment
     assert view.owner("ReplicaSet", stranger).deployment is None
     assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None
+
+
+def test_nobody_is_kept_from_a_handover_by_pods_that_only_say_they_were_released(
+    scene: Scene,
+) -> None:
+    """As many as the window takes, of a ReplicaSet whose pods no watch shows."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    nowhere = {"nodeSelector": {"no": "node"}}
+    hoard = replica_set("hoard", 120)
+    hoard["metadata"]["namespace"] = "strange"
+    hoard["spec"]["template"]["spec"] |= nowhere
+    scene.apply(hoard)
+    (made,) = (item["metadata"] for item in scene.cluster.objects("ReplicaSet", "strange"))
+    since, deadline = scene.at(0).isoformat(), scene.at(600).isoformat()
+    labels = {names.TEMPLATE_HASH: "zzz"}
+    for number in range(120):
+        owner = {"name": made["name"], "uid": made["uid"], "labels": labels}
+        claim = claiming(
+            scene, f"fake-{number}", owner, since=since, deadline=deadline, wanted=10**6
+        )
+        scene.apply(claim | {"spec": nowhere | {"containers": [{"name": "main"}]}})
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.lowest("web") == 1
+    assert scene.pods("web", "o1")

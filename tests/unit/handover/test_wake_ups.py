@@ -214,3 +214,19 @@ def test_the_namespace_and_the_lease_are_made_where_they_are_missing(scene: Scen
 
     made = [s.name for s in scene.writes if isinstance(s.write, Create) and s.error is None]
     assert made == [names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE]
+
+
+def test_a_last_moment_never_hangs_on_the_schedule_alone(make_scene: MakeScene) -> None:
+    """No node has to leave load balancers before it, and a turn of the schedule fails."""
+    scene = make_scene(load_balancer_lead=timedelta())
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+    scene.run(until=40)
+    scene.interrupt("s1")
+    scene.fail(
+        UnavailableError("503"), lambda r: isinstance(r, List) and 89 < scene.seconds < 91, times=1
+    )
+    scene.run(until=160)
+    assert scene.gone_at("alone") == pytest.approx(40 + 89, abs=0.2)

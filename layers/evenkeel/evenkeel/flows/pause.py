@@ -46,7 +46,7 @@ class PauseGate:
         """
         if self._is_asking:
             return False
-        return self._asked_at is None or now - self._asked_at >= ASK_AGAIN_AFTER
+        return self._asked_at is None or not timedelta() <= now - self._asked_at < ASK_AGAIN_AFTER
 
     def asked(self, now: datetime) -> None:
         """The question is under way."""
@@ -61,8 +61,9 @@ class PauseGate:
 
     def is_open(self, now: datetime) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""
-        fresh = self._known_at is not None and now - self._known_at < STALE_AFTER
-        return fresh and not self._paused
+        if self._known_at is None or self._paused:
+            return False
+        return timedelta() <= now - self._known_at < STALE_AFTER  # clocks are set back, too
 
     @property
     def is_paused(self) -> bool:

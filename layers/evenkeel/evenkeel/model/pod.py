@@ -110,9 +110,17 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return not self.finished and not self.leaving
 
     @property
-    def released(self) -> bool:
-        """Whether Evenkeel took it out of its ReplicaSet."""
+    def bears_release(self) -> bool:
+        """Whether it has the label of released pods, owned by somebody or not."""
         return names.RELEASED_FROM in self.metadata.labels
+
+    @property
+    def released(self) -> bool:
+        """Whether Evenkeel took it out of its ReplicaSet.
+
+        One that has an owner was not, or was adopted again: the label is there by mistake.
+        """
+        return self.bears_release and self.controller is None
 
     @property
     def is_mirror(self) -> bool:

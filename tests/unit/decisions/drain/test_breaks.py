@@ -1,7 +1,7 @@
 """Pods that break before they make: a few at a time, by ordinal, at once, at the last moment."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, Margin, Margins
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan
@@ -41,7 +41,7 @@ def plan(  # a group of movers and their peers, at a time
     others: Sequence[Pod] = (),
     now: datetime = NOW,
     budgets: Sequence[PodDisruptionBudget] = (),
-    margin: timedelta = timedelta(),
+    margins: Margins | None = None,
 ) -> Plan:
     return breaks.plan(
         Group(
@@ -50,7 +50,7 @@ def plan(  # a group of movers and their peers, at a time
             movers=movers,
             peers=[*(each.pod for each in movers), *others],
             budgets=budgets,
-            margin=margin,
+            margins=margins or {},
         )
     )
 
@@ -99,7 +99,7 @@ def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
         [mover(builders.pod(of=job), Way.AT_LAST_MOMENT)],
         builders.owner(job),
         now=LAST_MOMENT - seconds(20),
-        margin=seconds(20),
+        margins={NOW + builders.INTERRUPTION_DEADLINE: Margin(seconds(30), seconds(20))},
     )
     assert names_of(found.steps) == ["web-1"]
 

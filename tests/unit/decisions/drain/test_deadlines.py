@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from evenkeel.decisions.drain.deadlines import (
     LONGEST_UNNOTICED,
     Deadline,
+    Going,
+    Margin,
+    count_margins,
     node_deadline,
-    queue_margin,
     released_deadline,
 )
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -133,7 +135,19 @@ def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_ma
 
 
 @pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])
-def test_the_margin_is_what_the_evictions_with_the_same_deadline_need(
+def test_a_margin_is_what_the_evictions_with_the_same_deadline_need(
     pods: int, expected: int
 ) -> None:
-    assert queue_margin(pods, 150.0) == seconds(expected)
+    going = {IN_120_S: Going(everybody=pods, unreplaced=0)}
+    assert count_margins(going, 150.0) == {IN_120_S: Margin(seconds(expected), seconds(0))}
+
+
+def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
+    None
+):
+    later = IN_120_S + seconds(60)
+    going = {later: Going(600, 150), IN_120_S: Going(300, 300)}
+    assert count_margins(going, 150.0) == {
+        IN_120_S: Margin(seconds(2), seconds(2)),
+        later: Margin(seconds(6), seconds(3)),
+    }

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.handover.census import Census
-from evenkeel.model.meta import Condition
+from evenkeel.decisions.handover.census import LONGEST_TO_MAKE, Census
+from evenkeel.model import names
+from evenkeel.model.meta import Condition, LabelSelector
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import ReplicaSet
@@ -177,8 +178,46 @@ def test_releases_count_until_the_controller_has_made_the_pods_anew(
         replica_set,
         owned=[owned(f"o{i}") for i in range(owns)],
         released=[released(f"r{i}") for i in range(away)],
+        dooms=DOOMS,
     )
     assert census.not_made_anew == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [
+        ({}, {"node": "good"}),
+        ({}, {"node": ""}),
+        ({}, {"labels": {names.RELEASED_FROM: "another"}}),
+        ({"since": NOW - LONGEST_TO_MAKE}, {}),
+    ],
+    ids=["on a good node", "on no node", "of another template", "long ago"],
+)
+def test_what_evenkeel_has_not_released_lately_from_a_doomed_node_fills_no_window(
+    release: dict[str, Any], options: dict[str, Any]
+) -> None:
+    claim = builders.release(REPLICA_SET, **release)
+    pod = builders.pod(of=REPLICA_SET, released=claim, **options)
+    stranger = msgspec.structs.replace(
+        pod,
+        metadata=msgspec.structs.replace(
+            pod.metadata, labels=pod.metadata.labels | options.get("labels", {})
+        ),
+    )
+    census = builders.census(REPLICA_SET, released=[stranger], dooms=DOOMS)
+    assert census.released
+    assert census.not_made_anew == 0
+
+
+def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set() -> None:
+    loose = msgspec.structs.replace(
+        REPLICA_SET,
+        spec=msgspec.structs.replace(
+            REPLICA_SET.spec, selector=LabelSelector(match_labels={"app": "web"})
+        ),
+    )
+    census = builders.census(loose, released=[released("r")], dooms=DOOMS)
+    assert census.not_made_anew == 0
 
 
 OLD = NOW - timedelta(minutes=5)

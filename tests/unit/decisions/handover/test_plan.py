@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, NO_MARGIN, Margin
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import (
     ROLL_BACK_LEAD,
@@ -81,10 +81,13 @@ class Scene:
         reason: ReleaseReason = INTERRUPTION,
         deadline: datetime | None = None,
         wanted: int | None = None,
+        since: datetime = NOW,
         **options: Any,
     ) -> "Scene":
         """Add released pods."""
-        release = builders.release(self._origin, reason=reason, deadline=deadline, wanted=wanted)
+        release = builders.release(
+            self._origin, reason=reason, deadline=deadline, wanted=wanted, since=since
+        )
         of = self._origin
         self._released += [builders.pod(n, of=of, released=release, **options) for n in names]
         return self
@@ -104,11 +107,11 @@ class Scene:
         self,
         now: datetime = NOW,
         *,
-        margin: timedelta = timedelta(),
-        margin_of_all: timedelta = timedelta(),
+        margin: Margin = NO_MARGIN,
         budgets: Sequence[PodDisruptionBudget] = (),
     ) -> Plan:
-        rules = Rules(margin=margin, margin_of_all=margin_of_all, budgets=budgets)
+        margins = {notice.deadline: margin for notice in self.dooms.values()}
+        rules = Rules(margins=margins, budgets=budgets)
         return plan(self.census(now), self._movers, rules)
 
 
@@ -284,19 +287,18 @@ def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> 
 
 
 def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
-    margin = seconds(20)
-    scene = Scene().moving("a").away("b")
-    assert scene.plan(LAST_MOMENT - margin - SECOND, margin=margin).steps[0].verb is Verb.WAIT
-    assert {verb for _, verb, _ in told(scene.plan(LAST_MOMENT - margin, margin=margin).steps)} == {
-        Verb.EVICT
-    }
+    margin = Margin(everybody=seconds(30), unreplaced=seconds(20))
+    scene = Scene(replicas=2).moving("a").away("b")
+    early, late = (scene.plan(LAST_MOMENT - seconds(before), margin=margin) for before in (21, 20))
+    assert early.steps[0].verb is Verb.WAIT
+    assert {verb for _, verb, _ in told(late.steps)} == {Verb.EVICT}
 
 
 def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
     scene = Scene(replicas=2).away("replaced", "waiting").elsewhere("new")
     turn = LAST_MOMENT - seconds(20)
     before, after, last = (
-        scene.plan(at, margin=seconds(5), margin_of_all=seconds(20))
+        scene.plan(at, margin=Margin(everybody=seconds(20), unreplaced=seconds(5)))
         for at in (turn - SECOND, turn, LAST_MOMENT - seconds(5))
     )
 
@@ -311,6 +313,13 @@ def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
     assert after.due == LAST_MOMENT - seconds(5)
     assert [verb for _, verb, _ in told(last.steps)] == [Verb.EVICT, Verb.EVICT]
     assert [step.warning for step in last.steps] == [False, True]
+
+
+def test_those_that_can_go_stand_in_the_order_in_which_they_go() -> None:
+    first, later = NOW - seconds(20), NOW - seconds(5)
+    scene = Scene(replicas=2).elsewhere("n1", "n2").away("a", since=later).away("z", since=first)
+    steps = scene.plan().fresh_steps
+    assert [step.subject.name for step in steps] == ["z", "a"]
 
 
 def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:

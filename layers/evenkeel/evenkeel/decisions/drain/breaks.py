@@ -1,13 +1,13 @@
 """The ways that break before they make: rationed, at once, by ordinal, at the last moment."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.deadlines import NO_MARGIN, Deadline, Margins, node_deadline
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
@@ -37,7 +37,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """The movers of one controller that go the same way, and what is known of their peers.
 
     ``peers`` are all active pods of the controller, movers included. ``budgets`` select
-    the movers. ``margin`` is what the evictions with the same deadline need.
+    the movers.
     """
 
     now: datetime
@@ -45,7 +45,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     movers: Sequence[Mover]
     peers: Sequence[Pod] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
-    margin: timedelta = timedelta()
+    margins: Margins = {}
 
     @property
     def replicas(self) -> int:
@@ -82,7 +82,8 @@ def plan(group: Group) -> Plan:
     dues: list[datetime] = []
     turn = _whose_turn(group)
     for mover in group.movers:
-        last = mover.deadline.last_moment(mover.pod, group.margin)
+        margin = group.margins.get(mover.deadline.at, NO_MARGIN).unreplaced
+        last = mover.deadline.last_moment(mover.pod, margin)
         if mover.deadline.forced and group.now >= last:
             left = left_to_the_end(mover.pod, group.owner, mover.deadline, group.now)
             message = "its node dies: it goes now"

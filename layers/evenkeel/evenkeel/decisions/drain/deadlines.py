@@ -1,6 +1,8 @@
 """By when a pod has to go."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import msgspec
 
@@ -59,6 +61,38 @@ def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
     return Deadline(min(notice.deadline, release.deadline), forced=False)
 
 
-def queue_margin(forced_pods: int, evictions_per_second: float) -> timedelta:
-    """How long it takes to evict this many pods, which all have the same last moment."""
-    return timedelta(seconds=forced_pods / evictions_per_second)
+class Margin(NamedTuple):
+    """How long it takes to evict the pods with one deadline, or an earlier one.
+
+    ``everybody``, and those alone that have no replacement: they wait for one longest, and so
+    go last.
+    """
+
+    everybody: timedelta = timedelta()
+    unreplaced: timedelta = timedelta()
+
+
+type Margins = Mapping[datetime, Margin]
+"""The margin of each deadline; one that is not in it needs none."""
+
+NO_MARGIN = Margin()
+
+
+class Going(NamedTuple):
+    """How many pods go by one deadline, and how many of them have no replacement."""
+
+    everybody: int
+    unreplaced: int
+
+
+def count_margins(going: Mapping[datetime, Going], evictions_per_second: float) -> Margins:
+    """The margins of the deadlines by which so many pods go."""
+    margins, everybody, unreplaced = {}, 0, 0
+    for deadline, number in sorted(going.items()):
+        everybody += number.everybody
+        unreplaced += number.unreplaced
+        margins[deadline] = Margin(
+            timedelta(seconds=everybody / evictions_per_second),
+            timedelta(seconds=unreplaced / evictions_per_second),
+        )
+    return margins

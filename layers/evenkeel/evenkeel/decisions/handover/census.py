@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.model import names
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
@@ -16,6 +17,10 @@ from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
+
+
+LONGEST_TO_MAKE = timedelta(seconds=60)
+"""A ReplicaSet controller at its default rate makes the pods of a whole window in 20 s."""
 
 
 class ReleasedPod(msgspec.Struct, frozen=True):
@@ -107,12 +112,27 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def not_made_anew(self) -> int:
         """Releases whose replacement pod the ReplicaSet controller has not made yet.
 
-        Zero while it cannot make any: a quota or a deletion must not hold up the others.
+        Zero while it cannot make any: a quota or a deletion must not hold up the others. Nor
+        must anybody's word: only what Evenkeel may have released counts, and not for ever.
         """
         replica_set = self.replica_set
         if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
             return 0
-        return min(len(self.released), max(0, self.replicas - len(self.owned)))
+        released = sum(self._is_being_made_anew(replica_set, item) for item in self.released)
+        return min(released, max(0, self.replicas - len(self.owned)))
+
+    def _is_being_made_anew(self, replica_set: ReplicaSet, item: ReleasedPod) -> bool:
+        """Whether its ReplicaSet may still be about to replace a pod that Evenkeel released.
+
+        Evenkeel releases from doomed nodes, and where the template hash holds the pods together.
+        """
+        own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+        is_its_own = item.pod.metadata.labels[names.RELEASED_FROM] == own
+        return (
+            is_its_own
+            and self.is_doomed(item.pod)
+            and self.now - item.release.since < LONGEST_TO_MAKE
+        )
 
     @cached_property
     def worth_keeping(self) -> int:

@@ -7,7 +7,7 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.deadlines import NO_MARGIN, Deadline, Margins, node_deadline
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
@@ -32,14 +32,16 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What else bears on a ReplicaSet's plan.
 
-    ``margin`` is the time that the evictions with the same deadline need, of pods that have
-    no replacement: they go last. ``margin_of_all`` counts those that have one, too.
     ``budgets`` are the disruption budgets that select its pods.
     """
 
-    margin: timedelta = timedelta()
-    margin_of_all: timedelta = timedelta()
+    margins: Margins = {}
     budgets: Sequence[PodDisruptionBudget] = ()
+
+    def last_moment(self, pod: Pod, deadline: Deadline, *, is_replaced: bool = False) -> datetime:
+        """When a pod goes, replacement or not: the earlier, the more others have to go too."""
+        margin = self.margins.get(deadline.at, NO_MARGIN)
+        return deadline.last_moment(pod, margin.everybody if is_replaced else margin.unreplaced)
 
 
 def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
@@ -54,12 +56,12 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     fresh_steps: list[Decision] = []
     dues: list[datetime | None] = [census.next_available_at]
     given_up = False
-    for item in census.released:
+    for item in census.order_of_leaving:
         if census.is_lost(item.pod):
             steps.append(_lost(census, item.pod))
             continue
         is_replaced = item.pod.uid in census.leaving
-        end = _end_of_patience(census, item, rules.margin_of_all if is_replaced else rules.margin)
+        end = _end_of_patience(census, item, rules)
         if is_replaced and census.now < end:
             fresh_steps.append(_replaced(census, item))
             dues.append(end)
@@ -98,7 +100,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     dues: list[datetime] = []
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
-        last = deadline.last_moment(pod, rules.margin)
+        last = rules.last_moment(pod, deadline)
         if not deadline.forced:
             steps.append(_decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself"))
         elif census.now >= last:
@@ -110,7 +112,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     spare = census.spare_in_rollout
     message = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, end = item.pod, _end_of_patience(census, item, rules.margin)
+        pod, end = item.pod, _end_of_patience(census, item, rules)
         is_needed = spare is not None and position >= spare
         if is_needed and census.now < end and not census.is_lost(pod):
             steps.append(_wait(census, pod, "RolloutPending", end))
@@ -121,13 +123,16 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
 
 
-def _end_of_patience(census: Census, item: ReleasedPod, margin: timedelta) -> datetime:
+def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:
     """When it no longer matters whether a released pod has a replacement, or a budget's leave.
 
     Forced: its last moment; voluntary: its deadline.
     """
     deadline = census.deadline_of(item)
-    return deadline.last_moment(item.pod, margin) if deadline.forced else deadline.at
+    if not deadline.forced:
+        return deadline.at
+    is_replaced = item.pod.uid in census.leaving
+    return rules.last_moment(item.pod, deadline, is_replaced=is_replaced)
 
 
 def _lost(census: Census, pod: Pod) -> Decision:
@@ -203,7 +208,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
     if deadline.forced:
-        last = deadline.last_moment(pod, rules.margin)
+        last = rules.last_moment(pod, deadline)
         if census.now >= last:
             return _at_last_moment(census, pod, deadline), None
         if last - census.now <= SHORTEST_HANDOVER:

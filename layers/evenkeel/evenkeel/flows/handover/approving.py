@@ -26,6 +26,10 @@ APPROVED_FOR = timedelta(milliseconds=500)
 """How long an approval justifies a step that found no room at once."""
 
 
+OLDEST = timedelta(seconds=2)
+"""A read that took longer justifies nothing of what no watch shows."""
+
+
 class Approvals:
     """Approves the steps that take something away from a workload.
 
@@ -52,7 +56,7 @@ class Approvals:
         self._writer = writer
         self._checker = Checker(session, view)
         self._freshness = Freshness(session)
-        self._approved: dict[str, tuple[datetime, Sequence[Decision]]] = {}
+        self._approved: dict[str, tuple[datetime, frozenset[str]]] = {}
 
     @property
     def busy(self) -> bool:
@@ -73,17 +77,16 @@ class Approvals:
         return earliest(*(at for at in times if at > now))
 
     def steps(self, now: datetime) -> Sequence[Decision]:
-        """What was approved a moment ago and may be written."""
+        """What was approved a moment ago, is planned still, and may be written."""
         self._approved = {
-            key: (at, steps)
-            for key, (at, steps) in self._approved.items()
-            if now - at < APPROVED_FOR
+            key: (at, uids) for key, (at, uids) in self._approved.items() if now - at < APPROVED_FOR
         }
         return [
             step
-            for _, steps in self._approved.values()
-            for step in steps
-            if self._writer.may_write(step.subject.uid)
+            for key, (_, uids) in self._approved.items()
+            if (plan := self._plans.get(key)) is not None
+            for step in plan.plan.fresh_steps
+            if step.subject.uid in uids and self._writer.may_write(step.subject.uid)
         ]
 
     def arrived(self, arrival: Arrival, now: datetime) -> None:
@@ -96,12 +99,12 @@ class Approvals:
 
     def prove(self, now: datetime) -> None:
         """Approve what the watches have proven: no more than was claimed, nor than holds now."""
-        for key, count in self._freshness.proven(self._follower.pod_watches).items():
+        for key, uids in self._freshness.proven(self._follower.pod_watches).items():
             if key in self._follower.news:
                 self._plans.replan([key], now)
             plan = self._plans.get(key)
-            if plan is not None:
-                self._approved[key] = now, plan.plan.fresh_steps[:count]
+            if plan is not None and plan.shown_by_watches is not None:
+                self._approved[key] = now, uids
 
     def seek(self, now: datetime) -> None:
         """Begin to make sure of what the plans would take away.
@@ -116,13 +119,14 @@ class Approvals:
         ]
         is_slow = self._freshness.is_slow(now)
         they_wait = self._freshness.is_open or self._replaced_stay(now)
-        claims: dict[str, int] = {}
+        claims: dict[str, frozenset[str]] = {}
         claimant: Pod | None = None
         for key, plan in self._plans.claiming():
             released = plan.shown_by_watches
             if released is not None and they_wait:
                 continue
-            going = sum(self._writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps)
+            uids = (step.subject.uid for step in plan.plan.fresh_steps)
+            going = frozenset(filter(self._writer.may_write, uids))
             if not going:
                 continue
             if released is not None and self._follower.shows_all_of(hash_of(released)):
@@ -150,15 +154,21 @@ class Approvals:
         """A fresh read is complete: what it says may be taken away is approved.
 
         It replaces what an earlier read approved and found no room yet: the two together
-        would take away too much.
+        would take away too much. A read that took long says how things were, and the watches
+        may know better; where they do not show all, it is not believed.
         """
         key = check.controller_key
         self._approved.pop(key, None)
-        self._view.take_over(key, check.controller, list(check.pods.values()))
+        self._view.take_over(key, check.controller, list(check.pods.values()), check.read_at)
         if check.deployment is not None:
             self._view.see_deployment(check.deployment)
         pods = self._view.pods.only_counting(check.pods.values(), key)
         if pods:
             fresh = Fresh(controller=check.controller, pods=pods, siblings=check.siblings)
-            self._approved[key] = now, self._planner.plan(key, now, fresh).plan.fresh_steps
+            found = self._planner.plan(key, now, fresh)
+            if found.shown_by_watches is not None or now - check.began < OLDEST:
+                self._approved[key] = (
+                    now,
+                    frozenset(step.subject.uid for step in found.plan.fresh_steps),
+                )
         self._plans.replan([key], now)

@@ -30,12 +30,16 @@ class Check:
 
     ``siblings`` are the pods that other ReplicaSets
     of the same ``deployment`` own; both are read only where a rollout seems to go on.
+    ``read_at`` is the revision of the oldest list of its own pods: a pod that was seen later
+    than that may have changed hands between two lists, and none shows it. None without lists.
     """
 
     controller_key: str
     waiting_for: list[Request]
+    began: datetime
     controller: Controller | None = None
     pods: dict[str, Pod] = field(default_factory=dict)
+    read_at: int | None = None
     deployment: Deployment | None = None
     siblings: Sequence[Pod] | None = None
     sibling_read: Request | None = None
@@ -98,7 +102,7 @@ class Checker:
             own = deployment.spec.selector
             sibling_read = List(selections.selected(deployment.namespace, own))
             requests += [Get(Deployment, deployment.name, deployment.namespace), sibling_read]
-        check = Check(controller_key, list(requests), sibling_read=sibling_read)
+        check = Check(controller_key, list(requests), now, sibling_read=sibling_read)
         self._checks[controller_key] = check
         for request in requests:
             self._session.submit(request)
@@ -139,12 +143,14 @@ class Checker:
                     check.controller = controller
             case Deployment() as deployment:
                 check.deployment = deployment
-            case Listing(items=items):
+            case Listing(items=items, resource_version=version):
                 pods = [item for item in items if isinstance(item, Pod)]
                 if reply.request is check.sibling_read:
                     check.siblings = [p for p in pods if _is_sibling(p, check.controller_key)]
                 else:
                     check.see(pods)
+                    revision = int(version or 0)
+                    check.read_at = min(revision, check.read_at or revision)
 
     def _requests(self, controller_key: str) -> Sequence[Request]:
         controller = self._view.controllers.get(controller_key)

@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Cluster, Reply, Session
@@ -32,7 +32,7 @@ class Follower:
         self._unseen: dict[object, frozenset[str]] = {}
         self._gathered = set(view.dooms)
         self._selects: dict[object, Callable[[Pod], bool]] = {}
-        self._budget_reads: list[Request] = []
+        self._budget_reads: list[List[PodDisruptionBudget]] = []
         self._node_reads: dict[int, Get[Node]] = {}  # by id
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
@@ -45,7 +45,7 @@ class Follower:
     def follow(self) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
         self._session.watch(selections.MARKED_NODES)
-        self._selects[selections.RELEASED_PODS] = lambda pod: pod.released
+        self._selects[selections.RELEASED_PODS] = lambda pod: pod.bears_release
         self._unseen[selections.RELEASED_PODS] = frozenset()
         self._session.watch(selections.RELEASED_PODS)
         self._follow_hashes()
@@ -86,11 +86,22 @@ class Follower:
         self._follow_hashes()
 
     def keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
-        """Read the budgets of these namespaces again when what is known of them is old."""
-        for namespace in namespaces:
-            read_at = self._budgets_read_at.get(namespace)
-            if read_at is not None and now - read_at < READ_BUDGETS_AFTER:
-                continue
+        """Read the budgets of these namespaces again when what is known of them is old.
+
+        Whoever waited longest first, and no more at a time than a quarter of what the session
+        carries out at once: what has to be written must not wait behind what is read.
+        """
+        reading = {request.selection.namespace for request in self._budget_reads}
+        known = self._budgets_read_at
+        old = [
+            namespace
+            for namespace in namespaces
+            if namespace not in reading
+            and (namespace not in known or now - known[namespace] >= READ_BUDGETS_AFTER)
+        ]
+        old.sort(key=lambda namespace: (namespace in known, known.get(namespace, now), namespace))
+        room = max(1, self._session.capacity // 4) - len(self._budget_reads)
+        for namespace in old[: max(0, room)]:
             self._budgets_read_at[namespace] = now
             request = List(Selection(PodDisruptionBudget, namespace))
             self._budget_reads.append(request)

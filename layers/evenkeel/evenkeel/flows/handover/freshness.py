@@ -23,8 +23,8 @@ PATIENCE = timedelta(milliseconds=500)
 class Freshness:
     """One question at a time, and how far each watch of pods has come.
 
-    ``claims`` of a question say of how many pods per controller the view held, when it was
-    asked, that they can go: what came up later, the proof does not cover.
+    ``claims`` of a question are the uids of the pods of which the view held, when it was
+    asked, that they can go, per controller: what came up later, the proof does not cover.
     """
 
     def __init__(self, session: Session) -> None:
@@ -34,7 +34,7 @@ class Freshness:
         self._question: List[Pod] | None = None
         self._asked_at: datetime | None = None
         self._revision: int | None = None
-        self._claims: Mapping[str, int] = {}
+        self._claims: Mapping[str, frozenset[str]] = {}
 
     def saw(self, arrival: Arrival) -> None:
         """Take note of how far a watch of pods has come, and of the answer to the question."""
@@ -53,7 +53,7 @@ class Freshness:
         """Whether a question is not decided yet."""
         return self._question is not None
 
-    def ask(self, pod: Pod, claims: Mapping[str, int], now: datetime) -> None:
+    def ask(self, pod: Pod, claims: Mapping[str, frozenset[str]], now: datetime) -> None:
         """Ask how far the API server has come, unless a question is open or just was.
 
         The question is about a single pod, by name: the cheapest list there is.
@@ -72,7 +72,7 @@ class Freshness:
         else:
             self._question = None
 
-    def proven(self, watches: Collection[object]) -> Mapping[str, int]:
+    def proven(self, watches: Collection[object]) -> Mapping[str, frozenset[str]]:
         """The claims of the question that these watches, all of pods, have answered by now.
 
         Each question's claims are answered once; empty while there is nothing proven.

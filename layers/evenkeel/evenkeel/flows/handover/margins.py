@@ -1,13 +1,10 @@
 """How long the evictions take that have to come before a pod's last moment."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
-from evenkeel.decisions.drain.deadlines import queue_margin
-from evenkeel.flows.handover.view import View
-from evenkeel.model.pod import Pod
+from evenkeel.decisions.drain.deadlines import Going, Margins, count_margins
+from evenkeel.decisions.drain.refusal import TRIED_BEYOND
 
 EVICTIONS_PER_SECOND = 75.0
 """What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
@@ -16,59 +13,50 @@ COUNTED_FOR = timedelta(seconds=1)
 """How long a count of all pods is good."""
 
 
-class Margin(NamedTuple):
-    """How long it takes to evict the pods with one deadline, or an earlier one.
+class MarginKeeper:
+    """The margins of all deadlines, counted every second from what was planned for.
 
-    ``everybody``, and those alone that have no replacement: they wait for one longest, and so
-    go last.
+    Until all replacements could be seen there are none: whoever has one would be counted
+    among those that have none, and take others away long before their time.
     """
 
-    everybody: timedelta
-    unreplaced: timedelta
-
-
-NO_TIME = Margin(timedelta(), timedelta())
-
-
-class Margins:
-    """The margins of all deadlines, counted anew every second."""
-
-    def __init__(self, view: View) -> None:
-        """The view is the invocation's."""
-        self._view = view
-        self._leaving: dict[str, frozenset[str]] = {}
-        self._margins: dict[datetime, Margin] = {}
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._going: dict[str, Mapping[datetime, Going]] = {}
+        self._margins: Margins = {}
         self._counted_at: datetime | None = None
+        self._is_settled = False
 
-    def see_leaving(self, controller_key: str, uids: frozenset[str]) -> None:
-        """These of a controller's pods have their replacement."""
-        self._leaving[controller_key] = uids
+    def see(self, controller_key: str, going: Mapping[datetime, Going]) -> None:
+        """So many of a controller's pods go, by their nodes' deadlines."""
+        self._going[controller_key] = going
 
-    def of(self, pods: Sequence[Pod], now: datetime) -> Margin:
-        """What the evictions of all pods with these pods' deadline, or an earlier one, need."""
+    def forget(self, controller_key: str) -> None:
+        """A controller has no pods any more."""
+        self._going.pop(controller_key, None)
+
+    def settle(self) -> None:
+        """All that there is was seen and planned for: from now on there are margins."""
+        self._is_settled = True
+        self._counted_at = None
+
+    def margins(self, now: datetime) -> Margins:
+        """The margins as counted last."""
+        if not self._is_settled:
+            return {}
         if self._counted_at is None or now - self._counted_at >= COUNTED_FOR:
             self._counted_at = now
-            self._margins = self._count()
-        deadlines = (
-            notice.deadline
-            for pod in pods
-            if (notice := self._view.dooms.get(pod.spec.node_name)) is not None
-        )
-        return max((self._margins.get(at, NO_TIME) for at in deadlines), default=NO_TIME)
+            self._margins = self._count(now)
+        return self._margins
 
-    def _count(self) -> dict[datetime, Margin]:
-        everybody, unreplaced = Counter[datetime](), Counter[datetime]()
-        leaving = frozenset[str]().union(*self._leaving.values())
-        for pod in self._view.pods.active:
-            notice = self._view.dooms.get(pod.spec.node_name)
-            if notice is not None and not notice.is_hint:
-                everybody[notice.deadline] += 1
-                unreplaced[notice.deadline] += pod.uid not in leaving
-        margins, total, left = {}, 0, 0
-        for deadline in sorted(everybody):
-            total += everybody[deadline]
-            left += unreplaced[deadline]
-            margins[deadline] = Margin(
-                queue_margin(total, EVICTIONS_PER_SECOND), queue_margin(left, EVICTIONS_PER_SECOND)
-            )
-        return margins
+    def _count(self, now: datetime) -> Margins:
+        """What has outlived its deadline for long is in nobody's way: nobody evicts it."""
+        total: dict[datetime, Going] = {}
+        for going in self._going.values():
+            for deadline, number in going.items():
+                if now <= deadline + TRIED_BEYOND:
+                    so_far = total.get(deadline, Going(0, 0))
+                    total[deadline] = Going(
+                        so_far.everybody + number.everybody, so_far.unreplaced + number.unreplaced
+                    )
+        return count_margins(total, EVICTIONS_PER_SECOND)

@@ -1,6 +1,7 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -9,12 +10,14 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.deadlines import Going
+from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
-from evenkeel.flows.handover.margins import Margins
+from evenkeel.flows.handover.margins import MarginKeeper
 from evenkeel.flows.handover.pods import believed_release, kind_of
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.model.decision import Decision, Verb
@@ -79,13 +82,21 @@ class Planner:
         """The view is the invocation's."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
-        self._margins = Margins(view)
+        self._margins = MarginKeeper()
         self._promised: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 
     def promise(self, uid: str, wanted: int) -> None:
         """So many available pods of a ReplicaSet, by its own uid, were promised to be kept."""
         self._promised[uid] = max(wanted, self._promised.get(uid, 0))
+
+    def forget(self, controller_key: str) -> None:
+        """A controller has no active pods any more."""
+        self._margins.forget(controller_key)
+
+    def settle(self) -> None:
+        """All that there is was seen and planned for: now the margins can be counted."""
+        self._margins.settle()
 
     def plan(
         self,
@@ -118,15 +129,17 @@ class Planner:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_key, controller, pods, moving, left, now)
+        self._margins.see(controller_key, _going(moving))
         group_plan = self._break(pods, moving, now)
-        by_ordinal = [mover for mover in moving if mover.route.way is Way.BY_ORDINAL]
-        forced = [mover for mover in moving if mover.deadline.forced]
+        trying = [mover for mover in moving if not self._is_kept(mover, now)]
+        by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
+        forced = [mover for mover in trying if mover.deadline.forced]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
         return WorkloadPlan(
             plan=_together(left, group_plan),
             polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
             pressing=bool(forced),
-            voluntary=len(forced) < len(moving),
+            voluntary=any(not mover.deadline.forced for mover in moving),
         )
 
     def _replica_set(
@@ -154,11 +167,8 @@ class Planner:
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        self._margins.see_leaving(controller_key, census.leaving)
-        margin = self._margins.of(pods, now)
-        rules = handover.Rules(
-            margin=margin.unreplaced, margin_of_all=margin.everybody, budgets=budgets
-        )
+        self._margins.see(controller_key, _going(moving, census))
+        rules = handover.Rules(margins=self._margins.margins(now), budgets=budgets)
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -170,9 +180,14 @@ class Planner:
                 self._break(pods, others, now),
             ),
             census=census,
-            polled=any(mover.route.way is Way.RATIONED for mover in others)
+            polled=any(
+                mover.route.way is Way.RATIONED and not self._is_kept(mover, now)
+                for mover in others
+            )
             or (census.is_handing_over and census.spare_in_rollout is not None),
-            pressing=any(mover.deadline.forced for mover in moving)
+            pressing=any(
+                mover.deadline.forced and not self._is_kept(mover, now) for mover in moving
+            )
             or any(census.deadline_of(item).forced for item in census.released),
             voluntary=any(not mover.deadline.forced for mover in moving),
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
@@ -211,9 +226,14 @@ class Planner:
             movers=movers,
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-            margin=self._margins.of([mover.pod for mover in movers], now).unreplaced,
+            margins=self._margins.margins(now),
         )
         return breaks.plan(group)
+
+    def _is_kept(self, mover: Mover, now: datetime) -> bool:
+        """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
+        owner = self._view.owner_of(mover.pod)
+        return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
 
     def _route(self, pod: Pod, notice: NodeNotice) -> Route:
         key = (pod.uid, pod.revision, notice.is_hint)
@@ -223,6 +243,22 @@ class Planner:
             surroundings = self._view.surroundings_of(pod.namespace)
             found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
         return found
+
+
+def _going(movers: Iterable[Mover], census: Census | None = None) -> Mapping[datetime, Going]:
+    """How many of a controller's pods go by each deadline."""
+    everybody, unreplaced = Counter[datetime](), Counter[datetime]()
+    for mover in movers:
+        if mover.deadline.forced:
+            everybody[mover.deadline.at] += 1
+            unreplaced[mover.deadline.at] += 1
+    if census is not None:
+        for item in census.released:
+            deadline = census.deadline_of(item)
+            if deadline.forced:
+                everybody[deadline.at] += 1
+                unreplaced[deadline.at] += item.pod.uid not in census.leaving
+    return {at: Going(number, unreplaced[at]) for at, number in everybody.items()}
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
@@ -238,7 +274,7 @@ def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bo
 
 
 def _is_unreadable(pod: Pod, now: datetime) -> bool:
-    return pod.released and pod.controller is None and believed_release(pod, now) is None
+    return pod.released and believed_release(pod, now) is None
 
 
 def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:

@@ -79,6 +79,13 @@ class Plans:
             self._drop(key)
             if self._view.pods.of_controller(key):
                 self._keep(key, self._planner.plan(key, now))
+            else:
+                self._planner.forget(key)
+
+    def settle(self, now: datetime) -> None:
+        """Plan for everybody anew, now that all that there is was seen and planned for once."""
+        self._planner.settle()
+        self.replan(self.controllers, now)
 
     def due(self, now: datetime) -> set[str]:
         """The controllers whose plans change with time alone, and whose time has come."""

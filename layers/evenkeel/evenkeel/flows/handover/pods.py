@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,6 +17,9 @@ from evenkeel.model.meta import OwnerReference
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
 
+LONGEST_TEXT = 4_096
+"""Characters; a release has some 400. What is longer is no release, and is not kept."""
+
 
 def read_release(pod: Pod) -> Release | None:
     """What the annotation of a released pod says; None if it makes no sense.
@@ -23,8 +27,8 @@ def read_release(pod: Pod) -> Release | None:
     Anybody who may annotate pods can have written it, so one that Evenkeel would not write is
     no release either.
     """
-    text = pod.metadata.annotations.get(names.RELEASE)
-    return None if text is None else _decode(text)
+    text = pod.metadata.annotations.get(names.RELEASE, "")
+    return _decode(text) if 0 < len(text) <= LONGEST_TEXT else None
 
 
 @lru_cache(maxsize=8_192)
@@ -60,6 +64,17 @@ def kind_of(reference: OwnerReference) -> str:
     return reference.kind if group in ("", "apps", "batch") else f"{reference.kind}.{group}"
 
 
+class Absence(NamedTuple):
+    """A pod was not among those that ``selects`` selected at a revision."""
+
+    selects: Callable[[Pod], bool]
+    revision: int
+
+    def refutes(self, pod: Pod) -> bool:
+        """Whether a sighting contradicts it: so the pod was before, and is no more."""
+        return pod.revision <= self.revision and self.selects(pod)
+
+
 class Pods:
     """Pods by uid, each at its highest resource version, however many watches show it.
 
@@ -74,6 +89,7 @@ class Pods:
         self._by_controller: defaultdict[str, set[str]] = defaultdict(set)
         self._controllers: dict[str, str] = {}
         self._sent_off: set[str] = set()
+        self._absences: dict[str, Sequence[Absence]] = {}
 
     def __contains__(self, uid: str) -> bool:
         """Whether the pod was seen and is not known to be gone."""
@@ -95,6 +111,8 @@ class Pods:
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):
+            return None
+        if any(absence.refutes(pod) for absence in self._absences.get(uid, ())):
             return None
         before = self._controllers.get(uid, "")
         controller = controller_key_of(pod) or before or uid
@@ -123,13 +141,16 @@ class Pods:
     ) -> set[str]:
         """A selection was listed anew: what it selects and does not list is not there.
 
-        The controllers' keys of whatever was news.
+        The controllers' keys of whatever was news. A pod that left the selection may be seen
+        elsewhere, as it was before the list was made.
         """
         listed = {pod.uid for pod in items}
         news = {self.see(pod) for pod in items}
         for pod in self:
-            if pod.uid not in listed and selects(pod):
-                news.add(self.miss(pod.uid, revision))
+            if pod.uid not in listed and selects(pod) and pod.revision < revision:
+                absences = self._absences.get(pod.uid, ())
+                self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))
+                news.add(self.forget(pod.uid))
         return {key for key in news if key is not None}
 
     def controller_of(self, uid: str) -> set[str]:

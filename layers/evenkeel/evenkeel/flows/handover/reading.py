@@ -71,12 +71,20 @@ def find_lost_nodes(cluster: Cluster, view: View) -> None:
     Most of them are given back; one that is gone has taken its pods with it.
     """
     names = {pod.spec.node_name for pod in view.pods.active if pod.released}
-    requests = [Get(Node, name) for name in sorted(names - set(view.nodes) - {""})]
-    if not requests:
-        return
-    for request, reply in zip(requests, _shown(cluster.perform(requests)), strict=True):
-        if isinstance(reply.error, NotFoundError):
-            view.lose_node(request.name)
+    missing = names - set(view.nodes) - {""}
+    if len(missing) > MANY:
+        (nodes,) = list_all(cluster, [List(Selection(Node), metadata_only=True)])
+        lost = missing - {node.name for node in nodes}
+    else:
+        requests = [Get(Node, name) for name in sorted(missing)]
+        replies = _shown(cluster.perform(requests)) if requests else ()
+        lost = {
+            request.name
+            for request, reply in zip(requests, replies, strict=True)
+            if isinstance(reply.error, NotFoundError)
+        }
+    for name in lost:
+        view.lose_node(name)
 
 
 def read_peers(cluster: Cluster, view: View) -> None:

@@ -47,6 +47,7 @@ def observe(view: View, keeper: NodeKeeper, teller: Teller, now: datetime) -> No
     """Tell what would be done with a gathered view, and do nothing."""
     plans = Plans(Planner(view), view)
     plans.replan(plans.controllers, now)
+    plans.settle(now)
     for plan in plans:
         teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
     turns = pace.turns(plans.queues, len(view.pods.active))
@@ -97,13 +98,16 @@ class Reconciler:
         self._plans.replan(self._plans.controllers, now)
         self._keeper.plan(self._plans.handovers, now)
         self._follower.follow()
-        first_look = now + FIRST_LOOK
+        first_look: datetime | None = now + FIRST_LOOK
         while (now := self._clock.now()) < until and not self._writer.is_paused:
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
-            if self._follower.is_blind and now < first_look:
+            if first_look is not None and self._follower.is_blind and now < first_look:
                 self._apply_forced()
             else:
+                if first_look is not None:
+                    first_look = None
+                    self._plans.settle(now)
                 self._approvals.prove(now)
                 self._apply(now)
                 self._teller.tell(self._plans.news(self._approvals.has_read))
@@ -221,19 +225,23 @@ class Reconciler:
 
     def _outcome(self, now: datetime) -> Outcome:
         due = self._next_due
-        if due is None or due - now > SCHEDULE:
+        if due is None or (due - now > SCHEDULE and not self._is_pressing):
             self._teller.forget(but=self._view.uids)
             return Outcome("Quiet")
         return Outcome("Waiting", due - now - self._ahead)
 
     def _rest(self, now: datetime) -> timedelta:
         """How long to rest with work left: a moment where pods die, and never too long."""
-        pressing = any(plan.pressing for plan in self._plans)
-        rest = self._settings.pause if pressing else UNHURRIED
+        rest = self._settings.pause if self._is_pressing else UNHURRIED
         due = self._next_due
         return (
             rest if due is None else max(self._settings.pause, min(rest, due - now - self._ahead))
         )
+
+    @property
+    def _is_pressing(self) -> bool:
+        """Whether pods die at their deadline: then nobody relies on the schedule alone."""
+        return any(plan.pressing for plan in self._plans)
 
     @property
     def _next_due(self) -> datetime | None:

@@ -89,24 +89,33 @@ class View:
         self.dooms_changed = False
 
     def take_over(
-        self, controller_key: str, controller: Controller | None, pods: Sequence[Pod]
+        self,
+        controller_key: str,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        read_at: int | None,
     ) -> None:
-        """Take note of a fresh, consistent read of one controller and all its pods."""
+        """Take note of a fresh, consistent read of one controller and all its pods.
+
+        ``read_at`` is the revision at which all of them were listed; None: they were not.
+        """
         if controller is not None:
             self.controllers[controller_key] = controller
         else:
             self.controllers.pop(controller_key, None)
         for pod in pods:
             self.pods.see(pod)
+        if read_at is None:
+            return
         read = {pod.uid for pod in pods}
         for pod in self.pods.of_controller(controller_key):
-            if pod.uid not in read:
+            if pod.uid not in read and pod.revision <= read_at:
                 self.pods.forget(pod.uid)
 
     def owner_of(self, pod: Pod) -> Owner:
         """Who owns a pod, or owned it before its release, as far as that is known."""
         reference = pod.controller
-        release = read_release(pod) if reference is None and pod.released else None
+        release = read_release(pod) if pod.released else None
         if reference is None and release is None:
             return Owner()
         kind = kind_of(reference) if reference is not None else "ReplicaSet"
@@ -161,7 +170,7 @@ def take_census(
     """
     released = []
     for pod in pods:
-        release = believed_release(pod, now) if pod.released and pod.controller is None else None
+        release = believed_release(pod, now) if pod.released else None
         if release is not None:
             released.append(ReleasedPod(pod, release))
     return Census(

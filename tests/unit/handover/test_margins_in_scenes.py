@@ -1,0 +1,80 @@
+"""The margins in whole stories; one eviction a second, so that each pod stands for 75.
+
+Without others a pod that finds no new place goes 31 s before its deadline: 30 s of grace, and
+one for the eviction itself.
+"""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.flows.handover import margins
+from evenkeel.model import names
+from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import budget, daemon_set, deployment
+
+ALONE = 88.0
+ON_S1 = {"nodeSelector": {"kubernetes.io/hostname": "s1"}}
+KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
+
+
+@pytest.fixture(autouse=True)
+def slow_evictions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(margins, "EVICTIONS_PER_SECOND", 1.0)
+
+
+def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_begins(
+    scene: Scene,
+) -> None:
+    """Others have theirs and are still there: here a budget refuses them."""
+    scene.add_node("s1")
+    scene.apply(
+        deployment("stuck", pod=ON_S1),
+        deployment("others", 25, pod=KEPT),
+        budget("others", minAvailable=1000),
+    )
+    scene.settle(20)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    old = scene.pod("stuck")
+    scene.interrupt("s1")
+    scene.run(until=118)
+    assert scene.gone_at(old) == pytest.approx(ALONE, abs=0.2)
+
+
+def test_what_nobody_will_evict_makes_nobody_go_early(scene: Scene) -> None:
+    """DaemonSets' pods, and what is left on nodes that stopped long ago."""
+    for number in range(3):
+        scene.add_node(f"stopped-{number}")
+    scene.add_node("s1")
+    scene.apply(*(daemon_set(f"agent-{number}") for number in range(20)))
+    scene.apply(deployment("stuck", pod=ON_S1))
+    scene.settle()
+    scene.begin()
+    for number in range(3):
+        scene.interrupt(f"stopped-{number}", action="stop")
+    scene.run(until=400)
+    old = scene.pod("stuck")
+    scene.interrupt("s1")
+    scene.run(until=525)
+    assert scene.gone_at(old) - 400 == pytest.approx(ALONE, abs=0.5)
+
+
+def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_later(
+    scene: Scene,
+) -> None:
+    scene.add_node("a", room="2")
+    scene.apply(deployment("web", 20))
+    scene.settle()
+    scene.add_node("b", room="2")
+    scene.cluster.scale("Deployment", "web", "default", 40)
+    scene.settle()
+    scene.begin()
+    on_a = scene.pods("web", "a")
+    assert len(on_a) == 20
+    scene.interrupt("a")
+    scene.run(until=50)
+    scene.interrupt("b")
+    scene.run(until=175)
+    first = min(scene.gone_at(pod.name) for pod in on_a)
+    assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
