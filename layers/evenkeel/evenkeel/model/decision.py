@@ -24,6 +24,7 @@ class Verb(StrEnum):
     TAINT = "taint"
     SET_CONDITION = "set-condition"
     COOL_DOWN = "cool-down"
+    PLACE = "place"
     WAIT = "wait"
     LEAVE = "leave"
     ACKNOWLEDGE = "acknowledge"
@@ -31,8 +32,10 @@ class Verb(StrEnum):
     REJECT = "reject"
 
 
-QUIET_VERBS = frozenset({Verb.WAIT, Verb.LEAVE, Verb.ACKNOWLEDGE, Verb.RETRY, Verb.REJECT})
-"""Verbs that change nothing in the cluster."""
+QUIET_VERBS = frozenset(
+    {Verb.PLACE, Verb.WAIT, Verb.LEAVE, Verb.ACKNOWLEDGE, Verb.RETRY, Verb.REJECT}
+)
+"""Verbs that change nothing in the cluster: a pod that is placed is not in it yet."""
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

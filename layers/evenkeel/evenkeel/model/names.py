@@ -30,6 +30,24 @@ AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 ON_DEMAND: Final = "evenkeel.dev/on-demand"
 """Annotation that an owner sets on workload or namespace: its floor, see decisions.floor."""
 
+PLACED: Final = "evenkeel.dev/placed"
+"""Annotation on a placed pod: what was decided as JSON, see model.placement.Placed."""
+
+CAPACITY: Final = "evenkeel.dev/capacity"
+"""Label on a placed pod: the capacity type that its affinity asks for."""
+
+FLOOR_RELAXED: Final = "evenkeel.dev/floor-relaxed"
+"""Annotation on a workload: until when its floor may go to spot, for want of on-demand room."""
+
+CLAIM_PREFIX: Final = "evenkeel-slot-"
+"""Leases in the system namespace whose names begin so keep places of floors."""
+
+CLAIM_OF: Final = "evenkeel.dev/claim-of"
+"""Label on such a Lease: the uid of the controller whose floor it is."""
+
+CLAIM_FOR: Final = "evenkeel.dev/claim-for"
+"""Annotation on such a Lease: that controller, for people."""
+
 MANAGED: Final = "evenkeel.dev/managed"
 """Label of a namespace in which pods are placed and restored; the value is ``true``."""
 

@@ -7,10 +7,10 @@ import msgspec
 
 from evenkeel.decisions.floor.policy import MAJORITY_OF_ALL, NONE, Floor, read
 from evenkeel.model import names
-from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
-type Sized = Deployment | ReplicaSet | StatefulSet
-"""The workloads that have a floor: those with a number of replicas."""
+type Sized = Deployment | ReplicaSet | StatefulSet | Job
+"""The workloads that have a floor: those with a number of replicas. A Job's is its parallelism."""
 
 FORMS = "none, all, majority, a number such as 2, or a percentage such as 30%"
 
@@ -38,7 +38,7 @@ def floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> Floor
     """The floor of a workload: of a ReplicaSet's Deployment, where it has one.
 
     - the annotation on the workload, else on its namespace;
-    - else none for a Deployment or ReplicaSet; a majority for a StatefulSet, which is all of one.
+    - else a majority for a StatefulSet, which is all of one; none for the others.
 
     A value that cannot be read counts as the default, and is told.
     """

@@ -1,0 +1,149 @@
+"""The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.placement import (
+    Capacity,
+    NewPod,
+    NewPodSpec,
+    NodeRequirement,
+    NodeSelectorTerm,
+    Placed,
+    PreferredTerm,
+    Toleration,
+)
+from evenkeel.model.request import Operation, pointer
+
+SPELLINGS: Final = (names.SPOT, names.SPOT.upper())
+"""How the values of capacity labels, and of taints with their keys, spell spot."""
+
+DELETION_COST: Final = "100"
+"""Of a pod of the floor: a ReplicaSet that scales in takes those that cost nothing first."""
+
+_AFFINITY: Final = ("spec", "affinity")
+_NODE_AFFINITY: Final = (*_AFFINITY, "nodeAffinity")
+_REQUIRED: Final = (*_NODE_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution")
+_PREFERRED: Final = (*_NODE_AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution")
+_TOLERATIONS: Final = ("spec", "tolerations")
+
+NOT_SPOT: Final = tuple(
+    NodeRequirement(key=key, operator="NotIn", values=SPELLINGS) for key in names.CAPACITY_LABELS
+)
+RATHER_SPOT: Final = tuple(
+    PreferredTerm(
+        weight=100,
+        preference=NodeSelectorTerm(
+            match_expressions=(NodeRequirement(key=key, operator="In", values=SPELLINGS),)
+        ),
+    )
+    for key in names.CAPACITY_LABELS
+)
+"""A term for each label: Karpenter takes a preferred term for required until it gives it up, and
+no node has all labels."""
+
+BEARS_SPOT: Final = tuple(
+    Toleration(key=key, operator="Equal", value=value)
+    for key in names.CAPACITY_LABELS
+    for value in SPELLINGS
+)
+
+
+def placement_patch(pod: NewPod, placed: Placed, *, scales_in: bool) -> Sequence[Operation]:
+    """Let a pod ask for a capacity type, and note that on it.
+
+    On-demand: no node that any capacity label calls spot. That is added to each term of the
+    required affinity, of which one is enough; to a term without clauses, which matches no node, it
+    is not: it would match then. Spot: preferred, and taints of these labels are borne.
+    ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
+    """
+    operations = [*_noted(pod, placed, scales_in=scales_in)]
+    if placed.as_ is Capacity.ON_DEMAND:
+        operations += _not_on_spot(pod.spec)
+    else:
+        operations += [*_rather_on_spot(pod.spec), *_tolerating(pod.spec)]
+    return operations
+
+
+def _noted(pod: NewPod, placed: Placed, *, scales_in: bool) -> Iterator[Operation]:
+    annotations = pod.metadata.annotations
+    notes = {names.PLACED: placed.encode()}
+    costs = scales_in and placed.as_ is Capacity.ON_DEMAND
+    if costs and names.POD_DELETION_COST not in (annotations or {}):
+        notes[names.POD_DELETION_COST] = DELETION_COST
+    yield from _entries(("metadata", "annotations"), annotations, notes)
+    label = {names.CAPACITY: placed.as_.value}
+    yield from _entries(("metadata", "labels"), pod.metadata.labels, label)
+
+
+def _entries(
+    path: Sequence[str], there: Mapping[str, str] | None, entries: Mapping[str, str]
+) -> Iterator[Operation]:
+    if there is None:
+        yield Operation("add", pointer(*path), dict(entries))
+        return
+    for key, value in entries.items():
+        if there.get(key) != value:
+            yield Operation("add", pointer(*path, key), value)
+
+
+def _not_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
+    required = spec.node_affinity.required
+    if required is None:
+        term = NodeSelectorTerm(match_expressions=NOT_SPOT)
+        yield from _parents(spec)
+        yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [_wire(term)]})
+        return
+    for index, term in enumerate(required.node_selector_terms or ()):
+        if not term.is_empty:
+            path = (*_REQUIRED, "nodeSelectorTerms", index, "matchExpressions")
+            yield from _items(path, term.match_expressions, NOT_SPOT)
+
+
+def _rather_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
+    yield from _parents(spec)
+    yield from _items(_PREFERRED, spec.node_affinity.preferred, RATHER_SPOT)
+
+
+def _tolerating(spec: NewPodSpec) -> Iterator[Operation]:
+    borne = spec.tolerations or ()
+    missing = [each for each in BEARS_SPOT if not any(_covers(there, each) for there in borne)]
+    yield from _items(_TOLERATIONS, spec.tolerations, missing)
+
+
+def _covers(there: Toleration, wanted: Toleration) -> bool:
+    """Whether a toleration that is there bears all that the wanted one would."""
+    if there.effect:
+        return False
+    if there.operator == "Exists":
+        return there.key in ("", wanted.key)
+    return (there.key, there.value) == (wanted.key, wanted.value)
+
+
+def _parents(spec: NewPodSpec) -> Iterator[Operation]:
+    """Make what the affinity is written into, where it is not there."""
+    if spec.affinity is None:
+        yield Operation("add", pointer(*_AFFINITY), {"nodeAffinity": {}})
+    elif spec.affinity.node_affinity is None:
+        yield Operation("add", pointer(*_NODE_AFFINITY), {})
+
+
+def _items(
+    path: Sequence[str | int], there: Sequence[object] | None, wanted: Sequence[object]
+) -> Iterator[Operation]:
+    """Append to a list what it lacks; make the list if there is none."""
+    missing = [_wire(each) for each in wanted if each not in (there or ())]
+    if not missing:
+        return
+    if there is None:
+        yield Operation("add", pointer(*path), missing)
+        return
+    for each in missing:
+        yield Operation("add", pointer(*path, "-"), each)
+
+
+def _wire(value: object) -> Any:
+    return msgspec.to_builtins(value)

@@ -1,0 +1,65 @@
+"""Which capacity types a pod's own rules allow: its node selector and required node affinity."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from evenkeel.model import names
+from evenkeel.model.placement import Capacity, NewPodSpec, NodeRequirement, NodeSelectorTerm
+
+ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
+"""How capacity labels spell on-demand, compared without case."""
+
+_BOTH: Final = frozenset(Capacity)
+
+
+def allowed_by(spec: NewPodSpec) -> frozenset[Capacity]:
+    """The capacity types that a pod may go to by its own rules.
+
+    - each capacity label in its node selector allows the type of its value alone;
+    - of the terms of its required affinity one has to allow a type; within a term every clause;
+    - a term without clauses matches no node;
+    - what is said of other labels allows both.
+    """
+    selected = _each(
+        {_type_of(value)}
+        for key, value in (spec.node_selector or {}).items()
+        if key in names.CAPACITY_LABELS
+    )
+    required = spec.node_affinity.required
+    if required is None:
+        return selected
+    terms = [_by_term(term) for term in required.node_selector_terms or () if not term.is_empty]
+    return selected & frozenset().union(*terms)
+
+
+def _by_term(term: NodeSelectorTerm) -> frozenset[Capacity]:
+    return _each(
+        _by_clause(clause)
+        for clause in term.match_expressions or ()
+        if clause.key in names.CAPACITY_LABELS
+    )
+
+
+def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:
+    """What one clause about a capacity label allows.
+
+    NotIn of one spelling excludes its type: nobody names one and means the other. A node without
+    the label may be of either type.
+    """
+    values = clause.values or ()
+    if clause.operator == "In":
+        return frozenset(_type_of(value) for value in values)
+    if clause.operator == "NotIn":
+        spot = {Capacity.SPOT for value in values if value.lower() == names.SPOT}
+        on_demand = {Capacity.ON_DEMAND for v in values if v.lower() in ON_DEMAND_VALUES}
+        return _BOTH - spot - on_demand
+    return _BOTH
+
+
+def _each(allowed: Iterable[Iterable[Capacity]]) -> frozenset[Capacity]:
+    """The types that all of these allow; both if there are none."""
+    return _BOTH.intersection(*allowed)
+
+
+def _type_of(value: str) -> Capacity:
+    return Capacity.SPOT if value.lower() == names.SPOT else Capacity.ON_DEMAND

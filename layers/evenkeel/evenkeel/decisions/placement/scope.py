@@ -1,0 +1,80 @@
+"""Pods that placement leaves as they are, whatever their floor."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.placement.verdict import Left
+from evenkeel.model import names
+from evenkeel.model.placement import Capacity, NewPod
+from evenkeel.model.surroundings import Namespace
+from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+
+NEVER: Final = frozenset({"kube-system", names.SYSTEM_NAMESPACE})
+"""Namespaces in which nothing is placed: the cluster needs them before it can place anything."""
+
+type Controller = ReplicaSet | StatefulSet | Job
+
+CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
+    (kind.resource.group, kind.resource.kind): kind for kind in (ReplicaSet, StatefulSet, Job)
+}
+"""Controllers whose pods have a share: their size can be read."""
+
+
+def left_by_itself(pod: NewPod, namespace: str) -> Left | None:
+    """Why a pod is left as it is, as far as it says itself; None if its owners decide.
+
+    - it is in a namespace that the cluster itself needs;
+    - its kubelet owns it (a static pod's mirror): nobody places it;
+    - it has a node already: affinity comes too late;
+    - nobody would make it anew (a bare pod): its owner places it;
+    - a DaemonSet makes one for each node;
+    - its controller is of a kind whose size is not known;
+    - its own rules leave one capacity type at most.
+    """
+    controller = pod.controller
+    if namespace in NEVER:
+        return Left("SystemNamespace", f"nothing is placed in the namespace {namespace}")
+    if names.MIRROR_POD in (pod.metadata.annotations or {}) or _is(controller, "Node"):
+        return Left("StaticPod", "its kubelet owns it")
+    if pod.spec.node_name:
+        return Left("HasNode", f"it is for the node {pod.spec.node_name} already")
+    if controller is None:
+        return Left("BarePod", "nothing would make it anew: its owner places it")
+    if _is(controller, "DaemonSet"):
+        return Left("DaemonSet", "there is one for each node")
+    if controller_kind(pod) is None:
+        return Left("UnknownController", f"the size of a {controller.kind} is not known")
+    return _left_by_rules(pod)
+
+
+def controller_kind(pod: NewPod) -> type[Controller] | None:
+    """The kind of the pod's controller; None if its pods have no share."""
+    owner = pod.controller
+    if owner is None:
+        return None
+    group = owner.api_version.rpartition("/")[0]
+    return CONTROLLERS.get((group, owner.kind))
+
+
+def left_by_namespace(namespace: Namespace, *, everywhere: bool) -> Left | None:
+    """Why pods of this namespace are left as they are; None if they are placed.
+
+    ``everywhere``: its label ``evenkeel.dev/managed`` does not matter.
+    """
+    if everywhere or namespace.metadata.labels.get(names.MANAGED) == "true":
+        return None
+    return Left("NotManaged", f"the namespace {namespace.name} has not {names.MANAGED}=true")
+
+
+def _left_by_rules(pod: NewPod) -> Left | None:
+    possible = allowed_by(pod.spec)
+    if len(possible) == len(Capacity):
+        return None
+    if not possible:
+        return Left("OwnRules", "its own rules allow neither capacity type")
+    return Left("OwnRules", f"its own rules allow {next(iter(possible))} alone")
+
+
+def _is(controller: object, kind: str) -> bool:
+    return getattr(controller, "kind", "") == kind

@@ -1,0 +1,79 @@
+"""Whether a new pod belongs to its workload's floor."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from evenkeel.decisions.floor.policy import ALL
+from evenkeel.decisions.floor.source import FloorOf, floor_of
+from evenkeel.decisions.placement.scope import Controller
+from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.model import names
+from evenkeel.model.placement import Capacity, NewPod
+from evenkeel.model.workload import Deployment, Job, StatefulSet
+
+
+class Share(msgspec.Struct, frozen=True):
+    """What becomes of the pod, and the floor by which that is so."""
+
+    verdict: Chosen | Counted
+    floor: FloorOf
+
+
+def share_of(
+    pod: NewPod,
+    controller: Controller,
+    deployment: Deployment | None,
+    namespace_annotations: Mapping[str, str],
+    *,
+    is_relaxed: bool,
+) -> Share:
+    """Decide by the floor of the pod's workload. ``deployment`` is the ReplicaSet's, if any.
+
+    - a relaxed floor is not held: no on-demand node had room;
+    - no floor: spot; all of them: on-demand. Neither needs a count;
+    - a StatefulSet's pods are told apart by their ordinals: at every size the lowest ordinals hold
+      exactly the floor. An ordinal that cannot be read, or is below the first, is one of the
+      floor: what is not known never justifies spot;
+    - others are counted. The size is the ReplicaSet's own, not its Deployment's: in a rollout each
+      ReplicaSet holds the floor of its part, and the parts' floors, rounded up, are never less
+      than the floor of the whole. A Job's is its parallelism.
+    """
+    workload = deployment if deployment is not None else controller
+    found = floor_of(workload, namespace_annotations)
+    return Share(_verdict(pod, controller, found, is_relaxed=is_relaxed), found)
+
+
+def _verdict(
+    pod: NewPod, controller: Controller, found: FloorOf, *, is_relaxed: bool
+) -> Chosen | Counted:
+    floor = found.floor
+    told = f"the floor is {floor} ({found.source})"
+    if is_relaxed:
+        return Chosen(Capacity.SPOT, "FloorRelaxed", f"{told}, but no on-demand node had room")
+    if isinstance(controller, StatefulSet):
+        ordinal = ordinal_of(pod, controller)
+        index = None if ordinal is None else ordinal - controller.spec.ordinals.start
+        if index is None or index < 0:
+            return Chosen(Capacity.ON_DEMAND, "UnknownOrdinal", f"{told}, its ordinal not known")
+        if floor.includes(index):
+            return Chosen(Capacity.ON_DEMAND, "OrdinalInFloor", f"{told}: ordinal {ordinal} is in")
+        return Chosen(Capacity.SPOT, "OrdinalAboveFloor", f"{told}: ordinal {ordinal} is not in")
+    size = controller.spec.parallelism if isinstance(controller, Job) else controller.spec.replicas
+    wanted = floor.of(size)
+    if floor == ALL:
+        return Chosen(Capacity.ON_DEMAND, "AllInFloor", told)
+    if wanted == 0:
+        return Chosen(Capacity.SPOT, "NoFloor", told)
+    return Counted(wanted, size)
+
+
+def ordinal_of(pod: NewPod, stateful_set: StatefulSet) -> int | None:
+    """A pod's ordinal, by its label, else by its name; None if neither tells."""
+    text = (pod.metadata.labels or {}).get(names.POD_INDEX)
+    if text is None:
+        prefix = f"{stateful_set.name}-"
+        if not pod.metadata.name.startswith(prefix):
+            return None
+        text = pod.metadata.name.removeprefix(prefix)
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else None

@@ -1,0 +1,27 @@
+"""What becomes of a new pod: left as it is, one capacity type, or to be counted."""
+
+import msgspec
+
+from evenkeel.model.placement import Capacity
+
+
+class Left(msgspec.Struct, frozen=True):
+    """The pod is left as it is. ``reason`` is a CamelCase word, ``message`` for people."""
+
+    reason: str
+    message: str
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """The pod asks for a capacity type."""
+
+    capacity: Capacity
+    reason: str
+    message: str
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """The pod is one of the floor if fewer than ``floor`` of its siblings are; ``size`` of all."""
+
+    floor: int
+    size: int

@@ -1,0 +1,255 @@
+"""Pods that are being made, what placement notes on them, and claims on places of a floor.
+
+A claim is a Lease in Evenkeel's namespace, ``evenkeel-slot-<controller's uid>-<slot>`` with the
+label ``evenkeel.dev/claim-of``: it keeps a place of the floor until the pod that it was taken for
+is there. That pod's annotation ``evenkeel.dev/placed`` names it by its holder.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
+from evenkeel.model.notice import VERSION
+from evenkeel.model.surroundings import Lease, LeaseSpec
+from evenkeel.model.times import is_sound
+
+FRESH = timedelta(seconds=10)
+"""A note that is older was not made in this admission: somebody copied a pod."""
+
+
+class Capacity(StrEnum):
+    """A capacity type, as the label ``evenkeel.dev/capacity`` spells it."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
+
+    ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided.
+    ``claim`` is the holder of its claim, and ``slot`` the place of the floor that it takes;
+    without them the pod was not counted.
+    """
+
+    v: int
+    as_: Capacity = msgspec.field(name="as")
+    at: datetime
+    claim: str = ""
+    slot: int | None = None
+
+    def encode(self) -> str:
+        """The annotation's value."""
+        return msgspec.json.encode(self).decode()
+
+    def is_of_this_admission(self, now: datetime) -> bool:
+        """Whether it was noted moments ago: the API server asks again in the same admission."""
+        return self.v == VERSION and is_sound(self.at) and abs(now - self.at) <= FRESH
+
+
+def placed_as(
+    capacity: Capacity, at: datetime, *, claim: str = "", slot: int | None = None
+) -> Placed:
+    """A note in this version's format."""
+    return Placed(v=VERSION, as_=capacity, at=at, claim=claim, slot=slot)
+
+
+def placed_of(annotations: dict[str, str] | None) -> Placed | None:
+    """What these annotations say of a placement; None if nothing that makes sense."""
+    text = (annotations or {}).get(names.PLACED)
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=Placed)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+class Relaxation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/floor-relaxed``: until when a workload's floor is not held."""
+
+    v: int = VERSION
+    until: datetime
+
+
+def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:
+    """Whether a workload's floor may go to spot now, because no on-demand node had room."""
+    text = workload.metadata.annotations.get(names.FLOOR_RELAXED)
+    if text is None:
+        return False
+    try:
+        until = msgspec.json.decode(text, type=Relaxation).until
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return is_sound(until) and now < until
+
+
+# A pod that is being made, as far as placement reads it. Go may write null for what is not there.
+
+
+class NodeRequirement(ApiStruct, frozen=True, kw_only=True):
+    """One clause about a node's labels: In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class NodeSelectorTerm(ApiStruct, frozen=True, kw_only=True):
+    """Clauses that have to hold together. A term without any matches no node."""
+
+    match_expressions: tuple[NodeRequirement, ...] | None = None
+    match_fields: tuple[NodeRequirement, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it matches nothing."""
+        return not self.match_expressions and not self.match_fields
+
+
+class NodeSelector(ApiStruct, frozen=True, kw_only=True):
+    """Terms of which one has to hold."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
+
+
+class PreferredTerm(ApiStruct, frozen=True, kw_only=True):
+    """A term that is worth ``weight`` points, 1 to 100."""
+
+    weight: int
+    preference: NodeSelectorTerm
+
+
+class NodeAffinity(ApiStruct, frozen=True, kw_only=True):
+    """Which nodes a pod needs, and which it would like."""
+
+    required: NodeSelector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredTerm, ...] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class NewAffinity(ApiStruct, frozen=True, kw_only=True):
+    """The affinity of a pod, of which only the nodes' part matters here."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class Toleration(ApiStruct, frozen=True, kw_only=True):
+    """Which taint a pod bears; without an effect any, without a key every one."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a new pod's spec that placement reads."""
+
+    node_name: str = ""
+    node_selector: dict[str, str] | None = None
+    affinity: NewAffinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+    @property
+    def node_affinity(self) -> NodeAffinity:
+        """Its node affinity; an empty one without."""
+        return (self.affinity and self.affinity.node_affinity) or NodeAffinity()
+
+
+class NewPodMetadata(ApiStruct, frozen=True, kw_only=True):
+    """The part of a new pod's metadata that placement reads. It may have no name yet."""
+
+    name: str = ""
+    generate_name: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class NewPod(ApiStruct, frozen=True, kw_only=True):
+    """A pod that is being made."""
+
+    metadata: NewPodMetadata = NewPodMetadata()
+    spec: NewPodSpec = NewPodSpec()
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages it, if there is one."""
+        owners = self.metadata.owner_references or ()
+        return next((owner for owner in owners if owner.controller), None)
+
+    def reference(self, namespace: str) -> Reference:
+        """How to call it: ``web-5d8-*`` while its name is not made."""
+        metadata = self.metadata
+        name = metadata.name or f"{metadata.generate_name}*"
+        return Reference(kind="Pod", name=name, namespace=namespace)
+
+
+# Claims
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A claim as its Lease has it: which slot, for whom, and since when."""
+
+    slot: int
+    holder: str
+    since: datetime
+    lease: Lease
+
+
+def claim_name(controller_uid: str, slot: int) -> str:
+    """The name of the Lease that keeps a slot."""
+    return f"{names.CLAIM_PREFIX}{controller_uid}-{slot}"
+
+
+def claims_of(leases: Sequence[Lease], controller_uid: str) -> Sequence[Claim]:
+    """The claims among these Leases. What is none, or makes no sense, is left out."""
+    found = []
+    prefix = claim_name(controller_uid, 0).removesuffix("0")
+    for lease in leases:
+        slot = lease.name.removeprefix(prefix)
+        since = since_of(lease)
+        if slot.isdecimal() and lease.spec.holder_identity and since is not None:
+            found.append(Claim(int(slot), lease.spec.holder_identity, since, lease))
+    return found
+
+
+def since_of(lease: Lease) -> datetime | None:
+    """When a claim was taken; None if that makes no sense."""
+    try:
+        since = msgspec.convert(lease.spec.renew_time, type=datetime)
+    except msgspec.ValidationError:
+        return None
+    return since if is_sound(since) else None
+
+
+def new_claim(controller: Reference, slot: int, holder: str, now: datetime) -> Lease:
+    """The Lease that keeps a slot of a controller's floor, for ``holder``, since now."""
+    return Lease(
+        metadata=Metadata(
+            name=claim_name(controller.uid, slot),
+            namespace=names.SYSTEM_NAMESPACE,
+            labels={names.CLAIM_OF: controller.uid},
+            annotations={names.CLAIM_FOR: str(controller)},
+        ),
+        spec=claim_spec(holder, now),
+    )
+
+
+def claim_spec(holder: str, now: datetime, transitions: int = 0) -> LeaseSpec:
+    """What a claim's Lease says of who holds it."""
+    text = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return LeaseSpec(
+        holder_identity=holder,
+        acquire_time=text,
+        renew_time=text,
+        lease_transitions=transitions,
+    )

@@ -1,0 +1,126 @@
+"""What placement adds to a pod."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.placement.patch import placement_patch
+from evenkeel.model.placement import Capacity, placed_as, placed_of
+from tests.builders import NOW
+from tests.unit.decisions.placement.pods import (
+    KEYS,
+    Document,
+    clause,
+    document,
+    patched,
+    read,
+    required,
+    term,
+)
+
+ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, claim="c1", slot=3)
+SPOT = placed_as(Capacity.SPOT, NOW)
+NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT") for key in KEYS]
+COST = "controller.kubernetes.io/pod-deletion-cost"
+ZONE = clause("zone", "In", "a")
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def place(pod: Document, placed: Any, *, scales_in: bool = True) -> Document:
+    return patched(pod, placement_patch(read(pod), placed, scales_in=scales_in))
+
+
+def terms(pod: Document) -> list[Document]:
+    found: list[Document] = pod["spec"]["affinity"]["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
+    return found
+
+
+def liked(pod: Document) -> list[Document]:
+    found: list[Document] = pod["spec"]["affinity"]["nodeAffinity"][PREFERRED]
+    return found
+
+
+@pytest.mark.parametrize("affinity", [None, {}, {"nodeAffinity": {}}, {"podAffinity": {"x": 1}}])
+def test_on_demand_is_required_where_nothing_was(affinity: Document | None) -> None:
+    pod = document() if affinity is None else document(affinity=affinity)
+    placed = place(pod, ON_DEMAND)
+    assert terms(placed) == [term(*NOT_SPOT)]
+    assert (placed["spec"]["affinity"] | {"nodeAffinity": 0}) == (affinity or {}) | {
+        "nodeAffinity": 0
+    }
+
+
+def test_on_demand_is_added_to_every_term_but_one_that_matches_nothing() -> None:
+    fields = {"matchFields": [clause("metadata.name", "In", "n1")]}
+    pod = document(affinity=required(term(ZONE), {}, fields, term(NOT_SPOT[0])))
+    assert terms(place(pod, ON_DEMAND)) == [
+        term(ZONE, *NOT_SPOT),
+        {},
+        {**fields, **term(*NOT_SPOT)},
+        term(NOT_SPOT[0], *NOT_SPOT[1:]),
+    ]
+
+
+def test_spot_is_preferred_by_a_term_for_each_label() -> None:
+    mine = {"weight": 5, "preference": term(ZONE)}
+    pod = document(affinity={"nodeAffinity": {PREFERRED: [mine]}})
+    wanted = [
+        {"weight": 100, "preference": term(clause(key, "In", "spot", "SPOT"))} for key in KEYS
+    ]
+    assert liked(place(document(), SPOT)) == wanted
+    assert liked(place(pod, SPOT)) == [mine, *wanted]
+
+
+def test_a_spot_taint_is_borne_in_both_spellings() -> None:
+    placed = place(document(), SPOT)
+    assert placed["spec"]["tolerations"] == [
+        {"key": key, "value": value} for key in KEYS for value in ("spot", "SPOT")
+    ]
+    assert "tolerations" not in place(document(), ON_DEMAND)["spec"]
+
+
+@pytest.mark.parametrize(
+    ("there", "added"),
+    [
+        ({"operator": "Exists"}, 0),
+        ({"key": KEYS[0], "operator": "Exists"}, 4),
+        ({"key": KEYS[0], "value": "spot"}, 5),
+        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 5),
+        ({"key": KEYS[0], "operator": "Exists", "effect": "NoSchedule"}, 6),
+        ({"key": "other", "operator": "Exists"}, 6),
+    ],
+)
+def test_what_is_borne_already_is_not_added(there: Document, added: int) -> None:
+    borne = place(document(tolerations=[there]), SPOT)["spec"]["tolerations"]
+    assert borne[0] == there
+    assert len(borne) == 1 + added
+
+
+def test_what_was_decided_is_noted_on_the_pod() -> None:
+    placed = place(document(labels={"app": "web"}, annotations={"a": "b"}), ON_DEMAND)
+    metadata = placed["metadata"]
+    assert metadata["labels"] == {"app": "web", "evenkeel.dev/capacity": "on-demand"}
+    assert placed_of(metadata["annotations"]) == ON_DEMAND
+    assert metadata["annotations"]["a"] == "b"
+
+
+def test_a_pod_of_the_floor_costs_more_to_delete_unless_its_owner_says_otherwise() -> None:
+    assert place(document(), ON_DEMAND)["metadata"]["annotations"][COST] == "100"
+    owners = document(annotations={COST: "-5"})
+    assert place(owners, ON_DEMAND)["metadata"]["annotations"][COST] == "-5"
+    assert COST not in place(document(), SPOT)["metadata"]["annotations"]
+    assert COST not in place(document(), ON_DEMAND, scales_in=False)["metadata"]["annotations"]
+
+
+@pytest.mark.parametrize("placed", [ON_DEMAND, SPOT])
+@pytest.mark.parametrize("spec", [{}, {"affinity": required(term(ZONE), term(ZONE, ZONE))}])
+def test_what_is_there_is_not_added_again(placed: Any, spec: Document) -> None:
+    once = place(document(**spec), placed)
+    assert placement_patch(read(once), placed, scales_in=True) == []
+
+
+def test_an_annotation_that_makes_no_sense_notes_nothing() -> None:
+    for text in ("", "{}", "[", '{"v":1,"as":"moon","at":"2026-11-21T06:00:00Z"}'):
+        assert placed_of({"evenkeel.dev/placed": text}) is None
+    assert placed_of(None) is None

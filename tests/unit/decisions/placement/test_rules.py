@@ -1,0 +1,53 @@
+"""Which capacity types a pod's own rules allow."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.model.placement import Capacity
+from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, required, term
+
+BOTH = {Capacity.SPOT, Capacity.ON_DEMAND}
+SPOT, ON_DEMAND = {Capacity.SPOT}, {Capacity.ON_DEMAND}
+KEY = KEYS[2]
+ZONE = clause("topology.kubernetes.io/zone", "In", "a")
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"),
+    [
+        ({}, BOTH),
+        ({"nodeSelector": {"disk": "ssd"}}, BOTH),
+        ({"nodeSelector": {KEYS[1]: "SPOT"}}, SPOT),
+        ({"nodeSelector": {KEYS[1]: "ON_DEMAND"}}, ON_DEMAND),
+        ({"nodeSelector": {KEY: "reserved"}}, ON_DEMAND),
+        ({"nodeSelector": {KEYS[0]: "spot", KEY: "on-demand"}}, set()),
+        ({"affinity": None}, BOTH),
+        ({"affinity": {}}, BOTH),
+        ({"affinity": required(term(ZONE))}, BOTH),
+        ({"affinity": required(term(clause(KEY, "In", "spot")))}, SPOT),
+        ({"affinity": required(term(clause(KEY, "In", "spot", "on-demand")))}, BOTH),
+        ({"affinity": required(term(clause(KEY, "NotIn", "spot")))}, ON_DEMAND),
+        ({"affinity": required(term(clause(KEY, "NotIn", "SPOT")))}, ON_DEMAND),
+        ({"affinity": required(term(clause(KEY, "NotIn", "on-demand")))}, SPOT),
+        ({"affinity": required(term(clause(KEYS[1], "NotIn", "ON_DEMAND")))}, SPOT),
+        ({"affinity": required(term(clause(KEY, "NotIn", "reserved")))}, BOTH),
+        ({"affinity": required(term({"key": KEY, "operator": "Exists"}))}, BOTH),
+        ({"affinity": required(term({"key": KEY, "operator": "DoesNotExist"}))}, BOTH),
+        ({"affinity": required(term(clause(KEY, "In", "spot")), term(ZONE))}, BOTH),
+        ({"affinity": required(term(clause(KEY, "In", "spot")), {})}, SPOT),
+        ({"affinity": required(term(clause(KEY, "In", "spot"), ZONE))}, SPOT),
+        ({"affinity": required({})}, set()),
+        ({"affinity": required({"matchFields": [clause("metadata.name", "In", "n1")]})}, BOTH),
+        (
+            {
+                "nodeSelector": {KEYS[1]: "SPOT"},
+                "affinity": required(term(clause(KEY, "In", "on-demand"))),
+            },
+            set(),
+        ),
+    ],
+)
+def test_a_pods_own_rules_allow(spec: dict[str, Any], allowed: set[Capacity]) -> None:
+    assert allowed_by(new_pod(**spec).spec) == allowed

@@ -1,0 +1,77 @@
+"""Which pods are left as they are, and why."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.placement.scope import (
+    controller_kind,
+    left_by_itself,
+    left_by_namespace,
+)
+from evenkeel.model.meta import Metadata, OwnerReference
+from evenkeel.model.surroundings import Namespace
+from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from tests.builders import foreign_owner, job, replica_set, stateful_set
+from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, read, required, term
+
+
+def owned_by(reference: OwnerReference, **fields: Any) -> Any:
+    owner = {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "name": reference.name,
+        "uid": reference.uid,
+        "controller": True,
+    }
+    metadata = {"generateName": "x-", "ownerReferences": [owner], **fields}
+    return read({"metadata": metadata, "spec": {}})
+
+
+@pytest.mark.parametrize("owner", [replica_set(), stateful_set(), job()])
+def test_pods_of_known_controllers_are_not_left(owner: ReplicaSet | StatefulSet | Job) -> None:
+    pod = new_pod(owner)
+    assert left_by_itself(pod, "shop") is None
+    assert controller_kind(pod) is type(owner)
+
+
+@pytest.mark.parametrize(
+    ("pod", "namespace", "reason"),
+    [
+        (new_pod(replica_set()), "kube-system", "SystemNamespace"),
+        (new_pod(replica_set()), "evenkeel-system", "SystemNamespace"),
+        (new_pod(annotations={"kubernetes.io/config.mirror": "x"}), "shop", "StaticPod"),
+        (owned_by(foreign_owner("Node", "v1")), "shop", "StaticPod"),
+        (new_pod(replica_set(), nodeName="n1"), "shop", "HasNode"),
+        (new_pod(), "shop", "BarePod"),
+        (owned_by(foreign_owner("DaemonSet", "apps/v1")), "shop", "DaemonSet"),
+        (owned_by(foreign_owner("Workflow")), "shop", "UnknownController"),
+        (owned_by(foreign_owner("ReplicaSet", "example.com/v1")), "shop", "UnknownController"),
+        (new_pod(replica_set(), nodeSelector={KEYS[0]: "spot"}), "shop", "OwnRules"),
+        (
+            new_pod(replica_set(), affinity=required(term(clause(KEYS[0], "NotIn", "spot")))),
+            "shop",
+            "OwnRules",
+        ),
+        (new_pod(replica_set(), affinity=required({})), "shop", "OwnRules"),
+    ],
+)
+def test_a_pod_is_left_when(pod: Any, namespace: str, reason: str) -> None:
+    left = left_by_itself(pod, namespace)
+    assert left is not None
+    assert left.reason == reason
+    assert left.message
+
+
+def test_a_bare_pod_has_no_controller_kind() -> None:
+    assert controller_kind(new_pod()) is None
+
+
+def test_a_namespace_takes_part_by_its_label_or_when_all_do() -> None:
+    managed = Namespace(metadata=Metadata(name="a", labels={"evenkeel.dev/managed": "true"}))
+    other = Namespace(metadata=Metadata(name="b", labels={"evenkeel.dev/managed": "yes"}))
+    assert left_by_namespace(managed, everywhere=False) is None
+    assert left_by_namespace(other, everywhere=True) is None
+    left = left_by_namespace(other, everywhere=False)
+    assert left is not None
+    assert left.reason == "NotManaged"

@@ -1,0 +1,96 @@
+"""Counting a floor by pods and claims."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.model.meta import Reference
+from evenkeel.model.placement import Capacity, Claim, Placed, claims_of, new_claim, placed_as
+from tests.builders import NOW
+
+EXPIRY = timedelta(seconds=1.5)
+CONTROLLER = Reference(kind="ReplicaSet", namespace="shop", name="web", uid="u1")
+
+
+def claim(slot: int, age: float = 0.0) -> Claim:
+    since = NOW - timedelta(seconds=age)
+    (found,) = claims_of([new_claim(CONTROLLER, slot, f"claim-{slot}", since)], "u1")
+    return found
+
+
+def pod(slot: int | None) -> Placed:
+    held = "" if slot is None else f"claim-{slot}"
+    return placed_as(Capacity.ON_DEMAND, NOW, claim=held, slot=slot)
+
+
+def count(floor: int, pods: Sequence[Placed | None], claims: Sequence[Claim] = ()) -> Tally:
+    return tally(floor, pods, claims, NOW, EXPIRY)
+
+
+def free(result: Tally) -> list[int]:
+    assert isinstance(result, Free)
+    return [slot for slot, _ in result.slots]
+
+
+def test_live_pods_fill_a_floor_whatever_they_note() -> None:
+    assert count(2, [pod(0), pod(1)]) == Full(2)
+    assert count(2, [None, pod(None), pod(9)]) == Full(3)
+
+
+def test_an_empty_floor_is_free() -> None:
+    assert free(count(3, [])) == [0, 1, 2]
+
+
+def test_a_claim_keeps_its_slot_until_its_pod_is_there_or_it_expires() -> None:
+    assert free(count(2, [], [claim(0, age=1)])) == [1]
+    assert count(1, [], [claim(0, age=1)]) == Unconfirmed(1)
+    assert count(1, [pod(0)], [claim(0, age=1)]) == Full(1)
+    expired = claim(0, age=1.5)
+    assert count(1, [], [expired]) == Free(((0, expired),))
+
+
+def test_a_claim_of_the_future_expires_too() -> None:
+    assert isinstance(count(1, [], [claim(0, age=-60)]), Free)
+
+
+def test_a_pod_without_a_claim_takes_the_place_of_one() -> None:
+    assert free(count(3, [pod(None)])) == [0, 1]
+    assert free(count(3, [None, pod(2)])) == [0]
+
+
+def test_claims_above_a_floor_that_has_sunk_count_no_more() -> None:
+    assert free(count(1, [], [claim(5)])) == [0]
+
+
+@pytest.mark.parametrize("floor", [1, 3])
+def test_an_unconfirmed_claim_never_makes_a_floor_full(floor: int) -> None:
+    assert isinstance(count(floor, [], [claim(slot) for slot in range(floor)]), Unconfirmed)
+
+
+@given(
+    floor=st.integers(1, 6),
+    pods=st.lists(st.one_of(st.none(), st.integers(0, 7)), max_size=6),
+    claimed=st.sets(st.integers(0, 7), max_size=6),
+    data=st.data(),
+)
+def test_however_many_look_they_take_no_more_than_there_are(
+    floor: int, pods: list[int | None], claimed: set[int], data: st.DataObject
+) -> None:
+    """Each sees the claims so far, or fewer; a slot that is claimed cannot be claimed again."""
+    live = [pod(slot) for slot in dict.fromkeys(pods)]
+    claims = {slot: claim(slot) for slot in claimed}
+    before = len(live) + len([s for s in claimed if s < floor and s not in pods])
+    taken = 0
+    for _ in range(floor + 2):
+        seen = data.draw(st.sets(st.sampled_from(sorted(claims)))) if claims else set()
+        result = count(floor, live, [claims[slot] for slot in seen | claimed])
+        if isinstance(result, Free):
+            slot = data.draw(st.sampled_from(free(result)))
+            if slot not in claims:
+                claims[slot] = claim(slot)
+                taken += 1
+    assert taken <= max(0, floor - before)
