@@ -82,7 +82,7 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
 .PHONY: stack
-stack: venv-ministack build ## Build the stack, and make what its tests run on
+stack: venv-ministack venv-localstack venv-runtime build ## Build the stack, and make what its tests run on
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
@@ -94,9 +94,11 @@ test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
 
-.PHONY: venv-sam venv-ministack
+.PHONY: venv-sam venv-ministack venv-localstack venv-runtime
 venv-sam: .venv-sam/.ready
 venv-ministack: .venv-ministack/.ready
+venv-localstack: .venv-localstack/.ready
+venv-runtime: .venv-runtime/.ready
 
 .venv-%/.ready: requirements/%.txt tools/find-python
 	@echo "environment: .venv-$*"
@@ -151,7 +153,7 @@ bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
 
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
-	@for lock in layer dev sam ministack; do \
+	@for lock in layer dev sam ministack localstack runtime; do \
 		case $$lock in \
 			layer) from="pyproject.toml" ;; \
 			dev) from="pyproject.toml --extra cli --extra dev" ;; \

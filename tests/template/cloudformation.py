@@ -123,12 +123,17 @@ class _Resolver:
             return value
         if len(value) == 1:
             (name, argument), *_ = value.items()
-            if name == "Ref" or name.startswith("Fn::"):
+            if name in ("Ref", "Condition") or name.startswith("Fn::"):
                 return self._call(name, argument)
         resolved = {name: self.resolve(each) for name, each in value.items()}
         return {name: each for name, each in resolved.items() if each is not NOTHING}
 
     def _call(self, name: str, argument: Any) -> Any:
+        if name in ("Condition", "Fn::And"):
+            conditions = (
+                [argument] if name == "Condition" else [each["Condition"] for each in argument]
+            )
+            return all(self.holds(each) for each in conditions)
         match name:
             case "Ref":
                 return self._refer(argument)

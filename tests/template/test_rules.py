@@ -9,7 +9,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from tests.template.cloudformation import REGION, deployed
+from tests.template.cloudformation import REGION
+from tests.template.event_bus import EventBus
 
 EVENTS = Path(__file__).resolve().parents[2] / "events"
 REPLAYS = "evenkeel.replay"
@@ -33,33 +34,10 @@ NEAR_MISSES: dict[str, dict[str, Any]] = {
 }
 
 
-class EventBus:
-    """The stack's rules on moto's event bus, and what arrives in the queue."""
-
-    def __init__(self, replay_source: str) -> None:
-        stack = deployed(ReplaySource=replay_source)
-        self._events = boto3.client("events", region_name=REGION)
-        self._sqs = boto3.client("sqs", region_name=REGION)
-        self._url = self._sqs.create_queue(QueueName="notices")["QueueUrl"]
-        arn = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["QueueArn"])
-        for name in stack.names("AWS::Events::Rule"):
-            pattern = json.dumps(stack.of(name)["EventPattern"])
-            self._events.put_rule(Name=name, EventPattern=pattern)
-            target = {"Id": "notices", "Arn": arn["Attributes"]["QueueArn"]}
-            self._events.put_targets(Rule=name, Targets=[target])
-
-    def delivers(self, event: dict[str, Any]) -> int:
-        """How often an event arrives."""
-        entry = {
-            "Source": event["source"],
-            "DetailType": event["detail-type"],
-            "Detail": json.dumps(event["detail"]),
-            "Resources": event["resources"],
-        }
-        answer = self._events.put_events(Entries=[entry])
-        assert answer["FailedEntryCount"] == 0, answer
-        received = self._sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10)
-        return len(received.get("Messages", ()))
+def event_bus(replay_source: str = "") -> EventBus:
+    """The rules on moto's event bus."""
+    events = boto3.client("events", region_name=REGION)
+    return EventBus(events, boto3.client("sqs", region_name=REGION), replay_source)
 
 
 @pytest.fixture(autouse=True)
@@ -73,22 +51,22 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))
 def test_every_kind_of_notice_arrives_once(sample: str) -> None:
-    assert EventBus("").delivers(SAMPLES[sample]) == 1
+    assert event_bus().delivers(SAMPLES[sample]) == 1
 
 
 @pytest.mark.parametrize("sample", sorted(HARMLESS))
 def test_what_ends_no_instance_is_kept_away(sample: str) -> None:
-    assert EventBus("").delivers(SAMPLES[sample]) == 0
+    assert event_bus().delivers(SAMPLES[sample]) == 0
 
 
 @pytest.mark.parametrize("miss", NEAR_MISSES)
 def test_what_only_resembles_a_notice_is_kept_away(miss: str) -> None:
-    assert EventBus("").delivers(SAMPLES["interruption-warning-terminate"] | NEAR_MISSES[miss]) == 0
+    assert event_bus().delivers(SAMPLES["interruption-warning-terminate"] | NEAR_MISSES[miss]) == 0
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))
 def test_replays_arrive_where_their_source_is_allowed(sample: str) -> None:
-    bus = EventBus(REPLAYS)
+    bus = event_bus(REPLAYS)
     assert bus.delivers(SAMPLES[sample] | {"source": REPLAYS}) == 1
     assert bus.delivers(SAMPLES[sample]) == 1
     assert bus.delivers(SAMPLES[sample] | {"source": "evenkeel.replays"}) == 0

@@ -1,9 +1,6 @@
 """An AWS on this machine: ministack in its own process, with signatures and rights verified."""
 
-import os
-import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import boto3
-import urllib3
 
 from tests.fixtures.control_plane import ROOT
+from tests.template.deployed.process import awaited, ended, free_port, plain_environment
 
 REGION = "eu-central-1"
 PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
 SAM = ROOT / ".venv-sam" / "bin" / "python"
 BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
 STARTING = 30.0
-STOPPING = 10.0
 DEPLOYING = 180.0
 
 ROOT_USER = {
@@ -57,7 +53,7 @@ class Ministack:
         """Run sam against it; answers what it prints. Fails with that."""
         done = subprocess.run(
             [SAM, "-m", "samcli", *arguments],
-            env={**_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.url},
+            env={**plain_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.url},
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -74,12 +70,10 @@ class Ministack:
 def launched(folder: Path) -> Iterator[Ministack]:
     """A ministack without any state, for as long as the context."""
     assert PYTHON.exists(), "there is no ministack: make venv-ministack"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     log = folder / "ministack.log"
     environment = {
-        **_environment(),
+        **plain_environment(),
         **ROOT_USER,
         "AUTH": "true",
         "BIND_HOST": "127.0.0.1",
@@ -98,28 +92,10 @@ def launched(folder: Path) -> Iterator[Ministack]:
     ):
         try:
             url = f"http://127.0.0.1:{port}"
-            _wait(url, process, log)
+            awaited(f"{url}/_ministack/health", process, log, STARTING)
             yield Ministack(url, log)
         finally:
-            process.terminate()
-            try:
-                process.wait(STOPPING)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    give_up = time.monotonic() + STARTING
-    while True:
-        try:
-            urllib3.request("GET", f"{url}/_ministack/health", timeout=1.0, retries=False)
-        except urllib3.exceptions.HTTPError:
-            told = f"ministack does not start:\n{log.read_text()[-2000:]}"
-            assert process.poll() is None, told
-            assert time.monotonic() < give_up, told
-            time.sleep(0.1)  # noqa: TID251 - it starts on the wall clock
-        else:
-            return
+            ended(process)
 
 
 def deploy(ministack: Ministack, name: str, parameters: Mapping[str, str]) -> Mapping[str, str]:
@@ -133,13 +109,3 @@ def deploy(ministack: Ministack, name: str, parameters: Mapping[str, str]) -> Ma
     )
     (stack,) = ministack.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
     return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-
-
-def _environment() -> dict[str, str]:
-    """This process's, without what points elsewhere."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()  # noqa: TID251 - for a child
-        if not name.startswith("AWS_")
-    }
-    return {**kept, "SAM_CLI_TELEMETRY": "0", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,0 +1,90 @@
+"""What template.yaml promises of the webhook, and what the API server is told of it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+import yaml
+
+from evenkeel import settings
+from evenkeel.model import names
+from tests.fixtures.control_plane import ROOT
+from tests.template.cloudformation import Stack, deployed, load
+from tests.template.test_stack import CLUSTER, LOGGING, NETWORK
+
+TOKEN = "0123456789abcdef" * 4
+NAMES = {"PlacementApi", "PlacementFunction", "PlacementLogs", "PlacementRole", "PlacementAccess"}
+
+
+@pytest.fixture(scope="module")
+def stack() -> Stack:
+    return deployed(**CLUSTER, WebhookToken=TOKEN)
+
+
+def test_without_a_token_there_is_no_webhook(stack: Stack) -> None:
+    assert stack.resources.keys() - deployed(**CLUSTER).resources.keys() == NAMES
+
+
+def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> None:
+    environ = stack.environment("PlacementFunction") | {settings.REGION: "eu-central-1"}
+    placement = settings.PlacementSettings.from_environment(environ)
+    assert placement.tokens == (TOKEN,)
+    assert placement.mode is settings.Mode.OBSERVE
+    assert not placement.everywhere
+    assert settings.ConnectionSettings.from_environment(environ).cluster_name == "prod"
+
+
+@pytest.mark.parametrize("good", ["", TOKEN, "-_" * 22, f"{TOKEN},{TOKEN[::-1]}"])
+def test_a_token_of_256_bits_is_taken_and_so_are_two(good: str) -> None:
+    parameter = load()["Parameters"]["WebhookToken"]
+    assert re.fullmatch(parameter["AllowedPattern"], good)
+    assert parameter["NoEcho"] is True
+
+
+@pytest.mark.parametrize("bad", ["short", TOKEN[:42], f"{TOKEN},", f"{TOKEN},{TOKEN},{TOKEN}"])
+def test_another_token_is_refused(bad: str) -> None:
+    assert not re.fullmatch(load()["Parameters"]["WebhookToken"]["AllowedPattern"], bad)
+
+
+def test_the_api_is_throttled_and_writes_no_log_of_its_paths(stack: Stack) -> None:
+    api = stack.of("PlacementApi")
+    assert api["DefaultRouteSettings"].keys() == {"ThrottlingBurstLimit", "ThrottlingRateLimit"}
+    assert "AccessLogSettings" not in api
+    (event,) = stack.of("PlacementFunction")["Events"].values()
+    assert event["Type"] == "HttpApi"
+    assert (event["Properties"]["Method"], event["Properties"]["Path"]) == ("POST", "/v1/{token}")
+    assert event["Properties"]["PayloadFormatVersion"] == "2.0"
+
+
+def test_its_role_may_write_its_log_and_nothing_else(stack: Stack) -> None:
+    allowed = set(stack.statements("PlacementRole"))
+    assert allowed == {(action, "PlacementLogs.Arn") for action in LOGGING}
+    inside = deployed(**CLUSTER, WebhookToken=TOKEN, SubnetIds="s", SecurityGroupIds="g")
+    more = set(inside.statements("PlacementRole")) - allowed
+    assert more == {(action, "*") for action in NETWORK}
+
+
+def test_it_has_a_group_in_the_cluster_where_there_are_access_entries(stack: Stack) -> None:
+    entry = stack.of("PlacementAccess")
+    assert entry["PrincipalArn"] == "PlacementRole.Arn"
+    assert entry["KubernetesGroups"] == ["evenkeel-placement"]
+    without = deployed(**CLUSTER, WebhookToken=TOKEN, AccessEntries="false")
+    assert "PlacementAccess" not in without.resources
+
+
+def test_the_function_outlives_the_api_servers_patience(stack: Stack) -> None:
+    webhook = yaml.safe_load((ROOT / "manifests/webhook/webhook.yaml").read_text())["webhooks"][0]
+    patience = timedelta(seconds=webhook["timeoutSeconds"])
+    assert stack.of("PlacementFunction")["Timeout"] > patience.total_seconds()
+    assert patience > settings.LONGEST_COUNTING + settings.WEBHOOK_REQUEST
+
+
+def test_the_webhook_fails_open_and_is_asked_about_new_pods_of_managed_namespaces_alone() -> None:
+    webhook = yaml.safe_load((ROOT / "manifests/webhook/webhook.yaml").read_text())["webhooks"][0]
+    assert webhook["failurePolicy"] == "Ignore"
+    assert webhook["sideEffects"] == "NoneOnDryRun"
+    assert webhook["reinvocationPolicy"] == "IfNeeded"
+    assert webhook["matchPolicy"] == "Equivalent"
+    (rule,) = webhook["rules"]
+    assert (rule["resources"], rule["operations"]) == (["pods"], ["CREATE"])
+    assert webhook["namespaceSelector"]["matchLabels"] == {names.MANAGED: "true"}
