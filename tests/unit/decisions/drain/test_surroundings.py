@@ -64,3 +64,23 @@ def test_a_pods_own_annotation_is_no_annotation_of_its_owner() -> None:
         "",
         "pod",
     )
+
+
+WHOLE = builders.deployment(replicas=3)
+
+
+@pytest.mark.parametrize(
+    ("owner", "in_rollout"),
+    [
+        (builders.owner(builders.replica_set(replicas=2), WHOLE), True),
+        (builders.owner(builders.replica_set(replicas=3), WHOLE), False),
+        (builders.owner(builders.replica_set(replicas=2)), False),
+        (builders.owner(builders.stateful_set(replicas=2)), False),
+        (builders.owner(), False),
+    ],
+    ids=["a part of it", "all of it", "no Deployment", "a StatefulSet", "nobody"],
+)
+def test_a_rollout_goes_on_where_a_replica_set_is_not_all_of_its_deployment(
+    owner: Owner, *, in_rollout: bool
+) -> None:
+    assert owner.deployment_in_rollout == (WHOLE if in_rollout else None)
