@@ -8,6 +8,7 @@ import base64
 import binascii
 import math
 import os
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,11 +33,21 @@ WORK: Final = "EVENKEEL_WORK_SECONDS"
 PAUSE: Final = "EVENKEEL_PAUSE_SECONDS"
 LOAD_BALANCER_LEAD: Final = "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS"
 OUT_OF_SERVICE: Final = "EVENKEEL_OUT_OF_SERVICE"
+WEBHOOK_TOKEN: Final = "EVENKEEL_WEBHOOK_TOKEN"  # noqa: S105 - where it is, not what it is
+NAMESPACES: Final = "EVENKEEL_NAMESPACES"
+CLAIM_EXPIRY: Final = "EVENKEEL_CLAIM_EXPIRY_SECONDS"
+COUNTING: Final = "EVENKEEL_COUNTING_SECONDS"
 REGION: Final = "AWS_REGION"
 LOG_STREAM: Final = "AWS_LAMBDA_LOG_STREAM_NAME"
 
 LONGEST_WORK: Final = timedelta(seconds=15)
 """The handover function and its queue time out after 20 s: 5 s stay for what is under way."""
+
+LONGEST_COUNTING: Final = timedelta(seconds=2)
+"""The API server waits 3 s for its webhook: 1 s stays for what is under way."""
+
+WEBHOOK_REQUEST: Final = timedelta(seconds=0.8)
+"""How long the webhook tries one request to the API server; its pods are better left alone."""
 
 
 def environment() -> Mapping[str, str]:
@@ -165,6 +176,71 @@ class HandoverSettings:
             wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
             holder=environ.get(LOG_STREAM, "").strip() or _unique_holder(),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementSettings:
+    """Settings of the webhook.
+
+    ``tokens`` are the last parts of the paths that are served: the current one, and perhaps the
+    one before it. ``everywhere``: namespaces take part without the label
+    ``evenkeel.dev/managed=true``, too. A claim without a pod expires after ``claim_expiry``;
+    ``counting`` is how long one pod may wait to be counted, within the API server's 3 s.
+    """
+
+    mode: Mode
+    cluster_name: str
+    tokens: tuple[str, ...] = field(repr=False)
+    everywhere: bool = False
+    claim_expiry: timedelta = timedelta(seconds=1.5)
+    counting: timedelta = timedelta(seconds=2)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Read them. Raises SettingsError."""
+        return cls(
+            mode=_mode(environ),
+            cluster_name=_cluster_name(environ),
+            tokens=_tokens(environ),
+            everywhere=_everywhere(environ),
+            claim_expiry=_seconds(
+                environ,
+                CLAIM_EXPIRY,
+                timedelta(seconds=1.5),
+                timedelta(seconds=0.1),
+                timedelta(seconds=60),
+            ),
+            counting=_seconds(
+                environ,
+                COUNTING,
+                LONGEST_COUNTING,
+                timedelta(seconds=0.1),
+                LONGEST_COUNTING,
+            ),
+        )
+
+
+def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """One token or two. What is wrong with them is told, they themselves never are."""
+    what = "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated"
+    tokens = tuple(part.strip() for part in _text(environ, WEBHOOK_TOKEN, what).split(","))
+    if len(tokens) > 2 or not all(_is_token(token) for token in tokens):
+        raise SettingsError(f"{WEBHOOK_TOKEN} is too short or malformed: it should be {what}")
+    return tokens
+
+
+def _is_token(text: str) -> bool:
+    """Whether a text can hold 256 bits: 64 hexadecimal digits, or 43 characters of base64url."""
+    if re.fullmatch(r"[0-9A-Fa-f]+", text):
+        return 64 <= len(text) <= 256
+    return re.fullmatch(r"[0-9A-Za-z_-]{43,256}", text) is not None
+
+
+def _everywhere(environ: Mapping[str, str]) -> bool:
+    value = environ.get(NAMESPACES, "").strip().lower() or "managed"
+    if value not in ("managed", "all"):
+        raise SettingsError(f"{NAMESPACES} is {environ[NAMESPACES]!r}: it should be managed or all")
+    return value == "all"
 
 
 def _text(environ: Mapping[str, str], name: str, what: str) -> str:

@@ -12,6 +12,7 @@ from evenkeel.settings import (
     HandoverSettings,
     InterruptionSettings,
     Mode,
+    PlacementSettings,
     environment,
 )
 
@@ -168,3 +169,43 @@ def test_a_malformed_variable_is_named_with_what_it_should_be(
 def test_the_processs_environment_is_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVENKEEL_MODE", "observe")
     assert environment()["EVENKEEL_MODE"] == "observe"
+
+
+TOKEN = "0123456789abcdef" * 4
+
+
+def test_a_webhook_has_one_token_or_two() -> None:
+    one = PlacementSettings.from_environment(COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": f" {TOKEN} "})
+    assert one == PlacementSettings(mode=Mode.ACT, cluster_name="prod", tokens=(TOKEN,))
+    both = f"{TOKEN},{'Az-_' * 11}"
+    two = PlacementSettings.from_environment(
+        COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": both, "EVENKEEL_NAMESPACES": "All"}
+    )
+    assert two.tokens == (TOKEN, "Az-_" * 11)
+    assert two.everywhere
+    assert TOKEN not in repr(two)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "abcdefg",
+        TOKEN[:63],
+        "z" * 42,
+        f"{TOKEN},",
+        f"{TOKEN},short",
+        f"{TOKEN}/",
+        ",".join([TOKEN] * 3),
+    ],
+)
+def test_a_token_that_holds_no_256_bits_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(SettingsError, match="EVENKEEL_WEBHOOK_TOKEN") as raised:
+        PlacementSettings.from_environment(COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": text})
+    assert text not in str(raised.value)
+    assert TOKEN not in str(raised.value)
+
+
+def test_namespaces_take_part_by_their_label_or_all_do() -> None:
+    environ = COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": TOKEN, "EVENKEEL_NAMESPACES": "some"}
+    with pytest.raises(SettingsError, match="managed or all"):
+        PlacementSettings.from_environment(environ)

@@ -1,0 +1,1 @@
+"""The function behind the HTTP API."""

@@ -1,0 +1,42 @@
+"""Gives new pods their place on spot or on-demand nodes. Lambda calls ``handler``."""
+
+from evenkeel.adapters.aws.eks_token import EksToken
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import connect
+from evenkeel.adapters.telemetry.lambda_function import LambdaTelemetry
+from evenkeel.handlers import Handler, Lazy
+from evenkeel.handlers.placement import build
+from evenkeel.settings import (
+    WEBHOOK_REQUEST,
+    ConnectionSettings,
+    Mode,
+    PlacementSettings,
+    environment,
+)
+
+
+def assemble() -> Handler:
+    """Build the handler for AWS and the cluster that the environment names.
+
+    Raises SettingsError.
+    """
+    settings = PlacementSettings.from_environment(environment())
+    connection = ConnectionSettings.from_environment(environment())
+    clock = SystemClock()
+    cluster = connect(
+        connection.endpoint,
+        connection.certificate_authority,
+        EksToken(connection.cluster_name, connection.region, clock),
+        parallel=connection.parallel,
+        budget=WEBHOOK_REQUEST,
+    )
+    telemetry = LambdaTelemetry(
+        cluster,
+        clock,
+        cluster_name=settings.cluster_name,
+        observes=settings.mode is Mode.OBSERVE,
+    )
+    return telemetry.follow(build(settings, cluster, clock, telemetry.recorder))
+
+
+handler = Lazy(assemble)

@@ -1,0 +1,9 @@
+"""Placing new pods: gather what their floor depends on, decide, count where that is needed.
+
+| module | what |
+|---|---|
+| ``flow`` | one pod from the request to the patch |
+| ``reading`` | its owners, namespace and the pause, some of them remembered for a second |
+| ``counting`` | whether it is one of a counted floor: looks, claims, waits, within bounds |
+| ``claims`` | the Leases that keep places of floors: taking, sweeping |
+"""

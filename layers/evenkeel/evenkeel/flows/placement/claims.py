@@ -1,0 +1,108 @@
+"""The Leases that keep places of floors until their pods are there: taking and sweeping."""
+
+from datetime import datetime, timedelta
+from typing import Final
+from zlib import crc32
+
+import msgspec
+
+from evenkeel.errors import AlreadyExistsError, ClusterError, ConflictError, InvalidError
+from evenkeel.errors import NotFoundError as MissingError
+from evenkeel.model import names
+from evenkeel.model.meta import Metadata, Reference
+from evenkeel.model.placement import Claim, claim_spec, new_claim, since_of
+from evenkeel.model.request import Create, Delete, List, Listing, Operation, Patch, Selection, Write
+from evenkeel.model.surroundings import Lease, Namespace
+from evenkeel.ports import Clock, Cluster, Reply
+
+TRIES: Final = 3
+"""How many slots are tried before one looks again which are free."""
+
+SWEPT_AFTER: Final = timedelta(minutes=2)
+"""A claim that old is of no use: its pod is there, or will never be. Nobody who looks at claims
+and pods at the same time can take one for the other by then."""
+
+MOST_SWEPT: Final = 200
+"""Claims that one sweep deletes."""
+
+_TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
+
+
+def take(
+    cluster: Cluster,
+    controller: Reference,
+    slots: tuple[tuple[int, Claim | None], ...],
+    holder: str,
+    now: datetime,
+) -> int | None:
+    """Claim one of these slots; the slot, or None if others took those that were tried.
+
+    Everybody begins elsewhere, so that many at once seldom meet. Raises ClusterError where the
+    API server refuses or does not answer: the claim may be there then, under ``holder``.
+    """
+    first = crc32(holder.encode()) % len(slots)
+    for slot, left_over in (slots[first:] + slots[:first])[:TRIES]:
+        reply = _write(cluster, _take(controller, slot, left_over, holder, now))
+        if reply.error is None:
+            return slot
+        if not isinstance(reply.error, _TAKEN):
+            raise reply.error
+    return None
+
+
+def selection(controller_uid: str) -> Selection[Lease]:
+    """The claims on the floor of one controller."""
+    return Selection(Lease, names.SYSTEM_NAMESPACE, labels=f"{names.CLAIM_OF}={controller_uid}")
+
+
+def sweep(cluster: Cluster, clock: Clock) -> int:
+    """Delete claims that are of no use any more; answers how many. Raises ClusterError."""
+    everything = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
+    (reply,) = cluster.perform([List(everything)])
+    if reply.error is not None:
+        raise reply.error
+    listed = reply.result.items if isinstance(reply.result, Listing) else ()
+    now = clock.now()
+    old = [lease for lease in listed if isinstance(lease, Lease) and _is_old(lease, now)]
+    deletes = [
+        Delete(Lease, lease.name, lease.namespace, uid=lease.uid) for lease in old[:MOST_SWEPT]
+    ]
+    replies = cluster.perform(deletes) if deletes else ()
+    return sum(reply.error is None for reply in replies)
+
+
+def _is_old(lease: Lease, now: datetime) -> bool:
+    """Whether a claim was taken long ago, or nobody knows when."""
+    since = since_of(lease)
+    return since is None or abs(now - since) >= SWEPT_AFTER
+
+
+def _take(
+    controller: Reference, slot: int, left_over: Claim | None, holder: str, now: datetime
+) -> Write:
+    """The write by which a slot is taken: only one of several can succeed."""
+    if left_over is None:
+        return Create(new_claim(controller, slot, holder, now))
+    lease = left_over.lease
+    spec = claim_spec(holder, now, lease.spec.lease_transitions + 1)
+    return Patch(
+        kind=Lease,
+        name=lease.name,
+        namespace=lease.namespace,
+        body=(
+            Operation("test", "/metadata/uid", lease.uid),
+            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            Operation("add", "/spec", msgspec.to_builtins(spec)),
+        ),
+    )
+
+
+def _write(cluster: Cluster, write: Write) -> Reply:
+    (reply,) = cluster.perform([write])
+    if isinstance(write, Create) and isinstance(reply.error, MissingError):
+        home = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
+        (made,) = cluster.perform([Create(home)])
+        if made.error is not None and not isinstance(made.error, AlreadyExistsError):
+            raise ClusterError(f"there is no namespace {names.SYSTEM_NAMESPACE}: {made.error}")
+        (reply,) = cluster.perform([write])
+    return reply

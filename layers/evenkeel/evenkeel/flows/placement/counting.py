@@ -1,0 +1,137 @@
+"""Whether a pod is one of a counted floor. Any number of processes may ask at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.errors import ClusterError
+from evenkeel.flows.asking import answer
+from evenkeel.flows.placement import claims
+from evenkeel.model import names
+from evenkeel.model.placement import Capacity, Placed, claims_of, placed_of
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Listing, Selection
+from evenkeel.model.surroundings import Lease
+from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Clock, Cluster
+
+FIRST_PAUSE: Final = timedelta(milliseconds=20)
+LONGEST_PAUSE: Final = timedelta(milliseconds=160)
+"""Between two looks at claims that nobody has confirmed; it doubles."""
+
+NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What counting came to. ``slot`` is None where no claim was taken."""
+
+    chosen: Chosen
+    slot: int | None = None
+
+
+class Counter:
+    """Counts floors by live pods, and claims places until their pods are there."""
+
+    def __init__(
+        self, cluster: Cluster, clock: Clock, *, expiry: timedelta, patience: timedelta
+    ) -> None:
+        """``expiry`` of a claim without a pod; ``patience``: how long one admission may take."""
+        self._cluster = cluster
+        self._clock = clock
+        self._expiry = expiry
+        self._patience = patience
+
+    def place(
+        self,
+        wanted: Counted,
+        controller: ReplicaSet | StatefulSet | Job,
+        labels: dict[str, str] | None,
+        holder: str,
+        *,
+        writes: bool,
+    ) -> Place:
+        """Count the controller's floor, and claim a place of it where one is free.
+
+        ``labels`` are the new pod's, ``holder`` what its claim is called. Where the claim cannot
+        be had in time, on-demand: restore moves what is too much, and nothing is too little.
+        ``writes`` False claims nothing and waits for nobody.
+        """
+        told = f"the floor is {wanted.floor} of {wanted.size}"
+        give_up = self._clock.now() + self._patience
+        pause = FIRST_PAUSE
+        problem = ""
+        while True:
+            try:
+                mine, result = self._look(wanted, controller, labels, holder)
+                if mine is not None:
+                    return _in_floor(f"{told}: slot {mine} is its own", mine)
+                if isinstance(result, Full):
+                    message = f"{told} and held by {result.taken}"
+                    return Place(Chosen(Capacity.SPOT, "FloorHeld", message))
+                if not writes:
+                    return _in_floor(f"{told} and not held")
+                if isinstance(result, Free):
+                    now = self._clock.now()
+                    slot = claims.take(
+                        self._cluster, controller.reference, result.slots, holder, now
+                    )
+                    if slot is not None:
+                        return _in_floor(f"{told}: slot {slot} was free", slot)
+                problem = "others claimed what is left, and no pod confirms it"
+            except ClusterError as error:
+                problem = str(error)
+                result = Unconfirmed(0)
+            if self._clock.now() + pause >= give_up:
+                message = f"{told}; it was not counted in time: {problem}"
+                return Place(Chosen(Capacity.ON_DEMAND, "NotCounted", message))
+            if isinstance(result, Unconfirmed):
+                self._clock.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _look(
+        self,
+        wanted: Counted,
+        controller: ReplicaSet | StatefulSet | Job,
+        labels: dict[str, str] | None,
+        holder: str,
+    ) -> tuple[int | None, Tally]:
+        """The slot that ``holder`` has already, if any, and how the floor stands."""
+        pods_asked = List(_siblings(controller.namespace, labels or {}), metadata_only=True)
+        claims_asked = List(claims.selection(controller.uid))
+        pods, leases = (
+            answer(reply) for reply in self._cluster.perform([pods_asked, claims_asked])
+        )
+        found = claims_of(_of_kind(leases, Lease), controller.uid)
+        mine = next((claim.slot for claim in found if claim.holder == holder), None)
+        live = _placed(_of_kind(pods, Pod), controller.key)
+        return mine, tally(wanted.floor, live, found, self._clock.now(), self._expiry)
+
+
+def _in_floor(message: str, slot: int | None = None) -> Place:
+    return Place(Chosen(Capacity.ON_DEMAND, "InFloor", message), slot)
+
+
+def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
+    """The pods that may hold the floor: told to be on on-demand, of the same template."""
+    selected = [f"{names.CAPACITY}={Capacity.ON_DEMAND}"]
+    if names.TEMPLATE_HASH in labels:
+        selected.append(f"{names.TEMPLATE_HASH}={labels[names.TEMPLATE_HASH]}")
+    return Selection(Pod, namespace, labels=",".join(selected), fields=NOT_FINISHED)
+
+
+def _placed(pods: Sequence[Pod], controller_key: str) -> Sequence[Placed | None]:
+    """What the live pods of a controller note."""
+    return [
+        placed_of(pod.metadata.annotations)
+        for pod in pods
+        if pod.controller_key == controller_key and not pod.leaving and not pod.released
+    ]
+
+
+def _of_kind[T](result: object, kind: type[T]) -> Sequence[T]:
+    items = result.items if isinstance(result, Listing) else ()
+    return [item for item in items if isinstance(item, kind)]

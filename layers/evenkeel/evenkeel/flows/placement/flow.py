@@ -1,0 +1,191 @@
+"""One new pod: gather what its floor depends on, decide, claim its place, patch it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+
+from evenkeel.decisions.placement.patch import placement_patch
+from evenkeel.decisions.placement.scope import (
+    controller_kind,
+    left_by_itself,
+    left_by_namespace,
+)
+from evenkeel.decisions.placement.share import share_of
+from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
+from evenkeel.errors import ClusterError
+from evenkeel.flows.placement.counting import Counter, Place
+from evenkeel.flows.placement.reading import Reader, Surroundings
+from evenkeel.model.admission import AdmissionRequest
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.placement import (
+    Capacity,
+    NewPod,
+    Placed,
+    is_relaxed,
+    placed_as,
+    placed_of,
+)
+from evenkeel.model.request import Operation
+from evenkeel.model.workload import ReplicaSet
+from evenkeel.ports import Clock, Cluster, Recorder
+
+TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
+"""How long one does not hear again of a floor that cannot be read: every pod meets it."""
+
+MOST_TOLD: Final = 1_000
+
+_COUNTS: Final = {
+    Capacity.ON_DEMAND: "PodsPlacedOnDemand",
+    Capacity.SPOT: "PodsPlacedOnSpot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a pod is changed: not at all where the patch is empty. ``warnings`` are for kubectl."""
+
+    patch: Sequence[Operation] = ()
+    warnings: Sequence[str] = ()
+
+
+class PlacementFlow:
+    """Places new pods. One object serves a process; any number of threads may use it."""
+
+    def __init__(
+        self,
+        *,
+        acts: bool,
+        everywhere: bool,
+        claim_expiry: timedelta,
+        patience: timedelta,
+        cluster: Cluster,
+        clock: Clock,
+        recorder: Recorder,
+    ) -> None:
+        """``acts`` False: decide and tell, but change no pod and claim nothing.
+
+        ``everywhere``: namespaces take part without the label, too. ``patience`` is how long
+        counting may take for one pod.
+        """
+        self._acts = acts
+        self._everywhere = everywhere
+        self._reader = Reader(cluster, clock)
+        self._counter = Counter(cluster, clock, expiry=claim_expiry, patience=patience)
+        self._clock = clock
+        self._recorder = recorder
+        self._lock = Lock()
+        self._told: dict[tuple[str, str], datetime] = {}
+
+    def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
+        """Place one pod. Whatever cannot be read leaves it as it is. Raises nothing of its own."""
+        again = placed_of(pod.metadata.annotations)
+        if again is not None and self._was_placed(pod, again):
+            return Outcome(_patch(pod, again))
+        subject = pod.reference(request.namespace)
+        left = left_by_itself(pod, request.namespace)
+        if left is not None:
+            return self._leave(subject, left)
+        try:
+            around = self._reader.read(pod, request.namespace)
+        except ClusterError as error:
+            return self._leave(
+                subject, Left(type(error).__name__.removesuffix("Error"), str(error))
+            )
+        left = left_by_namespace(around.namespace, everywhere=self._everywhere)
+        if left is None and around.is_paused:
+            left = Left("Paused", "Evenkeel is paused")
+        if left is not None:
+            return self._leave(subject, left, around.workload.reference)
+        return self._decide(request, pod, around)
+
+    def _was_placed(self, pod: NewPod, note: Placed) -> bool:
+        """Whether the API server asks again about a pod that was placed a moment ago."""
+        now = self._clock.now()
+        known = controller_kind(pod) is not None
+        return self._acts and known and note.is_of_this_admission(now)
+
+    def _decide(self, request: AdmissionRequest, pod: NewPod, around: Surroundings) -> Outcome:
+        now = self._clock.now()
+        share = share_of(
+            pod,
+            around.controller,
+            around.deployment,
+            around.namespace.metadata.annotations,
+            is_relaxed=is_relaxed(around.workload, now),
+        )
+        if share.floor.problem:
+            self._warn(around.workload.reference, share.floor.problem, now)
+        match share.verdict:
+            case Counted() as counted:
+                place = self._counter.place(
+                    counted,
+                    around.controller,
+                    pod.metadata.labels,
+                    request.uid,
+                    writes=self._acts and not request.dry_run,
+                )
+            case Chosen() as chosen:
+                place = Place(chosen)
+        return self._apply(request, pod, around, place)
+
+    def _apply(
+        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, place: Place
+    ) -> Outcome:
+        chosen = place.chosen
+        self._recorder.counted(_COUNTS[chosen.capacity])
+        if chosen.reason == "NotCounted":
+            self._recorder.counted("PlacementsNotCounted")
+        self._recorder.decided(
+            Decision(
+                verb=Verb.PLACE,
+                subject=pod.reference(request.namespace),
+                workload=around.workload.reference,
+                reason=chosen.reason,
+                message=f"to {chosen.capacity}: {chosen.message}",
+            )
+        )
+        if not self._acts:
+            return Outcome()
+        claim = request.uid if place.slot is not None else ""
+        note = placed_as(chosen.capacity, self._clock.now(), claim=claim, slot=place.slot)
+        return Outcome(_patch(pod, note))
+
+    def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
+        self._recorder.counted("PodsLeft")
+        self._recorder.decided(
+            Decision(
+                verb=Verb.LEAVE,
+                subject=subject,
+                workload=workload,
+                reason=left.reason,
+                message=left.message,
+            )
+        )
+        return Outcome()
+
+    def _warn(self, workload: Reference, problem: str, now: datetime) -> None:
+        """Tell of a floor that cannot be read, once in a while."""
+        key = (str(workload), problem)
+        with self._lock:
+            last = self._told.get(key)
+            if last is not None and now - last < TOLD_AGAIN_AFTER:
+                return
+            if len(self._told) >= MOST_TOLD:
+                self._told.clear()
+            self._told[key] = now
+        self._recorder.decided(
+            Decision(
+                verb=Verb.REJECT,
+                subject=workload,
+                reason="BadFloor",
+                message=problem,
+                warning=True,
+            )
+        )
+
+
+def _patch(pod: NewPod, note: Placed) -> Sequence[Operation]:
+    return placement_patch(pod, note, scales_in=controller_kind(pod) is ReplicaSet)

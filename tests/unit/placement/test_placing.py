@@ -1,0 +1,207 @@
+"""One pod after the other: what becomes of each kind, of dry runs, pauses and reinvocations."""
+
+import json
+from typing import Any
+
+import pytest
+
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.placement import Capacity, placed_as
+from evenkeel.settings import Mode
+from tests.unit.placement.scene import (
+    NAMESPACE,
+    Scene,
+    apply_patch,
+    namespace,
+    pod,
+    workload,
+)
+
+PAUSED = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
+}
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
+    labels: dict[str, str] = apply_patch(asked, response)["metadata"]["labels"]
+    return labels.get(names.CAPACITY, "none")
+
+
+def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
+    return capacity(asked, scene.ask(asked, **request))
+
+
+def last_reason(scene: Scene) -> str:
+    return scene.recorder.decisions[-1].reason
+
+
+def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Scene) -> None:
+    deployment = workload("Deployment", "shop", 4, "1")
+    scene.cluster.apply(deployment)
+    uid = scene.read("Deployment", "shop")["metadata"]["uid"]
+    part = workload("ReplicaSet", "shop-1", 4)
+    part["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "name": "shop",
+            "uid": uid,
+            "controller": True,
+        }
+    ]
+    scene.cluster.apply(part)
+    asked = pod(scene.read("ReplicaSet", "shop-1"))
+    assert place(scene, asked) == "on-demand"
+    decision = scene.recorder.decisions[-1]
+    assert decision.verb is Verb.PLACE
+    assert str(decision.workload) == "deployment shop/shop"
+
+
+def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Scene) -> None:
+    scene.cluster.apply(workload("StatefulSet", "db", 3, serviceName="db"))
+    owner = scene.read("StatefulSet", "db")
+    placed = [
+        place(scene, pod(owner, name=f"db-{i}", labels={names.POD_INDEX: str(i)})) for i in range(3)
+    ]
+    assert placed == ["on-demand", "on-demand", "spot"]
+    assert scene.claims() == []
+
+
+def test_a_pod_without_a_floor_prefers_spot(scene: Scene) -> None:
+    assert place(scene, pod(scene.replica_set(3))) == "spot"
+
+
+def test_the_namespaces_floor_counts(scene: Scene) -> None:
+    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor="all"))
+    assert place(scene, pod(scene.replica_set(3))) == "on-demand"
+
+
+def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
+    for everywhere, expected in ((False, "none"), (True, "on-demand")):
+        scene = Scene(everywhere=everywhere)
+        scene.cluster.apply(
+            {
+                **namespace(NAMESPACE),
+                "metadata": {"name": NAMESPACE, "labels": {names.MANAGED: "false"}},
+            }
+        )
+        assert place(scene, pod(scene.replica_set(3, "all"))) == expected
+
+
+def test_a_pod_that_belongs_to_nobody_known_is_left(scene: Scene) -> None:
+    owner = scene.replica_set(3, "all")
+    gone = {**owner, "metadata": {**owner["metadata"], "uid": "another"}}
+    assert place(scene, pod(gone)) == "none"
+    assert last_reason(scene) == "OwnerGone"
+    missing = {**owner, "metadata": {**owner["metadata"], "name": "gone"}}
+    assert place(scene, pod(missing)) == "none"
+
+
+def test_a_pod_that_places_itself_is_left_with_the_reason(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "all"), nodeSelector={"karpenter.sh/capacity-type": "spot"})
+    assert place(scene, asked) == "none"
+    decision = scene.recorder.decisions[-1]
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "OwnRules")
+
+
+def test_nothing_is_placed_while_evenkeel_is_paused(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "all"))
+    scene.cluster.apply(PAUSED)
+    assert place(scene, asked) == "none"
+    assert last_reason(scene) == "Paused"
+
+
+def test_a_dry_run_is_answered_and_counts_nothing(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    for _ in range(3):
+        assert place(scene, asked, dryRun=True) == "on-demand"
+    assert scene.claims() == []
+
+
+def test_observing_patches_nothing_and_claims_nothing() -> None:
+    scene = Scene(mode=Mode.OBSERVE)
+    assert "patch" not in scene.ask(pod(scene.replica_set(3, "1")))
+    assert scene.claims() == []
+    assert last_reason(scene) == "InFloor"
+
+
+def test_a_reinvocation_changes_nothing_and_takes_no_second_claim(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "2"))
+    once = apply_patch(asked, scene.ask(asked, uid="first"))
+    assert "patch" not in scene.ask(once, uid="second")
+    assert len(scene.claims()) == 1
+
+
+def test_a_reinvocation_mends_what_another_webhook_took_away(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "2"))
+    once = apply_patch(asked, scene.ask(asked, uid="first"))
+    del once["spec"]["affinity"]
+    twice = apply_patch(once, scene.ask(once, uid="second"))
+    assert "nodeAffinity" in twice["spec"]["affinity"]
+    assert len(scene.claims()) == 1
+
+
+def test_the_same_review_again_keeps_its_claim(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    assert place(scene, asked, uid="same") == "on-demand"
+    assert place(scene, asked, uid="same") == "on-demand"
+    (claim,) = scene.claims()
+    assert claim["spec"]["holderIdentity"] == "same"
+
+
+def test_a_note_from_a_copied_template_is_not_believed(scene: Scene) -> None:
+    old = placed_as(Capacity.SPOT, scene.clock.now().replace(year=2025))
+    note = {names.PLACED: old.encode()}
+    assert place(scene, pod(scene.replica_set(3, "all"), annotations=note)) == "on-demand"
+
+
+def test_a_relaxed_floor_goes_to_spot_until_then(scene: Scene) -> None:
+    for year, expected in ((2030, "spot"), (2020, "on-demand")):
+        relaxed = json.dumps({"v": 1, "until": f"{year}-01-01T00:00:00Z"})
+        manifest = workload("ReplicaSet", f"web-{year}", 3, "all")
+        manifest["metadata"]["annotations"][names.FLOOR_RELAXED] = relaxed
+        scene.cluster.apply(manifest)
+        assert place(scene, pod(scene.read("ReplicaSet", f"web-{year}"))) == expected
+
+
+@pytest.mark.parametrize("text", ["x", "{}", '{"v":1,"until":"2030-01-01T00:00:00"}'])
+def test_a_relaxation_that_makes_no_sense_relaxes_nothing(scene: Scene, text: str) -> None:
+    manifest = workload("ReplicaSet", "web", 3, "all")
+    manifest["metadata"]["annotations"][names.FLOOR_RELAXED] = text
+    scene.cluster.apply(manifest)
+    assert place(scene, pod(scene.read("ReplicaSet", "web"))) == "on-demand"
+
+
+def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Scene) -> None:
+    owner = scene.replica_set(3, "some")
+    assert place(scene, pod(owner)) == "spot"
+    place(scene, pod(owner))
+    (warning,) = [each for each in scene.recorder.decisions if each.warning]
+    assert warning.reason == "BadFloor"
+    assert str(warning.subject) == "replicaset shop/web"
+    assert "'some'" in warning.message
+
+
+def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3))
+    scene.ask(asked)
+    requests: list[Any] = []
+
+    def note(request: Any, proceed: Any) -> Any:
+        requests.append(request)
+        return proceed()
+
+    scene.cluster.intercept(note)
+    scene.ask(asked)
+    assert [request.kind.__name__ for request in requests] == ["ReplicaSet"]
+    scene.clock.advance(scene.settings.counting)
+    scene.ask(asked)
+    assert len(requests) == 4
