@@ -1,4 +1,4 @@
-"""The checkout that the command runs from: it holds the sample events."""
+"""The checkout that the command runs from: it holds the sample events and the manifests."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,3 +18,12 @@ def sample_events(root: Path = ROOT) -> Sequence[Path]:
             " where make demo puts it into .venv/bin"
         )
     return files
+
+
+def manifest(*parts: str, root: Path = ROOT) -> str:
+    """The text of a file of manifests/. Raises UnmetError where it is not there."""
+    path = root.joinpath("manifests", *parts)
+    try:
+        return path.read_text()
+    except OSError:
+        raise UnmetError(f"{path} is not there: run evenkeel from its checkout") from None

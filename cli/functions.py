@@ -13,8 +13,9 @@ from cli.errors import UnmetError
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
+from evenkeel.handlers.placement import build as build_placement
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
-from evenkeel.settings import HandoverSettings, InterruptionSettings
+from evenkeel.settings import HandoverSettings, InterruptionSettings, PlacementSettings
 
 FOLDER = Path(functions.__file__).parent
 
@@ -59,6 +60,15 @@ def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handl
             settings, ports.cluster, ports.instances, wake_ups, ports.clock, ports.recorder
         )
     )
+    return function
+
+
+def placement(
+    settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
+) -> Handler:
+    """The placement function, with memory of its own. Raises UnmetError."""
+    function = load("placement")
+    function.bind(build_placement(settings, cluster, clock, recorder))
     return function
 
 

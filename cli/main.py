@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "replay": "cli.commands.replay",
     "explain": "cli.commands.explain",
     "poll": "cli.commands.poll",
+    "serve": "cli.commands.serve",
+    "webhook-config": "cli.commands.webhook_config",
     "pause": "cli.commands.pause",
     "resume": "cli.commands.resume",
     "cancel": "cli.commands.cancel",
@@ -56,7 +58,7 @@ class Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)  # noqa: S101 - true of every module above
         return command
 

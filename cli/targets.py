@@ -7,6 +7,7 @@ from typing import Final
 
 from cli.errors import BadInputError
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes.endpoint import BUDGET
 from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
 from evenkeel.errors import SettingsError
 
@@ -38,10 +39,13 @@ class Target:
         except SettingsError as error:
             raise BadInputError(str(error)) from None
 
-    def connect(self) -> RestCluster:
-        """Open the cluster; nothing is sent yet. Raises BadInputError."""
+    def connect(self, *, budget: timedelta = BUDGET) -> RestCluster:
+        """Open the cluster; nothing is sent yet. Raises BadInputError.
+
+        ``budget`` is the time of one request with all its tries.
+        """
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:
-            return from_kubeconfig(self.context, path, first=PATIENCE)
+            return from_kubeconfig(self.context, path, first=PATIENCE, budget=budget)
         except SettingsError as error:
             raise BadInputError(str(error)) from None

@@ -1,0 +1,132 @@
+"""``evenkeel serve``: the webhook without Lambda."""
+
+import signal
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Final
+
+import click
+
+from cli import functions, options
+from cli.errors import BadInputError, UnmetError
+from cli.poll.log import LineRecorder
+from cli.serve.events import EventsByThread
+from cli.serve.server import WebhookServer, tls_context
+from cli.targets import Target
+from evenkeel import settings
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.errors import ClusterError
+from evenkeel.flows.placement.claims import sweep
+from evenkeel.ports import Cluster
+from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
+
+SWEEPING: Final = timedelta(minutes=1)
+"""Between two sweeps of claims that are of no use any more."""
+
+
+@click.command(short_help="Serve the webhook that places new pods.")
+@click.option("--port", type=click.IntRange(0, 65535), required=True, help="0 takes a free one.")
+@click.option("--bind", default="0.0.0.0", show_default=True, help="The address to listen on.")  # noqa: S104 - the API server comes from elsewhere
+@click.option(
+    "--tls-cert",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="The server's certificate, PEM.",
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="Its key, PEM.",
+)
+@options.cluster
+@click.option("--cluster-name", help="The EKS cluster's name; else taken from the kubeconfig.")
+@click.option("--dry-run", is_flag=True, help="Only tell; change no pod.")
+def serve(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    port: int,
+    bind: str,
+    tls_cert: Path,
+    tls_key: Path,
+    context: str | None,
+    kubeconfig: Path | None,
+    cluster_name: str | None,
+    dry_run: bool,
+) -> int:
+    """Serve the mutating webhook over HTTPS, as the Lambda function does behind its HTTP API.
+
+    POST /v1/TOKEN, with the token from $EVENKEEL_WEBHOOK_TOKEN (or two, comma-separated: the
+    current one and the one before). evenkeel webhook-config prints what tells the API server.
+    GET /healthz is for probes. SIGTERM or Ctrl-C ends it when the requests under way are
+    answered. Whoever starts it has said yes to writing; --dry-run observes.
+    """
+    target = Target(context, kubeconfig)
+    clock, log = SystemClock(), LineRecorder(SystemClock())
+    facts = target.look()
+    mode = Mode.OBSERVE if dry_run else Mode.ACT
+    environ: Mapping[str, str] = {
+        **settings.environment(),
+        settings.MODE: mode.value,
+        settings.CLUSTER_NAME: cluster_name or facts.cluster_name,
+    }
+    chosen = PlacementSettings.from_environment(environ)
+    try:
+        tls = tls_context(str(tls_cert), str(tls_key))
+    except OSError as error:
+        raise BadInputError(f"{tls_cert} and {tls_key} do not go together: {error}") from None
+
+    def note(client: str, method: str, status: int, seconds: float) -> None:
+        log.noted(
+            "answered" if status else "gave up", client=client, **_facts(method, status, seconds)
+        )
+
+    with target.connect(budget=WEBHOOK_REQUEST) as cluster:
+        events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
+        handler = functions.placement(chosen, cluster, clock, Tee(events, log))
+        try:
+            server = WebhookServer((bind, port), tls, handler, note)
+        except OSError as error:
+            raise UnmetError(f"port {port} of {bind} cannot be served: {error}") from None
+        doing = "places" if mode is Mode.ACT else "observes"
+        log.say(f"{doing} pods of the cluster at {facts.server} ({target})")
+        log.say(f"serves https on port {server.server_address[1]}")
+        _run(server, cluster, log, sweeps=mode is Mode.ACT)
+    return 0
+
+
+def _facts(method: str, status: int, seconds: float) -> dict[str, object]:
+    return {"method": method, "status": status, "ms": round(seconds * 1000)}
+
+
+def _run(server: WebhookServer, cluster: Cluster, log: LineRecorder, *, sweeps: bool) -> None:
+    """Serve until somebody asks for the end."""
+    asked = Event()
+
+    def ask(*_: Any) -> None:
+        asked.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, ask)
+    serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
+    serving.start()
+    while not asked.wait(SWEEPING.total_seconds()):
+        if sweeps:
+            _sweep(cluster, log)
+    log.say("ends when the requests under way are answered")
+    if not server.end():
+        raise UnmetError("a request was not answered in time: its pod passes as it is")
+    log.say("ended")
+
+
+def _sweep(cluster: Cluster, log: LineRecorder) -> None:
+    try:
+        swept = sweep(cluster, SystemClock())
+    except ClusterError as error:
+        log.noted(f"claims could not be swept: {error}")
+    else:
+        if swept:
+            log.noted(f"swept {swept} claims that are of no use any more")
+    log.flush()

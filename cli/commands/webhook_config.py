@@ -1,0 +1,55 @@
+"""``evenkeel webhook-config``: what tells the API server to ask the webhook."""
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+import yaml
+
+from cli import checkout
+from cli.errors import BadInputError
+
+
+@click.command("webhook-config", short_help="Print the webhook's configuration, filled in.")
+@click.option(
+    "--url", required=True, metavar="URL", help="Where the webhook answers: https://HOST/v1/TOKEN."
+)
+@click.option(
+    "--ca",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The authority of its certificate, PEM; without it the API server's own are trusted.",
+)
+@click.option(
+    "--all-namespaces", "-A", is_flag=True, help="Ask about all namespaces, labelled or not."
+)
+def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
+    """Print the MutatingWebhookConfiguration of manifests/webhook for kubectl apply -f -.
+
+    The URL holds the token: who may read the configuration can call the webhook.
+    --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook.
+    """
+    try:
+        where = urlsplit(url)
+    except ValueError:
+        raise BadInputError("--url is no URL: it should be https://HOST/v1/TOKEN") from None
+    if where.scheme != "https" or not where.hostname or "@" in where.netloc:
+        raise BadInputError("--url is no https://HOST/v1/TOKEN: API servers call nothing else")
+    if where.query or where.fragment or not where.path.strip("/"):
+        raise BadInputError("--url needs the path /v1/TOKEN, and nothing after it")
+    configuration = yaml.safe_load(checkout.manifest("webhook", "webhook.yaml"))
+    (webhook,) = configuration["webhooks"]
+    webhook["clientConfig"] = _client(url, ca)
+    if all_namespaces:
+        del webhook["namespaceSelector"]["matchLabels"]
+    click.echo(yaml.safe_dump(configuration, sort_keys=False), nl=False)
+
+
+def _client(url: str, ca: Path | None) -> dict[str, Any]:
+    if ca is None:
+        return {"url": url}
+    authority = ca.read_bytes()
+    if b"-----BEGIN CERTIFICATE-----" not in authority:
+        raise BadInputError(f"{ca} holds no certificate: give the authority's, PEM")
+    return {"url": url, "caBundle": b64encode(authority).decode()}

@@ -1,0 +1,1 @@
+"""The webhook behind an HTTPS server of its own."""

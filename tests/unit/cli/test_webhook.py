@@ -1,0 +1,74 @@
+"""``evenkeel webhook-config`` and the arguments of ``evenkeel serve``."""
+
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.main import main
+from tests.fixtures.certificates import Authority
+
+TOKEN = "0123456789abcdef" * 4
+URL = f"https://10.0.0.1:8443/v1/{TOKEN}"
+
+
+def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    code = ended.value.code
+    assert isinstance(code, int)
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text(Authority().certificate)
+    code, out, _ = run("webhook-config", "--url", URL, "--ca", str(authority), capsys=capsys)
+    assert code == 0
+    (webhook,) = yaml.safe_load(out)["webhooks"]
+    assert webhook["clientConfig"]["url"] == URL
+    assert b64decode(webhook["clientConfig"]["caBundle"]) == authority.read_bytes()
+    assert webhook["timeoutSeconds"] == 3
+
+
+def test_without_an_authority_the_api_servers_own_are_trusted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = run("webhook-config", "--url", URL, "-A", capsys=capsys)
+    (webhook,) = yaml.safe_load(out)["webhooks"]
+    assert webhook["clientConfig"] == {"url": URL}
+    assert "matchLabels" not in webhook["namespaceSelector"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://a/v1/{TOKEN}",
+        "https://a",
+        "https://a/",
+        f"https://a/v1/{TOKEN}?x=1",
+        f"https://a/v1/{TOKEN}#x",
+        f"https://user@a/v1/{TOKEN}",
+        "nonsense",
+        "https://[a/v1/b",
+    ],
+)
+def test_a_url_that_no_api_server_calls_is_refused(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run("webhook-config", "--url", url, capsys=capsys)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --url")
+    assert TOKEN not in err
+
+
+def test_an_authority_without_a_certificate_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "ca.crt"
+    empty.write_text("nothing")
+    code, _, err = run("webhook-config", "--url", URL, "--ca", str(empty), capsys=capsys)
+    assert code == 2
+    assert "holds no certificate" in err
