@@ -165,7 +165,7 @@ MUTATIONS = (
     Mutation(
         "a handover that nobody can finish goes on for ever",
         "decisions/handover/plan.py",
-        [("    if census.now >= deadline.at:", "    if deadline.forced:")],
+        [("\n    if census.now >= end:", "\n    if deadline.forced:")],
         [RELEASED],
     ),
     Mutation(
