@@ -18,8 +18,10 @@ What it knows:
 What it decides, by the rules of ``evenkeel.decisions``:
 
 - ``planning`` makes the plan for one controller's pods, ``plans`` keeps those of all of them.
+- ``margins`` counts how much earlier everybody has to go because others go too.
+- ``approving`` says what may be taken away, ``releasing`` whose turn it is to be released.
 - ``nodes`` decides what becomes of the doomed nodes themselves.
-- ``progress`` measures how fast replacements are made, for the pace of releases.
+- ``progress`` measures how fast replacements are made, and how much time planning takes.
 
 What it does:
 
