@@ -1,0 +1,206 @@
+"""The real API server calls ``evenkeel serve``; the real scheduler goes by what it answers."""
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.manifests import deployment, stateful_set
+from tests.e2e.placement.webhook import Ground, Webhook, on_demand
+
+pytestmark = pytest.mark.controlplane
+
+ON_DEMAND = "evenkeel.dev/on-demand"
+CAPACITY = "evenkeel.dev/capacity"
+KEY = "eks.amazonaws.com/capacityType"
+
+
+def floored(replicas: int, floor: str, **template: Any) -> dict[str, Any]:
+    return deployment("web", replicas, annotations={ON_DEMAND: floor}, **template)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
+    processes: int, ground: Ground
+) -> None:
+    ground.add_nodes()
+    ground.serve(processes)
+    ground.apply(floored(100, "30%"))
+    pods = ground.settled(100)
+    assert len(on_demand(pods)) == 30
+    assert all("place " in webhook.log.read_text() for webhook in ground.webhooks)
+
+
+def test_a_rolling_update_keeps_the_floor_and_ends_with_exactly_that(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.apply(floored(20, "30%", start="100ms"))
+    ground.settled(20)
+    changed = floored(20, "30%", start="100ms")
+    changed["spec"]["template"]["metadata"]["annotations"]["version"] = "2"
+    ground.apply(changed)
+    fewest = 20
+
+    def updated() -> list[dict[str, Any]] | None:
+        nonlocal fewest
+        pods = ground.pods()
+        fewest = min(fewest, sum(p["metadata"]["labels"][CAPACITY] == "on-demand" for p in pods))
+        new = [p for p in pods if p["metadata"]["annotations"].get("version") == "2"]
+        done = len(new) == len(pods) == 20 and all(p["spec"].get("nodeName") for p in pods)
+        return pods if done else None
+
+    assert len(on_demand(ground.wait_for("the rollout", updated))) == 6
+    assert fewest >= 6
+
+
+def test_scaling_out_grows_the_floor_and_scaling_in_takes_spot_first(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.apply(floored(10, "30%", start="10ms"))
+    assert len(on_demand(ground.settled(10))) == 3
+    ground.scale("Deployment", "web", 40)
+    assert len(on_demand(ground.settled(40))) == 12
+    ground.wait_for("all ready", lambda: _ready(ground) == 40)
+    ground.scale("Deployment", "web", 15)
+    assert len(on_demand(ground.settled(15))) == 12
+    ground.scale("Deployment", "web", 5)
+    assert len(on_demand(ground.settled(5))) == 5
+
+
+def _ready(ground: Ground) -> int:
+    found = ground.control_plane.get("apps/v1", "Deployment", "web", ground.namespace)
+    ready: int = found["status"].get("readyReplicas", 0)
+    return ready
+
+
+def test_stateful_sets_of_every_size_have_their_majority_by_ordinal(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    sizes = {"one": (1, 0), "three": (3, 0), "five": (5, 0), "seven": (7, 0), "late": (5, 4)}
+    for name, (size, start) in sizes.items():
+        manifest = stateful_set(name, size)
+        manifest["spec"] |= {"podManagementPolicy": "Parallel", "ordinals": {"start": start}}
+        ground.apply(manifest)
+    pods = ground.settled(sum(size for size, _ in sizes.values()))
+    placed = {
+        name: {
+            int(pod["metadata"]["name"].rpartition("-")[2])
+            for pod in on_demand(pods)
+            if pod["metadata"]["name"].startswith(f"{name}-")
+        }
+        for name in sizes
+    }
+    assert placed == {
+        "one": {0},
+        "three": {0, 1},
+        "five": {0, 1, 3},
+        "seven": {0, 1, 3, 5},
+        "late": {4, 5, 7},
+    }
+
+
+def test_an_owners_affinity_of_two_terms_is_kept(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    linux = {"key": "kubernetes.io/hostname", "operator": "Exists"}
+    other = {"key": "nowhere", "operator": "Exists"}
+    terms = [{"matchExpressions": [linux]}, {"matchExpressions": [other]}]
+    affinity = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+        }
+    }
+    ground.apply(floored(6, "2", affinity=affinity))
+    pods = ground.settled(6)
+    assert len(on_demand(pods)) == 2
+    for pod in on_demand(pods):
+        required = pod["spec"]["affinity"]["nodeAffinity"][
+            "requiredDuringSchedulingIgnoredDuringExecution"
+        ]
+        for before, after in zip(terms, required["nodeSelectorTerms"], strict=True):
+            assert after["matchExpressions"][0] == before["matchExpressions"][0]
+            assert [each["operator"] for each in after["matchExpressions"][1:]] == ["NotIn"] * 3
+
+
+def test_a_spot_taint_is_borne_by_those_who_may_go_to_spot(ground: Ground) -> None:
+    taint = {"key": KEY, "value": "SPOT", "effect": "NoSchedule"}
+    ground.add_nodes(taints=[taint])
+    ground.serve()
+    ground.apply(floored(6, "2"))
+    assert len(on_demand(ground.settled(6))) == 2
+
+
+def test_a_dry_run_counts_nothing(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.apply(floored(0, "2"))
+    found: list[dict[str, Any]] = ground.wait_for(
+        "the ReplicaSet",
+        lambda: list(ground.control_plane.items("apps/v1", "ReplicaSet", ground.namespace)),
+    )
+    (owner,) = found
+    template = owner["spec"]["template"]
+    reference = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+    }
+    metadata = template["metadata"] | {"generateName": "dry-", "ownerReferences": [reference]}
+    ground.control_plane.merge(
+        "apps/v1", "Deployment", "web", {"spec": {"paused": True}}, ground.namespace
+    )
+    for _ in range(4):
+        ground.control_plane.request(
+            "POST",
+            f"api/v1/namespaces/{ground.namespace}/pods?dryRun=All",
+            {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]},
+        )
+    assert ground.control_plane.items("coordination.k8s.io/v1", "Lease", "evenkeel-system") == []
+    ground.control_plane.merge(
+        "apps/v1",
+        "Deployment",
+        "web",
+        {"spec": {"paused": False, "replicas": 6}},
+        ground.namespace,
+    )
+    assert len(on_demand(ground.settled(6))) == 2
+
+
+def test_pods_are_made_all_the_same_while_the_webhook_is_down(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.webhooks[0].kill()
+    ground.apply(floored(10, "30%"))
+    assert not any(CAPACITY in pod["metadata"]["labels"] for pod in ground.settled(10))
+
+
+def test_a_floor_that_cannot_be_read_is_told_at_the_deployment(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.apply(floored(3, "a few"))
+    assert on_demand(ground.settled(3)) == []
+    events = ground.wait_for(
+        "the warning",
+        lambda: [
+            each
+            for each in ground.control_plane.items("v1", "Event", ground.namespace)
+            if each["reason"] == "BadFloor"
+        ],
+    )
+    assert events[0]["type"] == "Warning"
+    assert events[0]["involvedObject"]["kind"] == "Deployment"
+    assert "'a few'" in events[0]["message"]
+
+
+def test_it_ends_on_a_signal_and_its_log_holds_no_token(ground: Ground) -> None:
+    ground.add_nodes()
+    ground.serve()
+    ground.apply(floored(5, "2"))
+    ground.settled(5)
+    stopped: list[Webhook] = ground.webhooks
+    assert stopped[0].stop() == 0
+    assert "ended" in ground.log()
+    assert "status=200" in ground.log()
+    assert ground.token not in ground.log()
+    assert "/v1/" not in ground.log()

@@ -1,0 +1,261 @@
+"""The webhook as a process of its own, which the real API server calls over TLS."""
+
+import os
+import secrets
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.fixtures.certificates import Authority
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+CLUSTER_NAME = "e2e"
+EVENKEEL = (sys.executable, "-m", "cli.main")
+STARTING = 60.0
+
+
+class Webhook:
+    """``evenkeel serve`` at work."""
+
+    def __init__(self, folder: Path, authority: Authority, token: str, kubeconfig: Path) -> None:
+        certificate, key = authority.issue("webhook", "127.0.0.1").write(folder, "server")
+        self.log = folder / f"serve-{secrets.token_hex(4)}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [
+                    *EVENKEEL,
+                    *("serve", "--port", "0", "--bind", "127.0.0.1"),
+                    *("--tls-cert", certificate, "--tls-key", key),
+                    *("--kubeconfig", kubeconfig, "--cluster-name", CLUSTER_NAME),
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"EVENKEEL_WEBHOOK_TOKEN": token},  # noqa: TID251 - a child's
+                cwd=ROOT,
+            )
+        self.port = self._port()
+
+    def _port(self) -> int:
+        """The port that it took, once it says so."""
+        give_up = time.monotonic() + STARTING
+        while time.monotonic() < give_up and self.process.poll() is None:
+            for line in self.log.read_text().splitlines():
+                if "serves https on port" in line:
+                    return int(line.rpartition(" ")[2])
+            time.sleep(0.05)  # noqa: TID251 - another process has its own clock
+        raise AssertionError(f"it did not start: {self.log.read_text()}")
+
+    def stop(self) -> int:
+        """End it as a kubelet would; its exit code."""
+        self.process.terminate()
+        try:
+            return self.process.wait(15)
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Take it away."""
+        self.process.kill()
+        self.process.wait(15)
+
+
+class Relay:
+    """A port that leads to several others in turn, as a load balancer does."""
+
+    def __init__(self, ports: Sequence[int]) -> None:
+        self._ports = ports
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port: int = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more."""
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+    def _accept(self) -> None:
+        turn = 0
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                port = self._ports[turn % len(self._ports)]
+                turn += 1
+                threading.Thread(target=self._relay, args=(client, port), daemon=True).start()
+
+    def _relay(self, client: socket.socket, port: int) -> None:
+        with (
+            client,
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", port)) as server,
+            selectors.DefaultSelector() as ready,
+        ):
+            ready.register(client, selectors.EVENT_READ, server)
+            ready.register(server, selectors.EVENT_READ, client)
+            while True:
+                for key, _ in ready.select(60):
+                    part = key.fileobj.recv(65536)  # type: ignore[union-attr] # a socket
+                    if not part:
+                        return
+                    key.data.sendall(part)
+
+
+class Ground:
+    """A managed namespace with spot and on-demand nodes, on an API server with the webhook."""
+
+    def __init__(self, control_plane: ControlPlane, namespace: str, folder: Path) -> None:
+        self.control_plane = control_plane
+        self.namespace = namespace
+        self.folder = folder
+        self.authority = Authority()
+        self.token = secrets.token_hex(32)
+        self.webhooks: list[Webhook] = []
+        self._relays: list[Relay] = []
+
+    def close(self) -> None:
+        """Take away what is not the namespace's."""
+        self.control_plane.kubectl(
+            *("delete", "mutatingwebhookconfiguration", "evenkeel", "--ignore-not-found")
+        )
+        self.control_plane.kubectl(
+            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/claim-of")
+        )
+        for relay in self._relays:
+            relay.close()
+        for webhook in self.webhooks:
+            webhook.kill()
+            sys.stdout.write(webhook.log.read_text())
+
+    # The webhook.
+
+    def serve(self, processes: int = 1) -> None:
+        """Start the webhook, and tell the API server of it."""
+        for _ in range(processes):
+            kubeconfig = self.control_plane.kubeconfig
+            self.webhooks.append(Webhook(self.folder, self.authority, self.token, kubeconfig))
+        port = self.webhooks[0].port
+        if processes > 1:
+            self._relays.append(Relay([each.port for each in self.webhooks]))
+            port = self._relays[-1].port
+        self.configure(port)
+
+    def configure(self, port: int) -> None:
+        """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
+        authority = self.folder / "ca.crt"
+        authority.write_text(self.authority.certificate)
+        url = f"https://127.0.0.1:{port}/v1/{self.token}"
+        printed = subprocess.run(
+            [*EVENKEEL, "webhook-config", "--url", url, "--ca", authority],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            cwd=ROOT,
+        ).stdout
+        configuration = yaml.safe_load(printed)
+        (webhook,) = configuration["webhooks"]
+        webhook["namespaceSelector"]["matchExpressions"].append(
+            {
+                "key": "kubernetes.io/metadata.name",
+                "operator": "In",
+                "values": [self.namespace],
+            }
+        )
+        self.control_plane.request(
+            "POST",
+            "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+            configuration,
+        )
+        self.wait_for("the API server to ask the webhook", self._is_asked)
+
+    def _is_asked(self) -> bool:
+        """Whether a review arrives: the API server takes up a configuration when it likes."""
+        probe = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"generateName": "probe-", "namespace": self.namespace},
+            "spec": {"containers": [{"name": "main", "image": "main"}]},
+        }
+        self.control_plane.request(
+            "POST", f"api/v1/namespaces/{self.namespace}/pods?dryRun=All", probe
+        )
+        return any("pod " in each.log.read_text() for each in self.webhooks)
+
+    def log(self) -> str:
+        """What all webhooks wrote."""
+        return "".join(webhook.log.read_text() for webhook in self.webhooks)
+
+    # The cluster.
+
+    def add_nodes(self, *, spot: int = 3, on_demand: int = 2, **options: Any) -> None:
+        """Add nodes with room for all."""
+        kinds = [("spot", True)] * spot + [("demand", False)] * on_demand
+        nodes = [
+            (f"{self.namespace}-{kind}-{number}", is_spot)
+            for number, (kind, is_spot) in enumerate(kinds)
+        ]
+        for name, is_spot in nodes:
+            taints = options.get("taints", ()) if is_spot else ()
+            self.control_plane.add_node(
+                name, spot=is_spot, cpu="64", pods=200, wait=False, taints=taints
+            )
+        for name, _ in nodes:
+            self.control_plane.wait_for_node(name)
+
+    def apply(self, manifest: dict[str, Any]) -> None:
+        """Apply a manifest in the namespace."""
+        manifest["metadata"]["namespace"] = self.namespace
+        self.control_plane.apply(manifest)
+
+    def scale(self, kind: str, name: str, replicas: int) -> None:
+        """Set a workload's replicas."""
+        body = {"spec": {"replicas": replicas}}
+        self.control_plane.merge("apps/v1", kind, name, body, self.namespace)
+
+    def pods(self) -> list[dict[str, Any]]:
+        """The pods that nobody has told to go."""
+        found = self.control_plane.items("v1", "Pod", self.namespace)
+        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def settled(self, number: int) -> list[dict[str, Any]]:
+        """The pods, once there are exactly so many and all have a node."""
+
+        def look() -> list[dict[str, Any]] | None:
+            pods = self.pods()
+            done = len(pods) == number and all(pod["spec"].get("nodeName") for pod in pods)
+            return pods if done else None
+
+        return self.wait_for(f"{number} pods on nodes", look)
+
+    def wait_for[T](self, what: str, probe: Callable[[], T | None]) -> T:
+        """Ask until the answer is truthy; a machine that others use takes its time."""
+        return self.control_plane.wait_for(what, probe, seconds=90)
+
+
+def on_demand(pods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that run on on-demand nodes."""
+    return [pod for pod in pods if "-demand-" in pod["spec"]["nodeName"]]
+
+
+@contextmanager
+def opened(control_plane: ControlPlane, namespace: str, folder: Path) -> Iterator[Ground]:
+    """A ground, and at the end nothing of it outside the namespace."""
+    labels = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
+    control_plane.merge("v1", "Namespace", namespace, labels)
+    control_plane.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "evenkeel-system"}}
+    )
+    ground = Ground(control_plane, namespace, folder)
+    try:
+        yield ground
+    finally:
+        ground.close()
