@@ -1,10 +1,14 @@
 """Watches that break, expire, lie about deletions, or show pods twice."""
 
+from typing import Any
+
 import pytest
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.model import names
-from evenkeel.model.request import List, Request
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Request, Selection
+from evenkeel.ports import Reply
 from simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import Manifest, bare_pod, budget, deployment
@@ -148,3 +152,27 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_ends_the_invocatio
     assert scene.story("late")[0].split(" ", 1)[1] == "wait BarePod"
     assert scene.gone_at("late") == 79.9
     assert scene.lowest("web") == 4
+
+
+def test_a_watch_that_is_refused_is_told(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody forgot a right: without the pods in view nothing is handed over."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    watch = SimulatedSession.watch
+
+    def refuse_pods(session: SimulatedSession, selection: Selection[Any]) -> None:
+        if selection.kind is not Pod:
+            watch(session, selection)
+            return
+        error = ForbiddenError("pods is forbidden: cannot watch resource")
+        session._deliver(Reply(List(selection), error=error))
+
+    monkeypatch.setattr(SimulatedSession, "watch", refuse_pods)
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
+    assert len(scene.recorder.values["WatchesRefused"]) >= 2

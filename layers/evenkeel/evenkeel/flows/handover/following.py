@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
@@ -11,7 +12,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, Get, List, Listing, Relisted, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Cluster, Reply, Session
@@ -31,6 +32,7 @@ class Follower:
         self._followed: set[str] = set()
         self._unseen: dict[object, frozenset[str]] = {}
         self._gathered = set(view.dooms)
+        self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
         self._node_reads: dict[int, Get[Node]] = {}  # by id
@@ -44,11 +46,19 @@ class Follower:
 
     def follow(self) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
-        self._session.watch(selections.MARKED_NODES)
+        self._watch(selections.MARKED_NODES)
         self._selects[selections.RELEASED_PODS] = lambda pod: pod.bears_release
         self._unseen[selections.RELEASED_PODS] = frozenset()
-        self._session.watch(selections.RELEASED_PODS)
+        self._watch(selections.RELEASED_PODS)
         self._follow_hashes()
+
+    def watches(self, request: Request) -> bool:
+        """Whether a request is the list that a watch of its own begins with."""
+        return isinstance(request, List) and request.selection in self._watched
+
+    def _watch(self, selection: Selection[Any]) -> None:
+        self._watched.add(selection)
+        self._session.watch(selection)
 
     @property
     def pod_watches(self) -> Collection[object]:
@@ -186,8 +196,8 @@ class Follower:
         )
         replica_sets = selections.replica_sets_of_hashes(hashes)
         self._unseen |= {selection: hashes, replica_sets: hashes}
-        self._session.watch(selection)
-        self._session.watch(replica_sets)
+        self._watch(selection)
+        self._watch(replica_sets)
 
     def _first_seen(self, hashes: Collection[str]) -> set[str]:
         """The controllers of the pods of these hashes: now they can be counted."""

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
+from evenkeel.errors import ClusterError
 from evenkeel.flows.handover.approving import Approvals
 from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.nodes import NodeKeeper
@@ -17,7 +18,7 @@ from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.request import Relisted
+from evenkeel.model.request import Relisted, Request
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
 from evenkeel.settings import HandoverSettings
 
@@ -126,12 +127,20 @@ class Reconciler:
         """Show an arrival to everybody who may wait for it."""
         self._approvals.arrived(arrival, self._clock.now())
         if isinstance(arrival, Reply):
+            if arrival.error is not None and self._follower.watches(arrival.request):
+                self._tell_blindness(arrival.request, arrival.error)
             self._follower.heard(arrival)
             self._follower.news |= self._writer.heard(arrival)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
             self._urgent |= self._follower.take_news()  # all is seen, and nothing planned on it
+
+    def _tell_blindness(self, request: Request, error: ClusterError) -> None:
+        """Nobody else says it: what is not seen is only waited for, up to its last moment."""
+        recorder = self._teller.recorder
+        recorder.counted("WatchesRefused")
+        recorder.noted(f"nothing is seen of {request}: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
         """Plan anew for whatever there is news of, and for whatever is due.
