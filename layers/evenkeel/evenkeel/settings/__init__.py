@@ -6,7 +6,6 @@ look like. Nothing else reads the environment.
 
 import base64
 import binascii
-import math
 import os
 import re
 import uuid
@@ -17,6 +16,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from evenkeel.errors import SettingsError
+from evenkeel.settings.values import seconds, share, switch, text, whole
 
 CLUSTER_NAME: Final = "EVENKEEL_CLUSTER_NAME"
 CLUSTER_ENDPOINT: Final = "EVENKEEL_CLUSTER_ENDPOINT"
@@ -84,8 +84,8 @@ class ConnectionSettings:
             cluster_name=_cluster_name(environ),
             endpoint=_endpoint(environ),
             certificate_authority=_certificate(environ),
-            region=_text(environ, REGION, "a region such as eu-central-1; Lambda sets it"),
-            parallel=_whole(environ, PARALLEL, default=32, lowest=1, highest=256),
+            region=text(environ, REGION, "a region such as eu-central-1; Lambda sets it"),
+            parallel=whole(environ, PARALLEL, default=32, lowest=1, highest=256),
         )
 
 
@@ -160,19 +160,19 @@ class HandoverSettings:
         return cls(
             mode=_mode(environ),
             cluster_name=_cluster_name(environ),
-            window=_whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
-            work=_seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
-            pause=_seconds(environ, PAUSE, timedelta(), timedelta(), timedelta(seconds=60)),
-            rebalance_share=_share(environ, REBALANCE_SHARE, default=0.10),
+            window=whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
+            work=seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
+            pause=seconds(environ, PAUSE, timedelta(), timedelta(), timedelta(seconds=60)),
+            rebalance_share=share(environ, REBALANCE_SHARE, default=0.10),
             rebalance_expiry=_rebalance_expiry(environ),
-            load_balancer_lead=_seconds(
+            load_balancer_lead=seconds(
                 environ,
                 LOAD_BALANCER_LEAD,
                 timedelta(seconds=60),
                 timedelta(),
                 timedelta(seconds=120),
             ),
-            do_out_of_service=_switch(environ, OUT_OF_SERVICE, default=True),
+            do_out_of_service=switch(environ, OUT_OF_SERVICE, default=True),
             wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
             holder=environ.get(LOG_STREAM, "").strip() or _unique_holder(),
         )
@@ -203,14 +203,14 @@ class PlacementSettings:
             cluster_name=_cluster_name(environ),
             tokens=_tokens(environ),
             everywhere=_everywhere(environ),
-            claim_expiry=_seconds(
+            claim_expiry=seconds(
                 environ,
                 CLAIM_EXPIRY,
                 timedelta(seconds=1.5),
                 timedelta(seconds=0.1),
                 timedelta(seconds=60),
             ),
-            counting=_seconds(
+            counting=seconds(
                 environ,
                 COUNTING,
                 LONGEST_COUNTING,
@@ -223,7 +223,7 @@ class PlacementSettings:
 def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:
     """One token or two. What is wrong with them is told, they themselves never are."""
     what = "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated"
-    tokens = tuple(part.strip() for part in _text(environ, WEBHOOK_TOKEN, what).split(","))
+    tokens = tuple(part.strip() for part in text(environ, WEBHOOK_TOKEN, what).split(","))
     if len(tokens) > 2 or not all(_is_token(token) for token in tokens):
         raise SettingsError(f"{WEBHOOK_TOKEN} is too short or malformed: it should be {what}")
     return tokens
@@ -243,19 +243,12 @@ def _everywhere(environ: Mapping[str, str]) -> bool:
     return value == "all"
 
 
-def _text(environ: Mapping[str, str], name: str, what: str) -> str:
-    value = environ.get(name, "").strip()
-    if not value:
-        raise SettingsError(f"{name} is not set: it should be {what}")
-    return value
-
-
 def _cluster_name(environ: Mapping[str, str]) -> str:
-    return _text(environ, CLUSTER_NAME, "the name of the EKS cluster")
+    return text(environ, CLUSTER_NAME, "the name of the EKS cluster")
 
 
 def _mode(environ: Mapping[str, str]) -> Mode:
-    value = _text(environ, MODE, "observe or act")
+    value = text(environ, MODE, "observe or act")
     try:
         return Mode(value.lower())
     except ValueError:
@@ -265,7 +258,7 @@ def _mode(environ: Mapping[str, str]) -> Mode:
 def _endpoint(environ: Mapping[str, str]) -> str:
     """Only https: a token travels there."""
     what = "the cluster's endpoint, https://..."
-    value = _text(environ, CLUSTER_ENDPOINT, what)
+    value = text(environ, CLUSTER_ENDPOINT, what)
     if not value.startswith("https://"):
         raise SettingsError(f"{CLUSTER_ENDPOINT} is {value!r}: it should be {what}")
     return value.rstrip("/")
@@ -274,7 +267,7 @@ def _endpoint(environ: Mapping[str, str]) -> str:
 def _queue_url(environ: Mapping[str, str], name: str) -> str:
     """Plain http too, which stand-ins for SQS use; requests are signed either way."""
     what = "the queue's URL, https://sqs.<region>.amazonaws.com/<account>/<name>"
-    value = _text(environ, name, what)
+    value = text(environ, name, what)
     if not value.startswith(("https://", "http://")):
         raise SettingsError(f"{name} is {value!r}: it should be {what}")
     return value
@@ -282,12 +275,12 @@ def _queue_url(environ: Mapping[str, str], name: str) -> str:
 
 def _certificate(environ: Mapping[str, str]) -> str:
     what = "the cluster's certificate authority, in base64 as `aws eks describe-cluster` shows it"
-    value = _text(environ, CLUSTER_CA, what)
+    value = text(environ, CLUSTER_CA, what)
     try:
-        text = base64.b64decode(value, validate=True)
+        decoded = base64.b64decode(value, validate=True)
     except binascii.Error:
         raise SettingsError(f"{CLUSTER_CA} is not base64: it should be {what}") from None
-    if b"-----BEGIN CERTIFICATE-----" not in text:
+    if b"-----BEGIN CERTIFICATE-----" not in decoded:
         raise SettingsError(f"{CLUSTER_CA} holds no certificate: it should be {what}")
     return value
 
@@ -302,73 +295,12 @@ def _replay_source(environ: Mapping[str, str]) -> str:
     return value
 
 
-def _number(environ: Mapping[str, str], name: str, what: str) -> float | None:
-    text = environ.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        raise SettingsError(f"{name} is {text!r}: it should be {what}") from None
-    if not math.isfinite(value):
-        raise SettingsError(f"{name} is {text!r}: it should be {what}")
-    return value
-
-
-def _whole(
-    environ: Mapping[str, str], name: str, *, default: int, lowest: int, highest: int
-) -> int:
-    what = f"a whole number from {lowest} to {highest}"
-    value = _number(environ, name, what)
-    if value is None:
-        return default
-    if value != int(value) or not lowest <= value <= highest:
-        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
-    return int(value)
-
-
-def _share(environ: Mapping[str, str], name: str, *, default: float) -> float:
-    what = "a share from 0 to 1, such as 0.1"
-    value = _number(environ, name, what)
-    if value is None:
-        return default
-    if not 0 <= value <= 1:
-        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
-    return value
-
-
-def _seconds(
-    environ: Mapping[str, str],
-    name: str,
-    default: timedelta,
-    lowest: timedelta,
-    highest: timedelta,
-) -> timedelta:
-    low, high = lowest.total_seconds(), highest.total_seconds()
-    what = f"a number of seconds from {low:g} to {high:g}"
-    value = _number(environ, name, what)
-    if value is None:
-        return default
-    if not low <= value <= high:
-        raise SettingsError(f"{name} is {environ[name]!r}: it should be {what}")
-    return timedelta(seconds=value)
-
-
 def _rebalance_expiry(environ: Mapping[str, str]) -> timedelta:
     """EC2 repeats no recommendation, so a day is already more than one is worth."""
-    return _seconds(
+    return seconds(
         environ,
         REBALANCE_EXPIRY,
         timedelta(minutes=15),
         timedelta(minutes=1),
         timedelta(days=1),
     )
-
-
-def _switch(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
-    value = environ.get(name, "").strip().lower()
-    if not value:
-        return default
-    if value not in ("true", "false"):
-        raise SettingsError(f"{name} is {environ[name]!r}: it should be true or false")
-    return value == "true"
