@@ -2,10 +2,9 @@
 
 import signal
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -18,13 +17,7 @@ from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.errors import ClusterError
-from evenkeel.flows.placement.claims import sweep
-from evenkeel.ports import Cluster
 from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
-
-SWEEPING: Final = timedelta(minutes=1)
-"""Between two sweeps of claims that are of no use any more."""
 
 
 @click.command(short_help="Serve the webhook that places new pods.")
@@ -93,7 +86,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         doing = "places" if mode is Mode.ACT else "observes"
         log.say(f"{doing} pods of the cluster at {facts.server} ({target})")
         log.say(f"serves https on port {server.server_address[1]}")
-        _run(server, cluster, log, sweeps=mode is Mode.ACT)
+        _run(server, log)
     return 0
 
 
@@ -101,7 +94,7 @@ def _facts(method: str, status: int, seconds: float) -> dict[str, object]:
     return {"method": method, "status": status, "ms": round(seconds * 1000)}
 
 
-def _run(server: WebhookServer, cluster: Cluster, log: LineRecorder, *, sweeps: bool) -> None:
+def _run(server: WebhookServer, log: LineRecorder) -> None:
     """Serve until somebody asks for the end."""
     asked = Event()
 
@@ -112,21 +105,8 @@ def _run(server: WebhookServer, cluster: Cluster, log: LineRecorder, *, sweeps: 
         signal.signal(number, ask)
     serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
     serving.start()
-    while not asked.wait(SWEEPING.total_seconds()):
-        if sweeps:
-            _sweep(cluster, log)
+    asked.wait()
     log.say("ends when the requests under way are answered")
     if not server.end():
         raise UnmetError("a request was not answered in time: its pod passes as it is")
     log.say("ended")
-
-
-def _sweep(cluster: Cluster, log: LineRecorder) -> None:
-    try:
-        swept = sweep(cluster, SystemClock())
-    except ClusterError as error:
-        log.noted(f"claims could not be swept: {error}")
-    else:
-        if swept:
-            log.noted(f"swept {swept} claims that are of no use any more")
-    log.flush()

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.flows.placement.claims import sweep
+from evenkeel.model.request import List, Selection
+from evenkeel.model.surroundings import Lease
 from tests.unit.placement.scene import Scene, claims_a_place, failing, pod
 
 
@@ -157,6 +159,33 @@ def test_claims_that_are_of_no_use_are_swept() -> None:
     scene.create(scene.replica_set(5, "4"))
     scene.run()
     assert scene.split() == {"on-demand": 4, "spot": 1}
+
+
+def test_the_webhook_sweeps_now_and_then_and_forgives_what_goes_wrong() -> None:
+    scene = Scene()
+    owner = scene.replica_set(9, "3")
+    for _ in range(4):
+        scene.create(owner)
+    scene.run()
+    scene.clock.advance(timedelta(minutes=3))
+
+    def refuse(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection == Selection(
+            Lease, "evenkeel-system", labels="evenkeel.dev/claim-of"
+        ):
+            raise ForbiddenError("no")
+        return proceed()
+
+    again = scene.cluster.intercept(refuse)
+    scene.create(owner)
+    scene.run()
+    assert len(scene.claims()) == 3
+    again()
+    scene.clock.advance(timedelta(minutes=1))
+    scene.create(owner)
+    scene.run()
+    assert scene.claims() == []
+    assert scene.recorder.total("ClaimsSwept") == 3
 
 
 def test_a_rollout_gives_each_replica_set_its_part() -> None:

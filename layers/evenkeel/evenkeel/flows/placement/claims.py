@@ -22,8 +22,8 @@ SWEPT_AFTER: Final = timedelta(minutes=2)
 """A claim that old is of no use: its pod is there, or will never be. Nobody who looks at claims
 and pods at the same time can take one for the other by then."""
 
-MOST_SWEPT: Final = 200
-"""Claims that one sweep deletes."""
+MOST_SWEPT: Final = 30
+"""Claims that one sweep deletes: about as many as are asked at once."""
 
 _TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
 

@@ -15,6 +15,7 @@ from evenkeel.decisions.placement.scope import (
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
+from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.reading import Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
@@ -36,6 +37,11 @@ TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
 """How long one does not hear again of a floor that cannot be read: every pod meets it."""
 
 MOST_TOLD: Final = 1_000
+
+SWEEPING: Final = timedelta(minutes=1)
+"""Between two sweeps of old claims by one process, each for a pod that was quickly counted."""
+
+QUICKLY: Final = timedelta(milliseconds=500)
 
 _COUNTS: Final = {
     Capacity.ON_DEMAND: "PodsPlacedOnDemand",
@@ -78,6 +84,8 @@ class PlacementFlow:
         self._recorder = recorder
         self._lock = Lock()
         self._told: dict[tuple[str, str], datetime] = {}
+        self._cluster = cluster
+        self._swept = clock.now()
 
     def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
         """Place one pod. Whatever cannot be read leaves it as it is. Raises nothing of its own."""
@@ -127,6 +135,7 @@ class PlacementFlow:
                     request.uid,
                     writes=self._acts and not request.dry_run,
                 )
+                self._sweep(now)
             case Chosen() as chosen:
                 place = Place(chosen)
         return self._apply(request, pod, around, place)
@@ -165,6 +174,20 @@ class PlacementFlow:
             )
         )
         return Outcome()
+
+    def _sweep(self, began: datetime) -> None:
+        """Once in a while take old claims away, if this pod has not waited long already."""
+        now = self._clock.now()
+        with self._lock:
+            if not self._acts or now - self._swept < SWEEPING or now - began > QUICKLY:
+                return
+            self._swept = now
+        try:
+            swept = sweep(self._cluster, self._clock)
+        except ClusterError as error:
+            self._recorder.noted(f"old claims could not be swept: {error}")
+        else:
+            self._recorder.counted("ClaimsSwept", swept)
 
     def _warn(self, workload: Reference, problem: str, now: datetime) -> None:
         """Tell of a floor that cannot be read, once in a while."""

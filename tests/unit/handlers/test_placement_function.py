@@ -1,0 +1,118 @@
+"""The placement function as Lambda loads it: its environment, real sockets, HTTP API's events."""
+
+import base64
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import functions
+from evenkeel.errors import SettingsError
+from simulator.clock import SimulatedClock
+from simulator.event_source import Context
+from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
+from tests.fixtures.certificates import Authority
+
+TOKEN = "0123456789abcdef" * 4
+OWNER = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "name": "web-1",
+    "uid": "u1",
+    "controller": True,
+}
+
+
+@pytest.fixture
+def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """An API server as EKS makes them, and the environment that a deployment would have."""
+    logging.Logger.manager.loggerDict.pop("evenkeel", None)
+    authority = Authority(key_identifiers=False)
+    with serving(authority.server_context(tmp_path, "127.0.0.1")) as server:
+        settings = {
+            "EVENKEEL_MODE": "act",
+            "EVENKEEL_CLUSTER_NAME": "prod",
+            "EVENKEEL_CLUSTER_ENDPOINT": server.url,
+            "EVENKEEL_CLUSTER_CA": base64.b64encode(authority.certificate.encode()).decode(),
+            "EVENKEEL_WEBHOOK_TOKEN": TOKEN,
+            "AWS_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+        }
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def context() -> Context:
+    now = datetime.now(UTC)  # noqa: TID251 - the function has the real clock
+    return Context(SimulatedClock(now), now + timedelta(seconds=5), "request-1")
+
+
+def review() -> dict[str, Any]:
+    body = {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "r1",
+            "operation": "CREATE",
+            "resource": {"group": "", "version": "v1", "resource": "pods"},
+            "namespace": "shop",
+            "object": {
+                "metadata": {"generateName": "web-1-", "ownerReferences": [OWNER]},
+                "spec": {"containers": []},
+            },
+        },
+    }
+    return {
+        "version": "2.0",
+        "rawPath": f"/v1/{TOKEN}",
+        "headers": {"content-type": "application/json"},
+        "requestContext": {"http": {"method": "POST", "path": f"/v1/{TOKEN}"}},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+
+
+def managed(handler: Handler) -> None:
+    """A managed namespace with a ReplicaSet of one, all on on-demand."""
+    last = handler.path.partition("?")[0].rsplit("/", 1)[-1]
+    if last == "shop":
+        labels = {"evenkeel.dev/managed": "true"}
+        answer(200, {"metadata": {"name": "shop", "labels": labels}})(handler)
+    elif last == "web-1":
+        notes = {"evenkeel.dev/on-demand": "all"}
+        metadata = {"name": "web-1", "namespace": "shop", "uid": "u1", "annotations": notes}
+        answer(200, {"metadata": metadata, "spec": {"replicas": 1}})(handler)
+    else:
+        refusal(404, "NotFound", f"{last} not found")(handler)
+
+
+def test_it_names_what_is_missing_at_the_first_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVENKEEL_MODE", raising=False)
+    with pytest.raises(SettingsError, match="EVENKEEL_MODE is not set"):
+        functions.load("placement")(review(), None)
+
+
+def test_it_places_a_pod_and_logs_no_token(
+    api: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.script(always=managed)
+
+    answered = functions.load("placement")(review(), context())
+
+    assert answered["statusCode"] == 200
+    response = json.loads(answered["body"])["response"]
+    assert response["allowed"] is True
+    assert b"NotIn" in base64.b64decode(response["patch"])
+    assert all(seen.headers["Authorization"].startswith("Bearer k8s-aws-v1.") for seen in api.seen)
+    out = capsys.readouterr().out
+    lines = [json.loads(line) for line in out.splitlines()]
+    (decision,) = (line for line in lines if "decision" in line)
+    assert decision["decision"]["reason"] == "AllInFloor"
+    assert decision["function_request_id"] == "request-1"
+    assert TOKEN not in out
