@@ -17,7 +17,7 @@ def keeper(*, settled: bool = True) -> MarginKeeper:
 
 
 def test_the_pods_of_all_controllers_count() -> None:
-    assert keeper().margins(NOW) == {SOON: Margin(seconds(2), seconds(1))}
+    assert keeper().margins(NOW) == {SOON: Margin(seconds(1), seconds(1))}
 
 
 def test_there_are_none_before_all_was_seen() -> None:
@@ -33,8 +33,8 @@ def test_pods_are_counted_anew_every_second() -> None:
     made.forget("default/api")
     made.forget("default/none")
     made.see("default/web", {SOON: Going(everybody=75, unreplaced=0)})
-    assert made.margins(NOW + seconds(0.9)) == {SOON: Margin(seconds(2), seconds(1))}
-    assert made.margins(NOW + seconds(1)) == {SOON: Margin(seconds(1), seconds(0))}
+    assert made.margins(NOW + seconds(0.9)) == {SOON: Margin(seconds(1), seconds(1))}
+    assert made.margins(NOW + seconds(1)) == {SOON: Margin(seconds(0.5), seconds(0))}
 
 
 def test_what_has_outlived_its_deadline_is_in_nobodys_way() -> None:

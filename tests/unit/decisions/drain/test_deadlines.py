@@ -139,7 +139,7 @@ def test_a_margin_is_what_the_evictions_with_the_same_deadline_need(
     pods: int, expected: int
 ) -> None:
     going = {IN_120_S: Going(everybody=pods, unreplaced=0)}
-    assert count_margins(going, 150.0) == {IN_120_S: Margin(seconds(expected), seconds(0))}
+    assert count_margins(going) == {IN_120_S: Margin(seconds(expected), seconds(0))}
 
 
 def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
@@ -147,7 +147,7 @@ def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_othe
 ):
     later = IN_120_S + seconds(60)
     going = {later: Going(600, 150), IN_120_S: Going(300, 300)}
-    assert count_margins(going, 150.0) == {
-        IN_120_S: Margin(seconds(2), seconds(2)),
-        later: Margin(seconds(6), seconds(3)),
+    assert count_margins(going) == {
+        IN_120_S: Margin(seconds(4), seconds(4)),
+        later: Margin(seconds(6), seconds(6)),
     }

@@ -287,7 +287,7 @@ def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> 
 
 
 def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
-    margin = Margin(everybody=seconds(30), unreplaced=seconds(20))
+    margin = Margin(replaced=seconds(30), unreplaced=seconds(20))
     scene = Scene(replicas=2).moving("a").away("b")
     early, late = (scene.plan(LAST_MOMENT - seconds(before), margin=margin) for before in (21, 20))
     assert early.steps[0].verb is Verb.WAIT
@@ -298,7 +298,7 @@ def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
     scene = Scene(replicas=2).away("replaced", "waiting").elsewhere("new")
     turn = LAST_MOMENT - seconds(20)
     before, after, last = (
-        scene.plan(at, margin=Margin(everybody=seconds(20), unreplaced=seconds(5)))
+        scene.plan(at, margin=Margin(replaced=seconds(20), unreplaced=seconds(5)))
         for at in (turn - SECOND, turn, LAST_MOMENT - seconds(5))
     )
 

@@ -41,7 +41,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     def last_moment(self, pod: Pod, deadline: Deadline, *, is_replaced: bool = False) -> datetime:
         """When a pod goes, replacement or not: the earlier, the more others have to go too."""
         margin = self.margins.get(deadline.at, NO_MARGIN)
-        return deadline.last_moment(pod, margin.everybody if is_replaced else margin.unreplaced)
+        return deadline.last_moment(pod, margin.replaced if is_replaced else margin.unreplaced)
 
 
 def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:

@@ -6,9 +6,6 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.drain.deadlines import Going, Margins, count_margins
 from evenkeel.decisions.drain.refusal import TRIED_BEYOND
 
-EVICTIONS_PER_SECOND = 75.0
-"""What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
-
 COUNTED_FOR = timedelta(seconds=1)
 """How long a count of all pods is good."""
 
@@ -59,4 +56,4 @@ class MarginKeeper:
                     total[deadline] = Going(
                         so_far.everybody + number.everybody, so_far.unreplaced + number.unreplaced
                     )
-        return count_margins(total, EVICTIONS_PER_SECOND)
+        return count_margins(total)
