@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "demo": "cli.commands.demo",
     "replay": "cli.commands.replay",
     "explain": "cli.commands.explain",
+    "status": "cli.commands.status",
     "poll": "cli.commands.poll",
     "serve": "cli.commands.serve",
     "webhook-config": "cli.commands.webhook_config",

@@ -1,4 +1,4 @@
-"""``evenkeel pause | resume | cancel | explain`` against the real control plane."""
+"""``evenkeel pause | resume | cancel | explain | status`` against the real control plane."""
 
 import json
 import subprocess
@@ -101,3 +101,21 @@ def test_a_workload_of_the_cluster_is_explained(site: Site) -> None:
     assert (warning["way"], hint["way"]) == ("handover", "handover")
     assert any("the budget guarded allows that" in step for step in warning["steps"])
     assert f"It is on node {site.node_name('a')} (spot)." in found["facts"]
+
+
+def test_the_split_of_a_cluster_s_workloads_is_shown(site: Site) -> None:
+    site.add_nodes("a")
+    site.add_nodes("b", spot=False)
+    site.merge("v1", "Namespace", site.namespace, {"metadata": {"labels": {names.MANAGED: "true"}}})
+    web = deployment("web", 3)
+    web["metadata"].setdefault("annotations", {})[names.ON_DEMAND] = "all"
+    site.run(web)
+
+    done = evenkeel(site, "status", "-n", site.namespace, "-o", "json")
+
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["replicas"], row["onDemand"] + row["spot"]) == (3, 3)
+    assert row["floor"] == {"policy": "all", "replicas": 3}
+    assert row["survivors"] == row["onDemand"]
+    assert [each["reason"] for each in row["status"]] == (["BelowFloor"] if row["spot"] else [])

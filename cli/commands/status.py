@@ -1,0 +1,62 @@
+"""``evenkeel status``: which share of each workload is on on-demand nodes, and which should be."""
+
+from pathlib import Path
+
+import click
+
+from cli import console, options, tables, words
+from cli.reading import reading
+from cli.status import show
+from cli.status.gather import gather
+from cli.targets import Target
+from evenkeel.model import names
+
+
+@click.command(short_help="Show each workload's split over spot and on-demand nodes.")
+@options.cluster
+@options.snapshot
+@click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
+@options.namespaces
+@options.output("table", "wide", "json", "yaml")
+def status(
+    *,
+    context: str | None,
+    kubeconfig: Path | None,
+    snapshot: str | None,
+    built_in: bool,
+    namespace: str | None,
+    all_namespaces: bool,
+    output: str,
+) -> None:
+    """Show where every Deployment and StatefulSet stands against its floor.
+
+    FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
+    what would be left if every spot node died now. Nothing is written, whatever the cluster.
+    """
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
+        found = gather(cluster, searched)
+    table = show.table(found.standings)
+    if output in ("json", "yaml"):
+        tables.dump(table.data(), output)
+        return
+    out = console.standard_output()
+    if not found.standings:
+        out.print(f"There is no Deployment and no StatefulSet{_where(searched)}.")
+        return
+    table.show(out, wide=output == "wide")
+    for line in show.remedies(found.standings):
+        out.print(f"\n{line}.")
+    if found.unlabelled:
+        shown = ", ".join(map(words.short_node, found.unlabelled[:5]))
+        more = f" and {len(found.unlabelled) - 5} more" if len(found.unlabelled) > 5 else ""
+        which = words.counted(len(found.unlabelled), "node")
+        out.print(
+            f"\n{which} without a label of a capacity type count as on-demand: {shown}{more}."
+            f" A spot node that is not made by EKS or Karpenter has to be labelled"
+            f" {names.CAPACITY_LABELS[0]}={names.SPOT}."
+        )
+
+
+def _where(namespace: str) -> str:
+    return f" in namespace {namespace}" if namespace else ""

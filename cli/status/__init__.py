@@ -1,0 +1,1 @@
+"""``evenkeel status``: where every workload stands against its floor."""

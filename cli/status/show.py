@@ -1,0 +1,72 @@
+"""Where workloads stand, as a table."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from cli import words
+from cli.tables import Cell, Column, Table
+from evenkeel.decisions.floor.standing import Standing
+
+COLUMNS: Final = (
+    Column(key="workload", title="WORKLOAD"),
+    Column(key="replicas", title="REPLICAS", right=True),
+    Column(key="floor", title="FLOOR"),
+    Column(key="source", title="FROM", wide=True),
+    Column(key="managed", title="MANAGED", wide=True),
+    Column(key="onDemand", title="ON-DEMAND", right=True),
+    Column(key="spot", title="SPOT", right=True),
+    Column(key="waiting", title="WAITING", right=True, wide=True),
+    Column(key="released", title="MOVING", right=True, wide=True),
+    Column(key="survivors", title="SURVIVE", right=True),
+    Column(key="status", title="STATUS", wraps=True),
+)
+
+
+def table(standings: Sequence[Standing]) -> Table:
+    """One row per workload."""
+    return Table(COLUMNS, [_row(each) for each in standings])
+
+
+def remedies(standings: Sequence[Standing]) -> Sequence[str]:
+    """What to do, one line per workload of which replicas are at risk."""
+    return [
+        f"{words.workload_name(each.workload.reference)}: {remark.message}"
+        for each in standings
+        for remark in each.remarks
+        if remark.warning
+    ]
+
+
+def _row(standing: Standing) -> Sequence[Cell]:
+    floor = standing.floor.floor
+    wanted = f"{standing.wanted}" if str(floor) == f"{standing.wanted}" else ""
+    remarks = standing.remarks
+    status = [
+        {"reason": each.reason, "message": each.message, "warning": each.warning}
+        for each in remarks
+    ]
+    is_short = bool(standing.missing)
+    return (
+        Cell(words.workload_name(standing.workload.reference)),
+        _number(standing.replicas),
+        Cell(
+            wanted or f"{standing.wanted} ({floor})",
+            value={"policy": str(floor), "replicas": standing.wanted},
+        ),
+        Cell(standing.floor.source.value),
+        Cell("yes" if standing.is_managed else "no", value=standing.is_managed),
+        _number(standing.on_demand, "red" if is_short else ""),
+        _number(standing.spot),
+        _number(standing.waiting),
+        _number(standing.released),
+        _number(standing.survivors, "red" if standing.survivors < standing.wanted else ""),
+        Cell(
+            ", ".join(each.brief for each in remarks) or "as wanted",
+            "yellow" if any(each.warning for each in remarks) else "",
+            value=status,
+        ),
+    )
+
+
+def _number(number: int, style: str = "") -> Cell:
+    return Cell(str(number), style, value=number)

@@ -1,0 +1,150 @@
+"""Where a workload stands: how many of its replicas are where, against its floor."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from evenkeel.decisions.floor.source import FloorOf
+from evenkeel.model import names
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Deployment, StatefulSet
+
+type Workload = Deployment | StatefulSet
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """What is off, in a word or two, and what to do about it.
+
+    ``warning``: replicas are at risk because of it.
+    """
+
+    reason: str
+    brief: str
+    message: str
+    warning: bool = False
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """The replicas of a workload, counted by where they are.
+
+    ``on_demand`` and ``spot`` are its active pods that have a node, ``waiting`` those that have
+    none; ``released`` ones, which are being handed over, are in none of the three.
+    ``survivors`` are Ready on on-demand nodes: what would be left if every spot node died now.
+    ``why_waiting`` is the scheduler's word for one of those that wait.
+    """
+
+    workload: Workload
+    floor: FloorOf
+    is_managed: bool
+    on_demand: int = 0
+    spot: int = 0
+    waiting: int = 0
+    released: int = 0
+    survivors: int = 0
+    why_waiting: str = ""
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas are asked for."""
+        return self.workload.spec.replicas
+
+    @property
+    def wanted(self) -> int:
+        """How many of them have to be on on-demand nodes."""
+        return self.floor.floor.of(self.replicas)
+
+    @property
+    def missing(self) -> int:
+        """How many of the floor are not on on-demand nodes."""
+        return max(0, self.wanted - self.on_demand)
+
+    @property
+    def surplus(self) -> int:
+        """How many more than its floor are on on-demand nodes."""
+        return max(0, self.on_demand - self.wanted)
+
+    @property
+    def remarks(self) -> Sequence[Remark]:
+        """What is off, worst first; nothing where all is as its owner wants it."""
+        found = []
+        if self.missing:
+            found.append(self._missing())
+        elif self.survivors < self.wanted:
+            down = self.wanted - self.survivors
+            message = f"{down} of its floor of {self.wanted} are not Ready: see their events"
+            found.append(Remark("FloorNotReady", f"{down} not Ready", message, warning=True))
+        if self.floor.problem:
+            brief = "floor unreadable"
+            found.append(Remark("FloorUnreadable", brief, self.floor.problem, warning=True))
+        if self.released:
+            message = f"{self.released} pods are being handed over: they leave when replaced"
+            found.append(Remark("Moving", f"{self.released} moving", message))
+        if self.surplus and self.is_managed:
+            message = (
+                f"{self.surplus} more than its floor of {self.wanted} are on on-demand nodes:"
+                " they go to spot as they are replaced, by a rollout or a scale-in"
+            )
+            found.append(Remark("AboveFloor", f"{self.surplus} above its floor", message))
+        return found
+
+    def _missing(self) -> Remark:
+        brief = f"{self.missing} below its floor"
+        start = f"{self.missing} of its floor of {self.wanted} are not on on-demand nodes"
+        if not self.is_managed:
+            reason, remedy = (
+                "NotManaged",
+                (
+                    ", for nobody places its pods: label the namespace"
+                    f" {names.MANAGED}=true, then restart its rollout"
+                ),
+            )
+        elif self.waiting:
+            why = f" ({self.why_waiting})" if self.why_waiting else ""
+            reason = "NoRoom"
+            remedy = f"; {self.waiting} wait for a node{why}: add on-demand capacity"
+        else:
+            reason, remedy = "BelowFloor", ": restart its rollout, and new pods are placed"
+        return Remark(reason, brief, f"{start}{remedy}", warning=True)
+
+
+def stand(
+    workload: Workload,
+    floor: FloorOf,
+    pods: Iterable[Pod],
+    nodes: Mapping[str, Node],
+    *,
+    is_managed: bool,
+) -> Standing:
+    """Count a workload's pods, owned and released; those on nodes that are not known wait."""
+    counts = dict.fromkeys(("on_demand", "spot", "waiting", "released", "survivors"), 0)
+    why = ""
+    for pod in pods:
+        node = nodes.get(pod.spec.node_name)
+        if not pod.active:
+            continue
+        if pod.released:
+            counts["released"] += 1
+        elif node is None:
+            counts["waiting"] += 1
+            why = why or _unschedulable(pod)
+        elif node.is_spot:
+            counts["spot"] += 1
+        else:
+            counts["on_demand"] += 1
+        counts["survivors"] += node is not None and not node.is_spot and pod.ready
+    return Standing(
+        workload=workload, floor=floor, is_managed=is_managed, why_waiting=why, **counts
+    )
+
+
+def _unschedulable(pod: Pod) -> str:
+    """What the scheduler says of a pod that it finds no node for."""
+    return next(
+        (
+            condition.message
+            for condition in pod.status.conditions
+            if condition.type == "PodScheduled" and condition.status == "False"
+        ),
+        "",
+    )

@@ -1,0 +1,107 @@
+"""``evenkeel status``: the split of every workload, for people and for programs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from cli.main import main
+from cli.status.gather import gather
+from evenkeel.model import names
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
+from tests.builders import NOW, seconds
+from tests.unit.handover.manifests import deployment, stateful_set
+
+
+def status(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["status", *arguments])
+
+
+def told(*arguments: str) -> dict[str, dict[str, Any]]:
+    rows = json.loads(status(*arguments, "-o", "json").stdout)
+    return {row["workload"]: row for row in rows}
+
+
+def test_every_deployment_and_stateful_set_has_a_row() -> None:
+    rows = told("--built-in")
+    assert rows["data/sts/postgres"]["floor"] == {"policy": "majority", "replicas": 2}
+    assert rows["data/sts/postgres"]["survivors"] == 0
+    assert rows["data/sts/postgres"]["status"][0]["reason"] == "NotManaged"
+    assert rows["shop/deploy/web"]["spot"] == 96
+    assert rows["shop/deploy/web"]["status"] == []
+    assert not any("/job/" in name or "/ds/" in name for name in rows)
+
+
+def test_a_namespace_is_enough() -> None:
+    assert {name.partition("/")[0] for name in told("--built-in", "-n", "data")} == {"data"}
+    assert status("--built-in", "-A", "-n", "data").exit_code == 2
+    empty = status("--built-in", "-n", "nothing")
+    assert empty.stdout == "There is no Deployment and no StatefulSet in namespace nothing.\n"
+    assert empty.exit_code == 0
+
+
+def test_what_is_off_and_what_to_do_stand_below_the_table() -> None:
+    shown = status("--built-in", "-n", "data")
+    assert shown.exit_code == 0
+    assert "2 below its floor" not in shown.stdout.splitlines()[0]
+    unfolded = " ".join(shown.stdout.split())
+    assert "data/sts/queue: 2 of its floor of 2 are not on on-demand nodes" in unfolded
+    assert "label the namespace evenkeel.dev/managed=true" in unfolded
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_wide_tells_more_and_yaml_says_the_same_as_json() -> None:
+    assert "MANAGED" in status("--built-in", "-o", "wide").stdout
+    assert "MANAGED" not in status("--built-in").stdout
+    rows = yaml.safe_load(status("--built-in", "-n", "data", "-o", "yaml").stdout)
+    assert rows == list(told("--built-in", "-n", "data").values())
+
+
+def test_two_clusters_at_once_are_one_too_many(tmp_path: Path) -> None:
+    result = status("--built-in", "--snapshot", str(tmp_path / "x.json"))
+    assert result.exit_code == 2
+    assert "more than one cluster is named" in result.stderr
+
+
+@pytest.fixture
+def cluster() -> SimulatedCluster:
+    made = SimulatedCluster(SimulatedClock(NOW))
+    made.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "name": "default",
+                "labels": {names.MANAGED: "true"},
+                "annotations": {names.ON_DEMAND: "1"},
+            },
+        },
+        deployment("web", 2),
+        stateful_set("db", 3),
+    )
+    return made
+
+
+def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
+    cluster: SimulatedCluster,
+) -> None:
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "bare-metal"},
+            "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "20"}},
+        }
+    )
+    cluster.clock.advance(seconds(20))
+    found = gather(cluster)
+    assert found.unlabelled == ["bare-metal"]
+    assert [(each.workload.name, each.wanted, each.on_demand) for each in found.standings] == [
+        ("db", 1, 3),
+        ("web", 1, 2),
+    ]
+    assert all(each.is_managed for each in found.standings)
