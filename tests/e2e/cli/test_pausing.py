@@ -106,7 +106,8 @@ def test_a_workload_of_the_cluster_is_explained(site: Site) -> None:
 def test_the_split_of_a_cluster_s_workloads_is_shown(site: Site) -> None:
     site.add_nodes("a")
     site.add_nodes("b", spot=False)
-    site.merge("v1", "Namespace", site.namespace, {"metadata": {"labels": {names.MANAGED: "true"}}})
+    managed = {"metadata": {"labels": {names.MANAGED: "true"}}}
+    site.control_plane.merge("v1", "Namespace", site.namespace, managed)
     web = deployment("web", 3)
     web["metadata"].setdefault("annotations", {})[names.ON_DEMAND] = "all"
     site.run(web)
