@@ -13,6 +13,7 @@ from cli.errors import BadInputError, UnmetError
 from cli.poll.log import LineRecorder
 from cli.serve.events import EventsByThread
 from cli.serve.server import WebhookServer, tls_context
+from cli.serve.sharing import SharingCluster
 from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
@@ -78,7 +79,8 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
 
     with target.connect(budget=WEBHOOK_REQUEST) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
-        handler = functions.placement(chosen, cluster, clock, Tee(events, log))
+        shared = SharingCluster(cluster)
+        handler = functions.placement(chosen, shared, clock, Tee(events, log))
         try:
             server = WebhookServer((bind, port), tls, handler, note)
         except OSError as error:

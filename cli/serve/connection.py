@@ -143,7 +143,7 @@ class Connection(BaseHTTPRequestHandler):
         for name, value in answer.get("headers", {"content-type": "text/plain"}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if status != 200 or self.server.is_ending:
+        if status != 200 or self.server.is_crowded:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)

@@ -11,8 +11,11 @@ from typing import Any, Final
 from cli.serve.connection import Connection
 from evenkeel.handlers import Handler
 
-MOST: Final = 256
+MOST: Final = 1024
 """Connections at a time; another one is closed at once, and the API server lets its pod pass."""
+
+MANY: Final = 512
+"""With more connections than that none is kept for a next request."""
 
 ENDING: Final = 5.0
 """Seconds that the requests under way have in the end."""
@@ -26,7 +29,7 @@ class WebhookServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 128
+    request_queue_size = 512
 
     def __init__(
         self, address: tuple[str, int], tls: ssl.SSLContext, handler: Handler, note: Note
@@ -37,11 +40,17 @@ class WebhookServer(ThreadingHTTPServer):
         self.note = note
         self.is_ending = False
         self._slots = BoundedSemaphore(MOST)
+        self._connections = 0
         self._idle = Condition()
         self._working = 0
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, Connection)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether connections should end after their request."""
+        return self.is_ending or self._connections > MANY
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -77,9 +86,13 @@ class WebhookServer(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection, and give its place back."""
+        with self._idle:
+            self._connections += 1
         try:
             super().process_request_thread(request, client_address)
         finally:
+            with self._idle:
+                self._connections -= 1
             self._slots.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cli.serve import connection
-from cli.serve.server import WebhookServer, tls_context
+from cli.serve.server import MANY, MOST, WebhookServer, tls_context
 from tests.fixtures.certificates import Authority
 
 PATH = "/v1/secret-path"
@@ -167,7 +167,7 @@ def test_slow_clients_block_nobody_and_are_sent_away(served: Served) -> None:
 def test_too_many_connections_are_closed_and_those_that_are_there_go_on(
     served: Served,
 ) -> None:
-    slots = [served.server._slots.acquire(blocking=False) for _ in range(256)]
+    slots = [served.server._slots.acquire(blocking=False) for _ in range(MOST)]
     assert all(slots)
     with socket.create_connection(served.address, timeout=3) as refused:
         assert refused.recv(1) == b""
@@ -175,6 +175,14 @@ def test_too_many_connections_are_closed_and_those_that_are_there_go_on(
     for _ in slots:
         served.server._slots.release()
     assert served.ask() == (200, "answered")
+
+
+def test_among_many_connections_none_is_kept(served: Served) -> None:
+    served.server._connections = MANY
+    made = served.connect()
+    made.request("POST", PATH, "{}")
+    assert made.getresponse().headers["Connection"] == "close"
+    made.close()
 
 
 def test_in_the_end_what_is_under_way_is_answered(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
@@ -36,14 +36,11 @@ class Place:
 class Counter:
     """Counts floors by live pods, and claims places until their pods are there."""
 
-    def __init__(
-        self, cluster: Cluster, clock: Clock, *, expiry: timedelta, patience: timedelta
-    ) -> None:
-        """``expiry`` of a claim without a pod; ``patience``: how long one admission may take."""
+    def __init__(self, cluster: Cluster, clock: Clock, *, expiry: timedelta) -> None:
+        """``expiry`` of a claim without a pod."""
         self._cluster = cluster
         self._clock = clock
         self._expiry = expiry
-        self._patience = patience
 
     def place(
         self,
@@ -52,16 +49,16 @@ class Counter:
         labels: dict[str, str] | None,
         holder: str,
         *,
+        give_up: datetime,
         writes: bool,
     ) -> Place:
         """Count the controller's floor, and claim a place of it where one is free.
 
         ``labels`` are the new pod's, ``holder`` what its claim is called. Where the claim cannot
-        be had in time, on-demand: restore moves what is too much, and nothing is too little.
+        be had before ``give_up``, on-demand: restore moves what is too much.
         ``writes`` False claims nothing and waits for nobody.
         """
         told = f"the floor is {wanted.floor} of {wanted.size}"
-        give_up = self._clock.now() + self._patience
         pause = FIRST_PAUSE
         problem = ""
         while True:

@@ -74,12 +74,13 @@ class PlacementFlow:
         """``acts`` False: decide and tell, but change no pod and claim nothing.
 
         ``everywhere``: namespaces take part without the label, too. ``patience`` is how long
-        counting may take for one pod.
+        one pod may take until it is counted, from when its review came.
         """
         self._acts = acts
         self._everywhere = everywhere
         self._reader = Reader(cluster, clock)
-        self._counter = Counter(cluster, clock, expiry=claim_expiry, patience=patience)
+        self._counter = Counter(cluster, clock, expiry=claim_expiry)
+        self._patience = patience
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -92,6 +93,7 @@ class PlacementFlow:
         again = placed_of(pod.metadata.annotations)
         if again is not None and self._was_placed(pod, again):
             return Outcome(_patch(pod, again))
+        began = self._clock.now()
         subject = pod.reference(request.namespace)
         left = left_by_itself(pod, request.namespace)
         if left is not None:
@@ -107,7 +109,7 @@ class PlacementFlow:
             left = Left("Paused", "Evenkeel is paused")
         if left is not None:
             return self._leave(subject, left, around.workload.reference)
-        return self._decide(request, pod, around)
+        return self._decide(request, pod, around, began)
 
     def _was_placed(self, pod: NewPod, note: Placed) -> bool:
         """Whether the API server asks again about a pod that was placed a moment ago."""
@@ -115,7 +117,9 @@ class PlacementFlow:
         known = controller_kind(pod) is not None
         return self._acts and known and note.is_of_this_admission(now)
 
-    def _decide(self, request: AdmissionRequest, pod: NewPod, around: Surroundings) -> Outcome:
+    def _decide(
+        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, began: datetime
+    ) -> Outcome:
         now = self._clock.now()
         share = share_of(
             pod,
@@ -133,9 +137,10 @@ class PlacementFlow:
                     around.controller,
                     pod.metadata.labels,
                     request.uid,
+                    give_up=began + self._patience,
                     writes=self._acts and not request.dry_run,
                 )
-                self._sweep(now)
+                self._sweep(began)
             case Chosen() as chosen:
                 place = Place(chosen)
         return self._apply(request, pod, around, place)
