@@ -45,6 +45,21 @@ def test_the_place_of_a_pod_that_is_gone_is_free_again() -> None:
     assert scene.split() == {"on-demand": 3, "spot": 7}
 
 
+def test_a_pod_on_its_way_out_holds_no_place() -> None:
+    scene = Scene()
+    owner = scene.replica_set(2, "1")
+    scene.create(owner)
+    scene.run()
+    (leaving,) = scene.pods()
+    key = ("shop", leaving["metadata"]["name"])
+    scene.cluster.server.patch("Pod", key, {"metadata": {"finalizers": ["example.com/slow"]}})
+    scene.delete(leaving)
+    scene.clock.advance(timedelta(seconds=2))
+    scene.create(owner)
+    scene.run()
+    assert scene.split() == {"on-demand": 1}
+
+
 def test_a_webhook_that_starts_anew_counts_on() -> None:
     scene = Scene()
     owner = scene.replica_set(10, "4")
@@ -116,8 +131,10 @@ def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
         return result
 
     scene.cluster.intercept(lose)
+    began = scene.clock.now()
     scene.create(owner)
     scene.run()
+    assert scene.clock.now() - began < timedelta(seconds=0.5)
     assert scene.split() == {"on-demand": 1}
     assert scene.recorder.total("PlacementsNotCounted") == 0
     assert len(scene.claims()) == 1
