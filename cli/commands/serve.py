@@ -73,9 +73,9 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         raise BadInputError(f"{tls_cert} and {tls_key} do not go together: {error}") from None
 
     def note(client: str, method: str, status: int, seconds: float) -> None:
-        log.noted(
-            "answered" if status else "gave up", client=client, **_facts(method, status, seconds)
-        )
+        told = {"method": method, "status": status, "ms": round(seconds * 1000)}
+        log.noted("answered" if status else "gave up", client=client, **told)
+        log.flush()
 
     with target.connect(budget=WEBHOOK_REQUEST) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
@@ -90,10 +90,6 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         log.say(f"serves https on port {server.server_address[1]}")
         _run(server, log)
     return 0
-
-
-def _facts(method: str, status: int, seconds: float) -> dict[str, object]:
-    return {"method": method, "status": status, "ms": round(seconds * 1000)}
 
 
 def _run(server: WebhookServer, log: LineRecorder) -> None:
