@@ -137,10 +137,10 @@ class Ground:
 
     # The webhook.
 
-    def serve(self, processes: int = 1) -> None:
-        """Start the webhook, and tell the API server of it."""
+    def serve(self, processes: int = 1, *, kubeconfig: Path | None = None) -> None:
+        """Start the webhook, with an administrator's rights or others; tell the API server."""
+        kubeconfig = kubeconfig or self.control_plane.kubeconfig
         for _ in range(processes):
-            kubeconfig = self.control_plane.kubeconfig
             self.webhooks.append(Webhook(self.folder, self.authority, self.token, kubeconfig))
         port = self.webhooks[0].port
         if processes > 1:
