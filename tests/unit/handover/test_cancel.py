@@ -15,7 +15,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import cancel as cancelling
 from evenkeel.model import names
-from evenkeel.model.decision import Decision
+from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch, Request
@@ -181,3 +181,20 @@ def test_a_leaving_pod_is_left_to_leave(released: Scene) -> None:
 
     assert name not in {decision.subject.name for decision in made}
     assert len(made) == 2
+
+
+def test_what_lands_on_a_node_as_it_is_given_back_is_not_taken_for_doomed(scene: Scene) -> None:
+    """The watch of nodes may be a moment behind that of pods: so long the mark is still seen."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1")
+    scene.run(until=4)
+    change = {"spec": {"unschedulable": None, "taints": None}}
+    scene.cluster.server.patch("Node", ("", "s1"), change)
+    scene.run(until=4.6)
+    assert len(scene.pods("web", "s1")) == 6
+    cancel(scene)
+    scene.run(until=40)
+    assert len(scene.recorder.with_verb(Verb.RELEASE)) == 3
