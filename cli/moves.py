@@ -46,6 +46,7 @@ REASONS: Final[Mapping[str, str]] = {
     "CannotBeReplaced": "no replacement could be made",
     "ReplacementPending": "its replacement was not available in time",
     "TooLateForHandover": "too little time was left for a handover",
+    "LandedAfterCordon": "it had landed on its node in spite of the cordon",
     "BudgetRefusedAtLastMoment": "its budget refused to the end",
     "Protected": "an annotation forbids voluntary moves",
 }
@@ -54,7 +55,9 @@ REASONS: Final[Mapping[str, str]] = {
 BROKEN_AT_ONCE: Final = frozenset({"Recreate", "SingleNodeVolume", "ForeignController"})
 """Reasons for which a pod goes before its replacement comes, and does not wait for a turn."""
 
-UNREPLACED: Final = frozenset({"ReplacementPending", "CannotBeReplaced", "TooLateForHandover"})
+UNREPLACED: Final = frozenset(
+    {"ReplacementPending", "CannotBeReplaced", "TooLateForHandover", "LandedAfterCordon"}
+)
 """Reasons for which the scheduler or a controller may know more."""
 
 NO_WARNING: Final = "its node left no time for anything else"

@@ -198,3 +198,20 @@ def test_what_lands_on_a_node_as_it_is_given_back_is_not_taken_for_doomed(scene:
     cancel(scene)
     scene.run(until=40)
     assert len(scene.recorder.with_verb(Verb.RELEASE)) == 3
+
+
+def test_what_lands_on_a_marked_node_that_was_uncordoned_by_hand_is_not_moved_without_end(
+    scene: Scene,
+) -> None:
+    """Each replacement lands where the pod before it was: only some of them are tried."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1")
+    scene.run(until=2)
+    change = {"spec": {"unschedulable": None, "taints": None}}
+    scene.cluster.server.patch("Node", ("", "s1"), change)
+    scene.run(until=80)
+    assert 3 * 4 <= len(scene.recorder.with_verb(Verb.RELEASE)) <= 3 * 7
+    assert scene.lowest("web") == 3

@@ -71,6 +71,11 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Whether the node may well live on (a rebalance recommendation)."""
         return self.kind is NoticeKind.REBALANCE
 
+    @property
+    def drained_since(self) -> datetime | None:
+        """Since when nothing should land on the node; None while it is only noted."""
+        return None if self.cordoned_at is None else max(self.cordoned_at, self.since)
+
 
 class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A message of the wake-up queue: look at the cluster now.

@@ -130,10 +130,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     @property
     def ready_since(self) -> datetime | None:
         """When it became Ready; None while it is not (readiness gates are part of Ready)."""
-        for condition in self.status.conditions:
-            if condition.type == "Ready" and condition.status == "True":
-                return condition.last_transition_time or self.metadata.creation_timestamp
-        return None
+        return self._holds_since("Ready")
+
+    @property
+    def landed_at(self) -> datetime | None:
+        """When it got its node, in whole seconds; None while it has none, or nobody knows."""
+        return self._holds_since("PodScheduled")
 
     @property
     def ready(self) -> bool:
@@ -146,3 +148,10 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         if since is None or not self.active:
             return False
         return not min_ready_seconds or since + timedelta(seconds=min_ready_seconds) <= now
+
+    def _holds_since(self, condition_type: str) -> datetime | None:
+        """Since when a condition is true, at least since it was made; None while it is not."""
+        for condition in self.status.conditions:
+            if condition.type == condition_type and condition.status == "True":
+                return condition.last_transition_time or self.metadata.creation_timestamp
+        return None

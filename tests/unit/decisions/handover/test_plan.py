@@ -12,6 +12,7 @@ from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import (
     ROLL_BACK_LEAD,
     SHORTEST_HANDOVER,
+    SHORTEST_STAY,
     SHORTEST_VOLUNTARY,
     Rules,
     plan,
@@ -19,6 +20,7 @@ from evenkeel.decisions.handover.plan import (
 from evenkeel.decisions.plan import Plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
@@ -113,6 +115,12 @@ class Scene:
         margins = {notice.deadline: margin for notice in self.dooms.values()}
         rules = Rules(margins=margins, budgets=budgets)
         return plan(self.census(now), self._movers, rules)
+
+
+def landed_at(after: float) -> Condition:
+    """When the scheduler gave a pod its node."""
+    at = NOW + seconds(after)
+    return Condition(type="PodScheduled", status="True", last_transition_time=at)
 
 
 def told(decisions: Sequence[Decision]) -> list[tuple[str, Verb, str]]:
@@ -284,6 +292,40 @@ def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> 
     assert candidates(found) == ["a"]
     earlier = Scene().moving("a").plan()
     assert earlier.due == LAST_MOMENT - SHORTEST_HANDOVER
+
+
+@pytest.mark.parametrize("dooms", [DYING, HINTED])
+@pytest.mark.parametrize(("landed", "stays"), [(1, 2), (2, 2), (10, 10), (30, 30)])
+def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_already(
+    dooms: Mapping[str, NodeNotice], landed: int, stays: int
+) -> None:
+    scene = Scene(dooms).moving("a", conditions=[landed_at(landed)])
+    settled = NOW + seconds(landed + stays)
+    before = scene.plan(settled - seconds(0.1))
+    assert told(before.steps) == [("a", Verb.WAIT, "LandedAfterCordon")]
+    assert (before.steps[0].until, before.due) == (settled, settled)
+    assert candidates(before) == []
+    assert candidates(scene.plan(settled)) == ["a"]
+
+
+def test_who_landed_too_late_for_a_second_try_stays_to_its_last_moment() -> None:
+    scene = Scene().moving("a", conditions=[landed_at(60)])
+    found = scene.plan(NOW + seconds(61))
+    assert (found.steps[0].until, found.due) == (LAST_MOMENT, LAST_MOMENT)
+    assert told(scene.plan(LAST_MOMENT).steps) == [("a", Verb.EVICT, "LastMoment")]
+
+
+def test_who_was_there_before_the_cordon_need_not_settle() -> None:
+    assert candidates(Scene().moving("a", conditions=[landed_at(0)]).plan()) == ["a"]
+    assert candidates(Scene().moving("a").plan()) == ["a"]
+    assert SHORTEST_STAY > SECOND  # the API server cuts off less than that
+
+
+def test_a_warning_after_a_hint_begins_anew() -> None:
+    """It landed on a node that was cordoned for a hint; now the node dies."""
+    warned = builders.notice(cordoned_at=NOW - seconds(300))
+    found = Scene({"n1": warned}).moving("a", conditions=[landed_at(-100)]).plan()
+    assert candidates(found) == ["a"]
 
 
 def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:

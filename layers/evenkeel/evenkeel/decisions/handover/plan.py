@@ -25,6 +25,13 @@ SHORTEST_HANDOVER = timedelta(seconds=5)
 ROLL_BACK_LEAD = timedelta(seconds=4)
 """How long before its last moment an irreplaceable pod is put back into its ReplicaSet."""
 
+SHORTEST_STAY = timedelta(seconds=2)
+"""How long a pod stays at least that landed on its node in spite of the cordon.
+
+Most likely the cordon was just lifted, and the watch of nodes is a moment behind that of pods.
+The API server cuts the time of binding to whole seconds.
+"""
+
 SHORTEST_VOLUNTARY = timedelta(seconds=60)
 """A voluntary handover is not begun with less time than this before its deadline."""
 
@@ -200,6 +207,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
 
     - its last moment is here (evicted), or so near that a release would not help (waits);
     - its ReplicaSet cannot make pods: one release was enough to learn that;
+    - it landed there in spite of the cordon, and its replacement might do the same;
     - the move is voluntary and its workload rests after a failure, is in trouble with its
       budget, or too little time is left.
 
@@ -207,6 +215,7 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     """
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
+    settled = _settled_at(census, pod)
     if deadline.forced:
         last = rules.last_moment(pod, deadline)
         if census.now >= last:
@@ -215,6 +224,9 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
             return _wait(census, pod, "TooLateForHandover", last), last
         if failure is not None:
             return _wait(census, pod, "CannotBeReplaced", last), last
+        if settled is not None and census.now < settled:
+            until = min(settled, last)
+            return _wait(census, pod, "LandedAfterCordon", until), until
         return _candidate(census, pod, deadline), last - SHORTEST_HANDOVER
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
@@ -223,7 +235,24 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     if hold is not None:
         reason, message = hold
         return _decide(census, pod, Verb.LEAVE, reason, message), due
+    if settled is not None and census.now < settled:
+        due = next_due(census.now, due, settled)
+        return _wait(census, pod, "LandedAfterCordon", settled), due
     return _candidate(census, pod, deadline), due
+
+
+def _settled_at(census: Census, pod: Pod) -> datetime | None:
+    """From when on a pod may be released that landed on its node after the cordon.
+
+    Somebody lifted the cordon by hand and the mark stayed, or the pod tolerates every taint:
+    its replacement may well land there too. So each such generation stays for as long again as
+    the node is drained already, and there are few of them. None for all others.
+    """
+    since = census.dooms[pod.spec.node_name].drained_since
+    landed = pod.landed_at
+    if since is None or landed is None or landed <= since:
+        return None
+    return landed + max(SHORTEST_STAY, landed - since)
 
 
 def _candidate(census: Census, pod: Pod, deadline: Deadline) -> Candidate:

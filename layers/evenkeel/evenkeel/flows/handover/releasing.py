@@ -1,6 +1,6 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
@@ -13,12 +13,6 @@ from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
-
-SURE_AFTER = timedelta(seconds=1)
-"""How long a pod is looked at that landed on its node after the cordon, before it is released.
-
-Most likely the cordon was just lifted, and the watch of nodes is a moment behind that of pods.
-"""
 
 
 class Releases:
@@ -42,8 +36,6 @@ class Releases:
         self._writer = writer
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
-        self._landed_late: dict[str, datetime] = {}
-        self._now: datetime | None = None
 
     def release(self, now: datetime, kept: int) -> set[str]:
         """Release whose turn it is. The controllers that have to be planned for before that.
@@ -51,7 +43,6 @@ class Releases:
         Of the session's room so much is ``kept`` for others.
         """
         writer, stale = self._writer, set[str]()
-        self._now = now
         if writer.room == 0 or not self._plans.queues:
             return stale
         room = min(self._room_in_window(now), writer.room - kept)
@@ -91,16 +82,4 @@ class Releases:
         known = self._view.pods.get(pod.uid)
         if known is None or known.released or not known.active:
             return False  # news that are not planned for yet
-        if not self._is_sure(pod):
-            return False
         return self._writer.may_write(pod.uid) and self._follower.shows_all_of(hash_of(pod))
-
-    def _is_sure(self, pod: Pod) -> bool:
-        """Whether a pod's node is doomed beyond doubt: the scheduler heeds cordons."""
-        notice = self._view.dooms.get(pod.spec.node_name)
-        created = pod.metadata.creation_timestamp
-        if notice is None or notice.cordoned_at is None or created is None or self._now is None:
-            return notice is not None
-        if created <= notice.cordoned_at:
-            return True
-        return self._now - self._landed_late.setdefault(pod.uid, self._now) >= SURE_AFTER
