@@ -124,6 +124,38 @@ class Site:
         """Start the controller manager anew as Kubernetes starts it, if the scenario says so."""
         if self.scenario.limit is Limit.DEFAULT:
             restart_controller_manager(self.control_plane)
+            self._wait_for_controllers()
+
+    def _wait_for_controllers(self) -> None:
+        """Wait until Deployments are acted upon: a new controller manager lists everything first.
+
+        It would otherwise have less time for the storm than for what is measured beside it. It
+        also goes through all nodes once, at its own rate.
+        """
+        probe = deployment("probe", 1, 0)
+        for kind in (probe["metadata"], probe["spec"]["template"]["metadata"]):
+            kind["labels"] = {"app": "probe"}
+        self.control_plane.apply(probe)
+        query = "labelSelector=app%3Dprobe"
+        for there in (True, False):
+            self.control_plane.wait_for(
+                "the controllers to work",
+                lambda there=there: (
+                    bool(self.control_plane.items("v1", "Pod", NAMESPACE, query)) is there
+                ),
+                seconds=60.0,
+            )
+            if there:
+                self.control_plane.delete("apps/v1", "Deployment", "probe", NAMESPACE)
+        seen: list[set[str]] = [set()]
+
+        def settled() -> bool:
+            time.sleep(3.0)  # noqa: TID251 - another process's time
+            nodes = self.control_plane.items("v1", "Node")
+            seen.append({node["metadata"]["resourceVersion"] for node in nodes})
+            return seen[-1] == seen[-2]
+
+        self.control_plane.wait_for("the nodes to settle", settled, seconds=60.0)
 
     def pending(self) -> int:
         """How many pods wait for a node."""

@@ -41,7 +41,8 @@ def waiting(  # a workload whose pods on n1 wait for their release
     """``ready`` and ``starting`` pods of it are on a good node, ``away`` were released."""
     dooms = dooms or DOOMS
     deployment = builders.deployment(name)
-    replica_set = builders.replica_set(of=deployment, replicas=replicas or doomed + ready)
+    moved = ready + max(away, starting)
+    replica_set = builders.replica_set(of=deployment, replicas=replicas or doomed + moved)
     pods = builders.pods(doomed, of=replica_set, prefix=name, node=node, **pod_options)
     census = builders.census(
         replica_set,
@@ -112,17 +113,26 @@ def test_priority_comes_before_rounds_but_not_before_a_workload_that_would_reach
     assert order_of(queues) == ["plain-0", "vip-0", "vip-1", "vip-2", "vip-3", "other-0", "other-1"]
 
 
-def test_releases_come_in_rounds_of_2_4_8_so_that_no_workload_runs_far_ahead() -> None:
-    order = order_of([waiting("a", 20), waiting("b", 20)])
+def test_releases_come_in_rounds_of_2_4_8_8_so_that_no_workload_runs_far_ahead() -> None:
+    order = order_of([waiting("a", 40), waiting("b", 40)])
     firsts, rest = order[:2], order[2:]
     assert firsts == ["a-0", "b-0"]
     rounds = []
-    for size in (2, 4, 8):
+    for size in (2, 4, 8, 8, 8, 8):
         rounds.append({name[0] for name in rest[: 2 * size]})
         counts = [sum(name.startswith(x) for name in rest[: 2 * size]) for x in "ab"]
         assert counts == [size, size]
         rest = rest[2 * size :]
-    assert rounds == [{"a", "b"}] * 3
+    assert rounds == [{"a", "b"}] * 6
+    assert len(rest) == 2
+
+
+def test_a_round_comes_one_workload_at_a_time() -> None:
+    """Its controller then makes all of them in one go, with one update of its status."""
+    order = order_of([waiting("a", 8), waiting("b", 8), waiting("c", 8)])
+    for size, begins in ((2, 3), (4, 9)):
+        a_round = [name[0] for name in order[begins : begins + 3 * size]]
+        assert a_round == sorted(a_round)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +140,7 @@ def test_releases_come_in_rounds_of_2_4_8_so_that_no_workload_runs_far_ahead() -
     [
         waiting("a-moved", 2, away=7),
         waiting("a-moved", 2, ready=7),
-        waiting("a-moved", 2, away=4, starting=3),
+        waiting("a-moved", 2, away=7, starting=3),
     ],
     ids=["released", "made anew", "both"],
 )
@@ -232,7 +242,7 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
         census = turn.census
         before = released[census.owner.workload]
         released[census.owner.workload] += 1
-        ahead = before + len(census.released) + len(census.off_doomed)
+        ahead = before + census.not_made_anew + len(census.off_doomed)
         nothing_left = not before and not census.released and not census.ready_off_doomed
         ranks.append(
             (
@@ -271,9 +281,9 @@ def test_released_pods_fill_the_window_until_they_are_made_anew() -> None:
         (1000.0, True, 100),
         (0.0, False, 100),
         (4.9, False, 100),
-        (10.0, False, 200),
-        (14.0, False, 280),
-        (20.0, False, 400),
+        (8.3, False, 100),
+        (20.0, False, 240),
+        (30.0, False, 360),
         (1000.0, False, 400),
     ],
 )

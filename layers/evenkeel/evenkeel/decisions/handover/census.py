@@ -108,7 +108,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Owned pods that are ready off doomed nodes: what would be left."""
         return sum(pod.ready for pod in self.off_doomed)
 
-    @property
+    @cached_property
     def not_made_anew(self) -> int:
         """Releases whose replacement pod the ReplicaSet controller has not made yet.
 

@@ -25,7 +25,7 @@ from evenkeel.model.workload import ReplicaSet
 type MayGo = Callable[[Pod], bool]
 """Whether a pod may be released now, as far as it alone is concerned."""
 
-type _Rank = tuple[bool, bool, int, int, int, datetime, str]
+type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -49,8 +49,15 @@ class Queue(msgspec.Struct, frozen=True):
 WIDEST = 4
 """The window grows up to this many times its setting."""
 
-AHEAD = 20.0
-"""Seconds of the ReplicaSet controller's work that may wait for it."""
+LARGEST_ROUND = 8
+"""So many pods of a workload are released in a round at most; a power of two."""
+
+AHEAD = 12.0
+"""Seconds of the ReplicaSet controller's work that may wait for it.
+
+It takes ReplicaSet by ReplicaSet, each with all that it lacks: the longer its queue, the further
+those that it has served are ahead of those that it has not when the time is up.
+"""
 
 
 def _anybody(_: Pod) -> bool:
@@ -66,9 +73,7 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     """How many pods may be released and not made anew at a time.
 
     As many as set, while a workload waits that would otherwise reach zero: it must not queue
-    behind the others. After that more, in proportion to the rate seen: with few pods to make
-    per ReplicaSet, the controller spends half its writes on status updates (at its default
-    20 requests/s it made 14 pods/s under a window of 100, 21 pods/s under one of 400).
+    behind the others. After that more, in proportion to the rate seen.
     """
     if zeros_wait:
         return setting
@@ -116,8 +121,10 @@ def turns(queues: Iterable[Queue], room_left: int, may_go: MayGo = _anybody) -> 
     - those on nodes that die before those under a mere hint;
     - then one pod of every workload that would otherwise reach zero;
     - then by priority;
-    - then in rounds of 2, 4, 8 ... per workload;
-    - then fewest ready replicas off doomed nodes; earliest deadline; uid.
+    - then in rounds of 2, 4, 8, 8 ... per workload;
+    - then fewest ready replicas off doomed nodes; earliest deadline;
+    - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
+      would spend half its writes on status updates.
     """
     ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
@@ -143,7 +150,7 @@ def _ranked(
     *,
     nothing_left: bool,
 ) -> Iterator[tuple[_Rank, Turn]]:
-    ahead = len(census.released) + len(census.off_doomed)
+    ahead = census.not_made_anew + sum(not census.is_doomed(pod) for pod in census.owned)
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
         is_first_of_zero = nothing_left and position == 0
@@ -152,12 +159,25 @@ def _ranked(
             not candidate.deadline.forced,
             not is_first_of_zero,
             -pod.spec.priority,
-            (1 + ahead + position).bit_length() - 1,
+            _round_of(ahead + position),
             ready,
             candidate.deadline.at,
+            replica_set.uid,
             pod.uid,
         )
         yield rank, Turn(replica_set, census, candidate)
+
+
+def _round_of(earlier: int) -> int:
+    """The round of the pod before which so many of its workload have their place, or will soon.
+
+    One, two, four, eight, and on in eights: were they to double on, some workloads would have
+    sixteen replacements more than others when the time is up.
+    """
+    doubled = 2 * LARGEST_ROUND - 1
+    if earlier < doubled:
+        return (1 + earlier).bit_length() - 1
+    return LARGEST_ROUND.bit_length() + (earlier - doubled) // LARGEST_ROUND
 
 
 def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:

@@ -26,6 +26,7 @@ class Plans:
         self._dues: dict[str, datetime] = {}
         self._queues: dict[str, pace.Queue] = {}
         self._claiming: dict[str, WorkloadPlan] = {}
+        self._handovers: frozenset[str] | None = None
 
     def __iter__(self) -> Iterator[WorkloadPlan]:
         """All plans."""
@@ -104,7 +105,9 @@ class Plans:
     @property
     def handovers(self) -> frozenset[str]:
         """The nodes that still have pods which are handed over."""
-        return frozenset[str]().union(*(plan.handovers for plan in self))
+        if self._handovers is None:
+            self._handovers = frozenset[str]().union(*(plan.handovers for plan in self))
+        return self._handovers
 
     @property
     def not_made_anew(self) -> int:
@@ -128,6 +131,7 @@ class Plans:
 
     def _keep(self, key: str, plan: WorkloadPlan) -> None:
         self._plans[key] = plan
+        self._handovers = None
         self._untold.add(key)
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:
@@ -141,6 +145,7 @@ class Plans:
 
     def _drop(self, key: str) -> None:
         self._plans.pop(key, None)
+        self._handovers = None
         self._untold.discard(key)
         self._writing.pop(key, None)
         self._dues.pop(key, None)

@@ -1,6 +1,6 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.handover import pace
@@ -171,10 +171,7 @@ class Reconciler:
 
     def _apply_forced(self) -> None:
         """Send what cannot wait until everything was seen: last moments."""
-        for steps in self._plans.writing:
-            for step in steps:
-                if step.forced:
-                    self._writer.submit(step)
+        self._send(step for steps in self._plans.writing for step in steps if step.forced)
 
     def _apply(self, now: datetime) -> None:
         """Send what may be sent.
@@ -184,17 +181,20 @@ class Reconciler:
         stays planned.
         """
         writer = self._writer
-        steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
-        steps.sort(key=lambda step: not step.forced)
-        for step in steps:
-            writer.submit(step)
+        if writer.room:
+            steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
+            steps.sort(key=lambda step: not step.forced)
+            self._send(steps)
         approved = self._approvals.steps(now)
         self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
-        for step in (*approved, *self._keeper.steps):
-            if writer.room == 0:
-                break
-            writer.submit(step)
+        self._send((*approved, *self._keeper.steps))
         self._teller.tell(step for step in self._keeper.steps if step.write is None)
+
+    def _send(self, steps: Iterable[Decision]) -> None:
+        """Send as many of these as there is room for."""
+        for step in steps:
+            if not self._writer.submit(step) and self._writer.room == 0:
+                break
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.
