@@ -78,8 +78,7 @@ class HandoverFlow:
             return Outcome("ClusterUnavailable", AFTER_A_FAILURE, awaited=True)
 
     def _observe(self, view: View) -> Outcome:
-        reading.read_marks(self._cluster, view)
-        if view.notices or view.pods.active:
+        if reading.is_any_work(self._cluster, view) or view.notices:
             keeper = self._gather(view)
             reading.read_peers(self._cluster, view)
             observe(view, keeper, self._teller, self._clock.now())
@@ -88,8 +87,7 @@ class HandoverFlow:
     def _act(
         self, view: View, started: datetime, *, scheduled: bool, watched: Collection[str]
     ) -> Outcome:
-        reading.read_marks(self._cluster, view)
-        if not view.nodes and not view.pods.active:
+        if not reading.is_any_work(self._cluster, view):
             self._teller.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
@@ -135,8 +133,8 @@ class HandoverFlow:
         return max(started + work, min(self._clock.now() + work / 3, started + LONGEST))
 
     def _gather(self, view: View) -> NodeKeeper:
+        reading.read_pods(self._cluster, view)
         reading.find_lost_nodes(self._cluster, view)
-        reading.read_pods_on(self._cluster, view, view.dooms)
         reading.read_owners(self._cluster, view)
         reading.read_surroundings(self._cluster, view)
         return NodeKeeper(

@@ -42,27 +42,38 @@ MANY = 8
 """So many objects of one kind and namespace, and more, are read by one listing."""
 
 
-def read_marks(cluster: Cluster, view: View) -> None:
-    """Read all marked nodes and all released pods: what there is to do at all.
+def is_any_work(cluster: Cluster, view: View) -> bool:
+    """Read all marked nodes; whether there are any, or any released pods. Raises ClusterError.
 
-    Raises ClusterError.
+    Who finds that another invocation is at work need not have read all pods for it.
     """
-    nodes, released = list_all(
-        cluster, [List(selections.MARKED_NODES), List(selections.RELEASED_PODS)]
-    )
+    any_released = List(selections.RELEASED_PODS, limit=1)
+    nodes, released = list_all(cluster, [List(selections.MARKED_NODES), any_released])
     view.relist_nodes(nodes)
-    for pod in released:
-        view.pods.see(pod)
+    return bool(nodes or released)
+
+
+def read_pods(cluster: Cluster, view: View) -> None:
+    """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
+    _see_pods(cluster, view, [List(selections.RELEASED_PODS), *_pods_on(view.dooms)])
 
 
 def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set[str]:
     """Read the pods of these nodes. The keys of the controllers of which there is news.
 
-    The API server's cache is good enough for candidates. Raises ClusterError.
+    Raises ClusterError.
     """
-    requests = [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
+    return _see_pods(cluster, view, _pods_on(node_names))
+
+
+def _pods_on(node_names: Iterable[str]) -> Sequence[List[Pod]]:
+    """The API server's cache is good enough for candidates."""
+    return [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
+
+
+def _see_pods(cluster: Cluster, view: View, requests: Sequence[List[Pod]]) -> set[str]:
     news = {view.pods.see(pod) for pods in list_all(cluster, requests) for pod in pods}
-    return {uid for uid in news if uid is not None}
+    return {key for key in news if key is not None}
 
 
 def find_lost_nodes(cluster: Cluster, view: View) -> None:
