@@ -137,16 +137,13 @@ class Site:
             kind["labels"] = {"app": "probe"}
         self.control_plane.apply(probe)
         query = "labelSelector=app%3Dprobe"
-        for there in (True, False):
-            self.control_plane.wait_for(
-                "the controllers to work",
-                lambda there=there: (
-                    bool(self.control_plane.items("v1", "Pod", NAMESPACE, query)) is there
-                ),
-                seconds=60.0,
-            )
-            if there:
-                self.control_plane.delete("apps/v1", "Deployment", "probe", NAMESPACE)
+
+        def is_there() -> bool:
+            return bool(self.control_plane.items("v1", "Pod", NAMESPACE, query))
+
+        self.control_plane.wait_for("the controllers to work", is_there, seconds=60.0)
+        self.control_plane.delete("apps/v1", "Deployment", "probe", NAMESPACE)
+        self.control_plane.wait_for("it to go", lambda: not is_there(), seconds=60.0)
         seen: list[set[str]] = [set()]
 
         def settled() -> bool:
