@@ -18,6 +18,7 @@ from simulator.api.resources import kind_of
 from simulator.api.server import ApiServer
 from simulator.api.store import Store
 from simulator.api.watch import WatchHub, in_order
+from simulator.api.webhooks import Webhook
 from simulator.clock import SimulatedClock
 from simulator.controllers.daemonset import DaemonSetController
 from simulator.controllers.deployment import DeploymentController
@@ -131,6 +132,11 @@ class SimulatedCluster:
         """
         self._interceptors.append(interceptor)
         return lambda: self._interceptors.remove(interceptor)
+
+    def ask(self, webhook: Webhook) -> Callable[[], None]:
+        """Let the API server ask a webhook about new pods; answers what ends that."""
+        self.server.webhooks.append(webhook)
+        return lambda: self.server.webhooks.remove(webhook)
 
     def apply(self, *manifests: Mapping[str, Any]) -> None:
         """Create objects or merge them into those that are there, at once.

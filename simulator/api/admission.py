@@ -1,5 +1,6 @@
 """Admission: what the API server adds to a new object, and what it forbids (403)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from evenkeel.errors import ForbiddenError, NotFoundError
@@ -16,13 +17,21 @@ UNREACHABLE = "node.kubernetes.io/unreachable"
 TOLERATION_SECONDS = 300
 
 
-def admit(store: Store, obj: Obj) -> Obj:
-    """The object as the admission plugins leave it; ForbiddenError or NotFoundError."""
+type Mutation = Callable[[Obj], Obj]
+"""What the webhooks do to a new pod; raises ClusterError to refuse it."""
+
+
+def admit(store: Store, obj: Obj, webhooks: Mutation) -> Obj:
+    """The object as the admission plugins leave it; ForbiddenError or NotFoundError.
+
+    As in a real one the webhooks come after the plugins that change a pod, and quota last: it
+    may refuse what they let pass.
+    """
     namespace = obj["metadata"].get("namespace", "")
     if namespace and store.get("Namespace", ("", namespace)) is None:
         raise NotFoundError(f'namespaces "{namespace}" not found')
     if obj["kind"] == "Pod":
-        return quota.charge(store, _tolerant(_prioritised(store, obj)))
+        return quota.charge(store, webhooks(_tolerant(_prioritised(store, obj))))
     if obj["kind"] == "Node":
         return _tainted_until_ready(obj)
     return obj

@@ -29,6 +29,7 @@ from simulator.api.patches import json_patch, merge_patch
 from simulator.api.resources import Kind, kind_named, kind_of
 from simulator.api.store import Store
 from simulator.api.validation import validate, validate_change
+from simulator.api.webhooks import Webhook, mutate
 from simulator.clock import SimulatedClock
 
 NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -46,6 +47,7 @@ class ApiServer:
         self._clock = clock
         self._rng = rng
         self.store = store
+        self.webhooks: list[Webhook] = []
 
     def now(self) -> datetime:
         """The server's time."""
@@ -61,8 +63,8 @@ class ApiServer:
     def create(self, manifest: Mapping[str, Any]) -> Obj:
         """Make an object of a manifest.
 
-        Raises AlreadyExistsError, InvalidError, ForbiddenError (quota), NotFoundError (the
-        namespace).
+        Raises AlreadyExistsError, InvalidError, ForbiddenError (quota, a webhook), NotFoundError
+        (the namespace), UnavailableError (a webhook's patch does not apply).
         """
         obj: Obj = without_nulls(manifest)
         kind = kind_of(obj)
@@ -81,7 +83,7 @@ class ApiServer:
             raise AlreadyExistsError(f'{kind.name.lower()}s "{metadata["name"]}" already exists')
         for field in (*SERVERS_OWN, "resourceVersion"):
             metadata.pop(field, None)
-        metadata["uid"] = str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
+        metadata["uid"] = self._uid()
         metadata["creationTimestamp"] = stamp(self.now())
         if kind.has_generation:
             metadata["generation"] = 1
@@ -90,9 +92,16 @@ class ApiServer:
             obj.pop("status", None)
         if kind.name == "Pod":
             obj["status"] = {"phase": "Pending", "qosClass": "Burstable"}
-        obj = admission.admit(self.store, defaulted(obj))
+        obj = admission.admit(self.store, defaulted(obj), self._mutated)
         validate(obj)
         return self.store.write(obj)
+
+    def _mutated(self, pod: Obj) -> Obj:
+        """A new pod after the webhooks."""
+        namespace = self.get("Namespace", ("", pod["metadata"]["namespace"]))
+        for webhook in [each for each in self.webhooks if each.concerns(namespace)]:
+            pod = defaulted(tidied(mutate(webhook, pod, self._uid())))
+        return pod
 
     def load(self, obj: Obj) -> Obj:
         """Store an object as it was read from another cluster, status, uid and all.
@@ -103,7 +112,7 @@ class ApiServer:
         for owner in owners_of(obj):
             self.store.assume(owner["uid"])
         metadata = dict(obj["metadata"])
-        metadata.setdefault("uid", str(uuid.UUID(int=self._rng.getrandbits(128), version=4)))
+        metadata.setdefault("uid", self._uid())
         metadata.setdefault("creationTimestamp", stamp(self.now()))
         if kind_of(obj).has_generation:
             metadata.setdefault("generation", 1)
@@ -275,6 +284,9 @@ class ApiServer:
             if field in old["metadata"]:
                 metadata[field] = old["metadata"][field]
         return tidied({**old, "metadata": metadata, "status": new.get("status") or {}})
+
+    def _uid(self) -> str:
+        return str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
 
     def _suffix(self) -> str:
         return "".join(self._rng.choices(NAME_CHARACTERS, k=5))
