@@ -12,7 +12,9 @@ from enum import StrEnum
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
+from evenkeel.model.node import Node
 from evenkeel.model.notice import VERSION
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound
@@ -27,13 +29,24 @@ class Capacity(StrEnum):
     ON_DEMAND = "on-demand"
     SPOT = "spot"
 
+    @property
+    def other(self) -> "Capacity":
+        """The other one."""
+        return Capacity.SPOT if self is Capacity.ON_DEMAND else Capacity.ON_DEMAND
+
+
+def capacity_of(node: Node) -> Capacity:
+    """The capacity type of a node; on-demand where nothing says spot."""
+    return Capacity.SPOT if node.is_spot else Capacity.ON_DEMAND
+
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The annotation ``evenkeel.dev/placed`` of a pod that was placed.
 
     ``as`` is the capacity type that its affinity asks for, ``at`` when that was decided.
     ``claim`` is the holder of its claim, and ``slot`` the place of the floor that it takes;
-    without them the pod was not counted.
+    without them the pod was not counted. ``move`` is the uid of the pod in whose place restore had
+    it made: then it may go to no other capacity type.
     """
 
     v: int
@@ -41,6 +54,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     at: datetime
     claim: str = ""
     slot: int | None = None
+    move: str = ""
 
     def encode(self) -> str:
         """The annotation's value."""
@@ -52,10 +66,10 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
 
 def placed_as(
-    capacity: Capacity, at: datetime, *, claim: str = "", slot: int | None = None
+    capacity: Capacity, at: datetime, *, claim: str = "", slot: int | None = None, move: str = ""
 ) -> Placed:
     """A note in this version's format."""
-    return Placed(v=VERSION, as_=capacity, at=at, claim=claim, slot=slot)
+    return Placed(v=VERSION, as_=capacity, at=at, claim=claim, slot=slot, move=move)
 
 
 def placed_of(annotations: dict[str, str] | None) -> Placed | None:
@@ -76,92 +90,25 @@ class Relaxation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     until: datetime
 
 
-def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:
-    """Whether a workload's floor may go to spot now, because no on-demand node had room."""
+def relaxed_until(workload: KubernetesObject) -> datetime | None:
+    """Until when a workload's floor may go to spot; None if nothing that makes sense says so."""
     text = workload.metadata.annotations.get(names.FLOOR_RELAXED)
     if text is None:
-        return False
+        return None
     try:
         until = msgspec.json.decode(text, type=Relaxation).until
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return is_sound(until) and now < until
+        return None
+    return until if is_sound(until) else None
+
+
+def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:
+    """Whether a workload's floor may go to spot now, because no on-demand node had room."""
+    until = relaxed_until(workload)
+    return until is not None and now < until
 
 
 # A pod that is being made, as far as placement reads it. Go may write null for what is not there.
-
-
-class NodeRequirement(ApiStruct, frozen=True, kw_only=True):
-    """One clause about a node's labels: In, NotIn, Exists, DoesNotExist, Gt or Lt."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...] | None = None
-
-
-class NodeSelectorTerm(ApiStruct, frozen=True, kw_only=True):
-    """Clauses that have to hold together. A term without any matches no node."""
-
-    match_expressions: tuple[NodeRequirement, ...] | None = None
-    match_fields: tuple[NodeRequirement, ...] | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it matches nothing."""
-        return not self.match_expressions and not self.match_fields
-
-
-class NodeSelector(ApiStruct, frozen=True, kw_only=True):
-    """Terms of which one has to hold."""
-
-    node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
-
-
-class PreferredTerm(ApiStruct, frozen=True, kw_only=True):
-    """A term that is worth ``weight`` points, 1 to 100."""
-
-    weight: int
-    preference: NodeSelectorTerm
-
-
-class NodeAffinity(ApiStruct, frozen=True, kw_only=True):
-    """Which nodes a pod needs, and which it would like."""
-
-    required: NodeSelector | None = msgspec.field(
-        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    preferred: tuple[PreferredTerm, ...] | None = msgspec.field(
-        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
-    )
-
-
-class NewAffinity(ApiStruct, frozen=True, kw_only=True):
-    """The affinity of a pod, of which only the nodes' part matters here."""
-
-    node_affinity: NodeAffinity | None = None
-
-
-class Toleration(ApiStruct, frozen=True, kw_only=True):
-    """Which taint a pod bears; without an effect any, without a key every one."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-
-
-class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of a new pod's spec that placement reads."""
-
-    node_name: str = ""
-    node_selector: dict[str, str] | None = None
-    affinity: NewAffinity | None = None
-    tolerations: tuple[Toleration, ...] | None = None
-
-    @property
-    def node_affinity(self) -> NodeAffinity:
-        """Its node affinity; an empty one without."""
-        return (self.affinity and self.affinity.node_affinity) or NodeAffinity()
 
 
 class NewPodMetadata(ApiStruct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -9,7 +10,6 @@ from evenkeel.model.meta import (
     LabelSelector,
     Resource,
 )
-from evenkeel.model.pod import PodSpec
 
 type IntOrString = int | str
 
@@ -22,10 +22,10 @@ class TemplateMetadata(ApiStruct, frozen=True, kw_only=True):
 
 
 class PodTemplate(ApiStruct, frozen=True, kw_only=True):
-    """The pods that a workload makes."""
+    """The pods that a workload makes, and where they may go by their owner's own rules."""
 
     metadata: TemplateMetadata = TemplateMetadata()
-    spec: PodSpec = PodSpec()
+    spec: NewPodSpec = NewPodSpec()
 
 
 class RollingUpdate(ApiStruct, frozen=True, kw_only=True):

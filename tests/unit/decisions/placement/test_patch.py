@@ -124,3 +124,36 @@ def test_an_annotation_that_makes_no_sense_notes_nothing() -> None:
     for text in ("", "{}", "[", '{"v":1,"as":"moon","at":"2026-11-21T06:00:00Z"}'):
         assert placed_of({"evenkeel.dev/placed": text}) is None
     assert placed_of(None) is None
+
+
+IS_SPOT = [clause(key, "In", "spot", "SPOT") for key in KEYS]
+MOVED = placed_as(Capacity.SPOT, NOW, move="uid-of-the-moved")
+
+
+def test_what_is_made_for_a_move_to_spot_may_go_nowhere_else() -> None:
+    placed = place(document(), MOVED)
+    assert terms(placed) == [term(each) for each in IS_SPOT]
+    assert PREFERRED not in placed["spec"]["affinity"]["nodeAffinity"]
+    assert len(placed["spec"]["tolerations"]) == 6
+    assert place(placed, MOVED) == placed
+
+
+def test_of_its_owners_terms_each_is_kept_for_each_label() -> None:
+    fields = {"matchFields": [clause("metadata.name", "In", "n1")]}
+    placed = place(document(affinity=required(term(ZONE), {}, fields)), MOVED)
+    assert terms(placed) == [
+        *(term(ZONE, each) for each in IS_SPOT),
+        *({**fields, **term(each)} for each in IS_SPOT),
+    ]
+    assert place(placed, MOVED) == placed
+
+
+def test_a_pod_that_matches_no_node_is_left_so() -> None:
+    pod = document(affinity=required({}))
+    assert terms(place(pod, MOVED)) == [{}]
+
+
+def test_what_is_made_for_a_move_to_on_demand_is_of_the_floor() -> None:
+    placed = place(document(), placed_as(Capacity.ON_DEMAND, NOW, move="uid-of-the-moved"))
+    assert terms(placed) == [term(*NOT_SPOT)]
+    assert placed["metadata"]["annotations"][COST] == "100"

@@ -6,16 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.placement import (
-    Capacity,
-    NewPod,
+from evenkeel.model.affinity import (
     NewPodSpec,
     NodeRequirement,
     NodeSelectorTerm,
-    Placed,
     PreferredTerm,
     Toleration,
 )
+from evenkeel.model.placement import Capacity, NewPod, Placed
 from evenkeel.model.request import Operation, pointer
 
 SPELLINGS: Final = (names.SPOT, names.SPOT.upper())
@@ -33,14 +31,12 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 NOT_SPOT: Final = tuple(
     NodeRequirement(key=key, operator="NotIn", values=SPELLINGS) for key in names.CAPACITY_LABELS
 )
+IS_SPOT: Final = tuple(
+    NodeRequirement(key=key, operator="In", values=SPELLINGS) for key in names.CAPACITY_LABELS
+)
 RATHER_SPOT: Final = tuple(
-    PreferredTerm(
-        weight=100,
-        preference=NodeSelectorTerm(
-            match_expressions=(NodeRequirement(key=key, operator="In", values=SPELLINGS),)
-        ),
-    )
-    for key in names.CAPACITY_LABELS
+    PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=(clause,)))
+    for clause in IS_SPOT
 )
 """A term for each label: Karpenter takes a preferred term for required until it gives it up, and
 no node has all labels."""
@@ -57,14 +53,16 @@ def placement_patch(pod: NewPod, placed: Placed, *, scales_in: bool) -> Sequence
 
     On-demand: no node that any capacity label calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
-    is not: it would match then. Spot: preferred, and taints of these labels are borne.
+    is not: it would match then. Spot: preferred, and taints of these labels are borne; required
+    where restore moves a pod there, which takes the pod back if no such node has room.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
     if placed.as_ is Capacity.ON_DEMAND:
         operations += _not_on_spot(pod.spec)
     else:
-        operations += [*_rather_on_spot(pod.spec), *_tolerating(pod.spec)]
+        prefer = _only_on_spot if placed.move else _rather_on_spot
+        operations += [*prefer(pod.spec), *_tolerating(pod.spec)]
     return operations
 
 
@@ -101,6 +99,24 @@ def _not_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
         if not term.is_empty:
             path = (*_REQUIRED, "nodeSelectorTerms", index, "matchExpressions")
             yield from _items(path, term.match_expressions, NOT_SPOT)
+
+
+def _only_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
+    """A term for each label, with all that each of the owner's terms says."""
+    required = spec.node_affinity.required
+    own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
+    if required is not None:
+        own = [term for term in required.node_selector_terms or () if not term.is_empty]
+    if any(set(IS_SPOT).isdisjoint(term.match_expressions or ()) for term in own):
+        terms = [
+            msgspec.structs.replace(
+                term, match_expressions=(*(term.match_expressions or ()), clause)
+            )
+            for term in own
+            for clause in IS_SPOT
+        ]
+        yield from _parents(spec)
+        yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [*map(_wire, terms)]})
 
 
 def _rather_on_spot(spec: NewPodSpec) -> Iterator[Operation]:

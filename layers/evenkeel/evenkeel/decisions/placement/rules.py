@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from evenkeel.model import names
-from evenkeel.model.placement import Capacity, NewPodSpec, NodeRequirement, NodeSelectorTerm
+from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm
+from evenkeel.model.placement import Capacity
 
 ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
 """How capacity labels spell on-demand, compared without case."""

@@ -1,0 +1,78 @@
+"""What a pod asks of its node. Go may write null for what is not there."""
+
+import msgspec
+
+from evenkeel.model.meta import ApiStruct
+
+
+class NodeRequirement(ApiStruct, frozen=True, kw_only=True):
+    """One clause about a node's labels: In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class NodeSelectorTerm(ApiStruct, frozen=True, kw_only=True):
+    """Clauses that have to hold together. A term without any matches no node."""
+
+    match_expressions: tuple[NodeRequirement, ...] | None = None
+    match_fields: tuple[NodeRequirement, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it matches nothing."""
+        return not self.match_expressions and not self.match_fields
+
+
+class NodeSelector(ApiStruct, frozen=True, kw_only=True):
+    """Terms of which one has to hold."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
+
+
+class PreferredTerm(ApiStruct, frozen=True, kw_only=True):
+    """A term that is worth ``weight`` points, 1 to 100."""
+
+    weight: int
+    preference: NodeSelectorTerm
+
+
+class NodeAffinity(ApiStruct, frozen=True, kw_only=True):
+    """Which nodes a pod needs, and which it would like."""
+
+    required: NodeSelector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredTerm, ...] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class NewAffinity(ApiStruct, frozen=True, kw_only=True):
+    """The affinity of a pod, of which only the nodes' part matters here."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class Toleration(ApiStruct, frozen=True, kw_only=True):
+    """Which taint a pod bears; without an effect any, without a key every one."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a new pod's spec that placement reads."""
+
+    node_name: str = ""
+    node_selector: dict[str, str] | None = None
+    affinity: NewAffinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+    @property
+    def node_affinity(self) -> NodeAffinity:
+        """Its node affinity; an empty one without."""
+        return (self.affinity and self.affinity.node_affinity) or NodeAffinity()
