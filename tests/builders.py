@@ -23,6 +23,7 @@ from evenkeel.model.meta import (
 )
 from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import ClaimSource, Pod, PodSpec, PodStatus, Volume
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
@@ -301,6 +302,8 @@ def release(
     since: datetime = NOW,
     wanted: int | None = None,
     do_not_disrupt: str | None = None,
+    target: Capacity | None = None,
+    there: int = 0,
 ) -> Release:
     """A release from a ReplicaSet; by default everything that it asks for was there."""
     if deadline is None:
@@ -316,6 +319,8 @@ def release(
         controller=replica_set.name if replica_set is not None else f"web-{HASH}",
         controller_uid=replica_set.uid if replica_set is not None else f"web-{HASH}-uid",
         do_not_disrupt=do_not_disrupt,
+        target=target,
+        there=there,
     )
 
 

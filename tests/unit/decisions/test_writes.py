@@ -13,7 +13,12 @@ from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject, OwnerReference
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import COOLDOWN_FIRST, COOLDOWN_LONGEST, Cooldown
+from evenkeel.model.release import (
+    COOLDOWN_FIRST,
+    COOLDOWN_LONGEST,
+    FORGOTTEN_AFTER,
+    Cooldown,
+)
 from evenkeel.model.request import Delete, Evict, Operation, Patch
 from evenkeel.model.workload import Deployment
 from tests import builders
@@ -233,6 +238,28 @@ def test_a_cooldown_is_within_its_bounds_whatever_the_annotation_says(failures: 
     assert cooldown is not None
     assert COOLDOWN_FIRST <= cooldown.until - NOW <= COOLDOWN_LONGEST
     assert cooldown.failures == max(0, failures) + 1
+
+
+def test_failures_are_forgotten_a_good_while_after_the_last_rest() -> None:
+    workload = cooled(cooled(builders.deployment(), NOW), NOW)
+    cooldown = writes.cooldown_of(workload)
+    assert cooldown is not None
+    assert cooldown.since == NOW
+    end = cooldown.until + FORGOTTEN_AFTER
+    assert (cooldown.counts(end - timedelta(seconds=1)), cooldown.counts(end)) == (2, 0)
+    assert writes.cooldown_of(cooled(workload, end)) == Cooldown(
+        failures=1, until=end + COOLDOWN_FIRST
+    )
+
+
+def test_one_annotation_is_set_and_taken_off_again_and_only_if_it_says_the_same() -> None:
+    plain = builders.deployment(annotations={"note": "x"})
+    noted = patched(plain, writes.annotate(plain, "key", "value"))
+    assert noted.metadata.annotations == {"note": "x", "key": "value"}
+    patch = writes.take_annotation(noted, "key")
+    assert patched(noted, patch).metadata.annotations == {"note": "x"}
+    with pytest.raises(InvalidError):
+        patched(patched(noted, writes.annotate(noted, "key", "other")), patch)
 
 
 UNREADABLE = [

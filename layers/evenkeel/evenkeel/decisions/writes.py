@@ -7,7 +7,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import COOLDOWN_FIRST, COOLDOWN_LONGEST, Cooldown, Release
+from evenkeel.model.release import Cooldown, Release, rest_after
 from evenkeel.model.request import Delete, Evict, Operation, Patch, pointer
 from evenkeel.model.times import in_words, is_sound
 
@@ -115,17 +115,30 @@ def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
 
 
 def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:
-    """Let a workload rest after a rolled back handover, twice as long as after the last."""
+    """Let a workload rest after a rolled back handover, twice as long as after the last.
+
+    What failed a good while ago is forgotten.
+    """
     last = cooldown_of(workload)
-    before = max(0, last.failures) if last is not None else 0
-    rest = min(COOLDOWN_FIRST * 2 ** min(before, 10), COOLDOWN_LONGEST)
-    cooldown = Cooldown(failures=before + 1, until=now + rest)
+    failures = 1 + (last.counts(now) if last is not None else 0)
+    cooldown = Cooldown(failures=failures, until=now + rest_after(failures))
+    return annotate(workload, names.COOLDOWN, msgspec.json.encode(cooldown).decode())
+
+
+def annotate(item: KubernetesObject, key: str, value: str) -> Patch:
+    """Set one annotation of an object, if it is still this one."""
     return _patch(
-        workload,
-        *_annotations_exist(workload),
-        Operation(
-            "add", pointer(*_ANNOTATIONS, names.COOLDOWN), msgspec.json.encode(cooldown).decode()
-        ),
+        item, *_annotations_exist(item), Operation("add", pointer(*_ANNOTATIONS, key), value)
+    )
+
+
+def take_annotation(item: KubernetesObject, key: str) -> Patch:
+    """Take an annotation off that an object bears, if it still says the same."""
+    path = pointer(*_ANNOTATIONS, key)
+    return _patch(
+        item,
+        Operation("test", path, item.metadata.annotations[key]),
+        Operation("remove", path),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.notice import VERSION
+from evenkeel.model.placement import Capacity
 from evenkeel.model.times import is_sound
 
 LONGEST_RELEASE = timedelta(days=1)
@@ -30,7 +31,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``controller`` and ``controller_uid`` name the ReplicaSet that it was taken from.
     ``wanted`` is how many available pods the ReplicaSet had, or was about to have, then.
     ``do_not_disrupt`` is the value of Karpenter's annotation before the release, None if
-    there was none.
+    there was none. ``target``: its replacement has to be on this capacity type, on which so many
+    of the ReplicaSet's pods were ``there`` at the release.
     """
 
     v: int = VERSION
@@ -41,6 +43,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     controller: str
     controller_uid: str
     do_not_disrupt: str | None = None
+    target: Capacity | None = None
+    there: int = 0
 
     @property
     def is_voluntary(self) -> bool:
@@ -75,9 +79,27 @@ class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     failures: int
     until: datetime
 
+    def counts(self, now: datetime) -> int:
+        """The failures that still count: all of them, until the last is a good while ago."""
+        return max(0, self.failures) if now < self.until + FORGOTTEN_AFTER else 0
+
+    @property
+    def since(self) -> datetime:
+        """When the last failure was counted."""
+        return self.until - rest_after(self.failures)
+
 
 COOLDOWN_FIRST = timedelta(minutes=5)
 """The first cooldown; each further failure doubles it."""
 
 COOLDOWN_LONGEST = timedelta(hours=6)
 """No cooldown is longer than this."""
+
+FORGOTTEN_AFTER = timedelta(hours=24)
+"""So long after the end of a cooldown without another failure, failures are forgotten."""
+
+
+def rest_after(failures: int) -> timedelta:
+    """How long a workload rests after so many failures."""
+    doubled: int = 1 << min(max(0, failures - 1), 10)
+    return min(COOLDOWN_FIRST * doubled, COOLDOWN_LONGEST)

@@ -11,6 +11,7 @@ from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
 from evenkeel.model.workload import ReplicaSet
@@ -39,7 +40,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
     of its Deployment own; None: no rollout goes on, or nobody looked. ``promised`` is the most
     that was worth keeping so far: a census taken in the middle of many moves may miss a pod
-    that is just changing hands.
+    that is just changing hands. ``capacities`` says of which type a node is, as far as somebody
+    had to know.
     """
 
     now: datetime
@@ -51,6 +53,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     lost: frozenset[str] = frozenset()
     siblings_available: int | None = None
     promised: int = 0
+    capacities: Mapping[str, Capacity] = {}
 
     @property
     def replicas(self) -> int:
@@ -171,6 +174,43 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return self.replicas
         promised = max(self.promised, *(item.release.wanted for item in self.released))
         return min(self.replicas, promised)
+
+    def target_of(self, item: ReleasedPod) -> Capacity | None:
+        """The capacity type that a released pod's replacement has to be on, if any.
+
+        None too once its node dies: then any replacement is one.
+        """
+        return None if self.deadline_of(item).forced else item.release.target
+
+    def is_on_target(self, item: ReleasedPod) -> bool:
+        """Whether a released pod's replacement is available where it has to be."""
+        target = self.target_of(item)
+        if target is None:
+            return True
+        there = sum(map(self.is_available, self._owned_on(target)))
+        return there >= self._needed_there(item)
+
+    def is_off_target(self, item: ReleasedPod) -> bool:
+        """Whether a released pod's replacement has a node, and that is of the other type.
+
+        All replicas have a node whose type is known, and none came to those on the target.
+        """
+        target = self.target_of(item)
+        if target is None or len(self.owned) < self.replicas:
+            return False
+        if not all(pod.spec.node_name in self.capacities for pod in self.owned):
+            return False
+        return len(self._owned_on(target)) < self._needed_there(item)
+
+    def _owned_on(self, target: Capacity) -> Sequence[Pod]:
+        return [pod for pod in self.owned if self.capacities.get(pod.spec.node_name) is target]
+
+    def _needed_there(self, item: ReleasedPod) -> int:
+        """How many owned pods have to be on an item's target: one more for each that goes there."""
+        mine = (item.release.since, item.pod.uid)
+        going = [each for each in self.released if self.target_of(each) is item.release.target]
+        before = sum((each.release.since, each.pod.uid) < mine for each in going)
+        return min(each.release.there for each in going) + before + 1
 
     @property
     def surplus(self) -> int:

@@ -32,6 +32,9 @@ Most likely the cordon was just lifted, and the watch of nodes is a moment behin
 The API server cuts the time of binding to whole seconds.
 """
 
+LOOK_AGAIN_AFTER = timedelta(seconds=5)
+"""A pod that restore moves is looked at so often: its node lives, but the next move waits."""
+
 SHORTEST_VOLUNTARY = timedelta(seconds=60)
 """A voluntary handover is not begun with less time than this before its deadline."""
 
@@ -69,7 +72,7 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
             continue
         is_replaced = item.pod.uid in census.leaving
         end = _end_of_patience(census, item, rules)
-        if is_replaced and census.now < end:
+        if is_replaced and census.now < end and census.is_on_target(item):
             fresh_steps.append(_replaced(census, item))
             dues.append(end)
             continue
@@ -173,7 +176,8 @@ def _unreplaced(
       cannot make pods, for the eviction of an owned pod makes it try again at once, while
       its back-off after a failure takes up to 22 s and more; put back also after the end, if
       its owner kept it to that;
-    - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods;
+    - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods, or has
+      made one that went to the wrong capacity type;
     - else it waits.
     """
     pod = item.pod
@@ -197,7 +201,11 @@ def _unreplaced(
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"
         return _roll_back(census, item, "CannotBeReplaced", message), None
-    return _wait(census, pod, "ReplacementPending", end), end
+    if census.is_off_target(item):
+        message = f"its replacement is not on {item.release.target}: back to its owner"
+        return _roll_back(census, item, "WrongCapacityType", message), None
+    due = end if item.release.target is None else min(end, census.now + LOOK_AGAIN_AFTER)
+    return _wait(census, pod, "ReplacementPending", end), due
 
 
 def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:

@@ -9,7 +9,7 @@ import msgspec
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.handover import reading
-from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
+from evenkeel.flows.handover.knowledge import CapacityTypes, InstanceStates, SpotCount
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
@@ -50,6 +50,7 @@ class HandoverFlow:
         self._runs = itertools.count(1)
         self._spot_count = SpotCount(cluster, recorder)
         self._states = InstanceStates(instances, recorder)
+        self._capacities = CapacityTypes()
 
     def run(
         self,
@@ -69,7 +70,8 @@ class HandoverFlow:
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
-            return self._act(View(), started, scheduled=scheduled, watched=watched)
+            view = View(capacities=self._capacities.known(started))
+            return self._act(view, started, scheduled=scheduled, watched=watched)
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
             self._recorder.noted(

@@ -11,6 +11,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
+from evenkeel.model.placement import capacity_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
@@ -36,6 +37,7 @@ class Follower:
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
         self._node_reads: dict[int, Get[Node]] = {}  # by id
+        self._capacity_reads: dict[int, Get[Node]] = {}  # by id
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
 
@@ -68,7 +70,8 @@ class Follower:
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        return bool(self.news or self._node_reads)
+        asks = self._node_reads or self._capacity_reads or self._view.unknown_capacities
+        return bool(self.news or asks)
 
     @property
     def is_blind(self) -> bool:
@@ -94,6 +97,15 @@ class Follower:
         reading.read_owners(self._cluster, self._view)
         reading.read_surroundings(self._cluster, self._view)
         self._follow_hashes()
+
+    def ask_for_capacities(self) -> None:
+        """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
+        reading = {request.name for request in self._capacity_reads.values()}
+        room = max(1, self._session.capacity // 4) - len(reading)
+        for name in sorted(set(self._view.unknown_capacities) - reading)[: max(0, room)]:
+            request = Get(Node, name)
+            self._capacity_reads[id(request)] = request
+            self._session.submit(request)
 
     def keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
         """Read the budgets of these namespaces again when what is known of them is old.
@@ -123,6 +135,14 @@ class Follower:
             name = self._node_reads.pop(id(reply.request)).name
             if isinstance(reply.error, NotFoundError):
                 self.news |= self._view.lose_node(name)
+            return
+        if id(reply.request) in self._capacity_reads:
+            name = self._capacity_reads.pop(id(reply.request)).name
+            node = reply.result
+            wanted_by = self._view.unknown_capacities.pop(name, set())
+            if isinstance(node, Node):
+                self._view.capacities[name] = capacity_of(node)
+                self.news |= wanted_by
             return
         if not any(request is reply.request for request in self._budget_reads):
             return

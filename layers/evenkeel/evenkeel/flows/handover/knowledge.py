@@ -7,6 +7,7 @@ from evenkeel.decisions.upkeep.node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
 from evenkeel.model.node import Node
+from evenkeel.model.placement import Capacity
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster, Instances, Recorder
 
@@ -19,6 +20,9 @@ TRY_AGAIN_AFTER = timedelta(seconds=5)
 OFTEN = timedelta(seconds=10)
 RARELY = timedelta(seconds=60)
 """How often EC2 is asked about instances: at leisure, and while something else presses."""
+
+CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
+"""How long the nodes' capacity types count that were read for pods which restore moves."""
 
 UNKNOWN_TO_EC2 = "terminated"
 """EC2 forgets an instance about an hour after its end."""
@@ -90,3 +94,21 @@ class InstanceStates:
             return
         states = {each: found[each].state for each in wanted if each in found}
         self._states = dict.fromkeys(wanted, UNKNOWN_TO_EC2) | states
+
+
+class CapacityTypes:
+    """Of which capacity type nodes are, by name, as far as somebody had to know.
+
+    A node keeps its type, but another may bear its name one day.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._known: dict[str, Capacity] = {}
+        self._forget_at: datetime | None = None
+
+    def known(self, now: datetime) -> dict[str, Capacity]:
+        """What is known; whoever learns more adds it."""
+        if self._forget_at is None or now >= self._forget_at:
+            self._known, self._forget_at = {}, now + CAPACITIES_KNOWN_FOR
+        return self._known

@@ -162,8 +162,11 @@ class Planner:
         census = msgspec.structs.replace(
             census,
             promised=self._promised.get(uid, 0),
+            capacities=view.capacities,
             siblings_available=self._siblings_available(controller_key, census),
         )
+        if any(item.release.target is not None for item in census.released):
+            view.need_capacities(controller_key, census.owned)
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])

@@ -149,6 +149,7 @@ class Reconciler:
         due does not, nor what has to be planned for before anything else can be done.
         """
         self._follower.gather_new_nodes()
+        self._follower.ask_for_capacities()
         now = self._clock.now()
         news = self._urgent | self._plans.due(now)
         self._urgent = set()

@@ -16,6 +16,7 @@ from evenkeel.flows.handover.pods import (
 )
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -23,8 +24,15 @@ from evenkeel.model.workload import Deployment, ReplicaSet
 class View:
     """The marked nodes, the pods concerned, who owns them, and what surrounds them."""
 
-    def __init__(self, assumed: Mapping[str, NodeNotice] | None = None) -> None:
-        """``assumed`` are notices that no node carries, by node name: observe mode's."""
+    def __init__(
+        self,
+        assumed: Mapping[str, NodeNotice] | None = None,
+        capacities: dict[str, Capacity] | None = None,
+    ) -> None:
+        """``assumed`` are notices that no node carries, by node name: observe mode's.
+
+        ``capacities``: of which type nodes are, as far as it was read before.
+        """
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
         self.lost_nodes: set[str] = set()
@@ -36,6 +44,15 @@ class View:
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
         self.surroundings: dict[str, Surroundings] = {}
+        self.capacities = {} if capacities is None else capacities
+        self.unknown_capacities: dict[str, set[str]] = {}  # keys of controllers that want to know
+
+    def need_capacities(self, controller_key: str, pods: Sequence[Pod]) -> None:
+        """Somebody has to know of which capacity type the nodes of these pods are."""
+        for pod in pods:
+            name = pod.spec.node_name
+            if name and name not in self.capacities:
+                self.unknown_capacities.setdefault(name, set()).add(controller_key)
 
     @property
     def uids(self) -> frozenset[str]:
