@@ -201,7 +201,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> 
 
     scene.cluster.intercept(note)
     scene.ask(asked)
-    assert [request.kind.__name__ for request in requests] == ["ReplicaSet"]
+    assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(scene.settings.counting)
     scene.ask(asked)
-    assert len(requests) == 4
+    assert len(requests) == 6

@@ -48,6 +48,18 @@ CLAIM_OF: Final = "evenkeel.dev/claim-of"
 CLAIM_FOR: Final = "evenkeel.dev/claim-for"
 """Annotation on such a Lease: that controller, for people."""
 
+RESTORED: Final = "evenkeel.dev/restored"
+"""Annotation on a workload: what restore moved of it last, see model.move.Restored."""
+
+MOVE_PREFIX: Final = "evenkeel-move-"
+"""Leases in the system namespace whose names begin so tell the webhook of a restore's move."""
+
+MOVE_OF: Final = "evenkeel.dev/move-of"
+"""Label on such a Lease: the uid of the ReplicaSet whose pod is moved."""
+
+TAKEN_BY: Final = "evenkeel.dev/taken-by"
+"""Annotation on such a Lease: the admission that took it. It holds for one pod."""
+
 MANAGED: Final = "evenkeel.dev/managed"
 """Label of a namespace in which pods are placed and restored; the value is ``true``."""
 

@@ -17,10 +17,12 @@ from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.placement.counting import Counter, Place
+from evenkeel.flows.placement.moves import take_quietly
 from evenkeel.flows.placement.reading import Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.move import Move
 from evenkeel.model.placement import (
     Capacity,
     NewPod,
@@ -121,6 +123,8 @@ class PlacementFlow:
         self, request: AdmissionRequest, pod: NewPod, around: Surroundings, began: datetime
     ) -> Outcome:
         now = self._clock.now()
+        if around.move is not None and self._is_moved(request, around, around.move):
+            return self._apply(request, pod, around, _moved(around.move), around.move.pod_uid)
         share = share_of(
             pod,
             around.controller,
@@ -145,8 +149,24 @@ class PlacementFlow:
                 place = Place(chosen)
         return self._apply(request, pod, around, place)
 
+    def _is_moved(self, request: AdmissionRequest, around: Surroundings, move: Move) -> bool:
+        """Whether this pod is made for restore's move."""
+        return take_quietly(
+            self._cluster,
+            move,
+            around.controller.reference,
+            request.uid,
+            self._clock.now(),
+            writes=self._acts and not request.dry_run,
+        )
+
     def _apply(
-        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, place: Place
+        self,
+        request: AdmissionRequest,
+        pod: NewPod,
+        around: Surroundings,
+        place: Place,
+        move: str = "",
     ) -> Outcome:
         chosen = place.chosen
         self._recorder.counted(_COUNTS[chosen.capacity])
@@ -164,7 +184,9 @@ class PlacementFlow:
         if not self._acts:
             return Outcome()
         claim = request.uid if place.slot is not None else ""
-        note = placed_as(chosen.capacity, self._clock.now(), claim=claim, slot=place.slot)
+        note = placed_as(
+            chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
+        )
         return Outcome(_patch(pod, note))
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
@@ -213,6 +235,10 @@ class PlacementFlow:
                 warning=True,
             )
         )
+
+
+def _moved(move: Move) -> Place:
+    return Place(Chosen(move.target, "Moved", "restore moves a pod there, and this is made for it"))
 
 
 def _patch(pod: NewPod, note: Placed) -> Sequence[Operation]:

@@ -1,5 +1,6 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
@@ -8,10 +9,12 @@ from typing import Final
 from evenkeel.decisions.placement.scope import Controller, controller_kind
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import pause
+from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get
-from evenkeel.model.surroundings import Namespace
+from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
@@ -28,12 +31,16 @@ class OwnerGoneError(ClusterError):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one."""
+    """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
+
+    ``move`` is restore's last of a pod of the same ReplicaSet.
+    """
 
     namespace: Namespace
     controller: Controller
     deployment: Deployment | None
     is_paused: bool
+    move: Move | None = None
 
     @property
     def workload(self) -> Controller | Deployment:
@@ -62,12 +69,17 @@ class Reader:
             raise OwnerGoneError("it has no controller that is known")
         asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
-        controller, found, paused = self._ask(asked, home, pause.QUESTION, afresh=asked)
+        moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
+        controller, found, paused, lease = self._ask(
+            asked, home, pause.QUESTION, moves, afresh=(asked, moves), optional=moves
+        )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
-        return Surroundings(found, controller, self._deployment(controller), paused is not None)
+        deployment = self._deployment(controller)
+        move = move_of(lease) if isinstance(lease, Lease) else None
+        return Surroundings(found, controller, deployment, paused is not None, move)
 
     def _deployment(self, controller: Controller) -> Deployment | None:
         owner = controller.controller
@@ -79,26 +91,32 @@ class Reader:
     def _ask(
         self,
         *questions: Get[KubernetesObject],
-        afresh: Get[KubernetesObject] | None = None,
+        afresh: Collection[Get[KubernetesObject]] = (),
+        optional: Get[KubernetesObject] | None = None,
     ) -> list[KubernetesObject | None]:
-        """The answers, None for what is not there; all that are not remembered at once."""
+        """The answers, None for what is not there; all that are not remembered at once.
+
+        What is ``optional`` is not there either if the API server does not show it.
+        """
         now = self._clock.now()
         with self._lock:
             known = {
                 question: self._known[question][0]
                 for question in questions
-                if question != afresh and self._remembers(question, now)
+                if question not in afresh and self._remembers(question, now)
             }
         missing = [question for question in questions if question not in known]
         replies = self._cluster.perform(missing) if missing else ()
         for question, reply in zip(missing, replies, strict=True):
-            if reply.error is not None and not isinstance(reply.error, NotFoundError):
+            is_missing = isinstance(reply.error, NotFoundError) or question == optional
+            if reply.error is not None and not is_missing:
                 raise reply.error
             known[question] = reply.result if isinstance(reply.result, KubernetesObject) else None
         with self._lock:
             if len(self._known) + len(missing) > MOST_REMEMBERED:
                 self._known.clear()
-            self._known |= {question: (known[question], now) for question in missing}
+            kept = [question for question in missing if question not in afresh]
+            self._known |= {question: (known[question], now) for question in kept}
         return [known[question] for question in questions]
 
     def _remembers(self, question: Get[KubernetesObject], now: datetime) -> bool:

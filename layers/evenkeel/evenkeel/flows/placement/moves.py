@@ -1,0 +1,85 @@
+"""Restore's moves as the webhook meets them: the first pod that is made for one takes it."""
+
+from datetime import datetime
+from typing import Final
+
+from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.flows.asking import ask
+from evenkeel.flows.handover.pods import believed_release
+from evenkeel.model import names
+from evenkeel.model.meta import Reference
+from evenkeel.model.move import Move
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Operation, Patch, Selection, pointer
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Cluster
+
+_LOST: Final = (ConflictError, InvalidError, NotFoundError)
+
+
+def take(
+    cluster: Cluster,
+    move: Move,
+    controller: Reference,
+    holder: str,
+    now: datetime,
+    *,
+    writes: bool,
+) -> bool:
+    """Whether the pod that ``holder`` admits is made for this move; no other is from then on.
+
+    Only while the moved pod waits for it: else nobody would take a pod back that finds no place
+    on the one capacity type that it may go to. Raises ClusterError.
+    """
+    if not move.is_open(now) or move.taken_by not in ("", holder):
+        return False
+    if not _waits(cluster, move, controller, now):
+        return False
+    if move.taken_by == holder or not writes:
+        return True
+    lease = move.lease
+    patch = Patch(
+        kind=Lease,
+        name=lease.name,
+        namespace=lease.namespace,
+        body=(
+            Operation("test", "/metadata/uid", lease.uid),
+            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            Operation("add", pointer("metadata", "annotations", names.TAKEN_BY), holder),
+        ),
+    )
+    (reply,) = cluster.perform([patch])
+    if reply.error is not None and not isinstance(reply.error, _LOST):
+        raise reply.error
+    return reply.error is None
+
+
+def take_quietly(
+    cluster: Cluster,
+    move: Move,
+    controller: Reference,
+    holder: str,
+    now: datetime,
+    *,
+    writes: bool,
+) -> bool:
+    """As ``take``; where the API server does not answer, the pod is like any other."""
+    try:
+        return take(cluster, move, controller, holder, now, writes=writes)
+    except ClusterError:
+        return False
+
+
+def _waits(cluster: Cluster, move: Move, controller: Reference, now: datetime) -> bool:
+    """Whether the pod that is moved is released, for this move, from this ReplicaSet."""
+    released = Selection(Pod, controller.namespace, labels=names.RELEASED_FROM)
+    for pod in ask(cluster, List(released, metadata_only=True)).items:
+        if pod.uid != move.pod_uid or not pod.released or pod.leaving:
+            continue
+        release = believed_release(pod, now)
+        return (
+            release is not None
+            and release.controller_uid == controller.uid
+            and release.target is move.target
+        )
+    return False

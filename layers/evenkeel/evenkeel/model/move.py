@@ -1,0 +1,101 @@
+"""Restore's moves: what is noted of them on the workload, and how the webhook learns of one.
+
+A move of a ReplicaSet's pod is a Lease in Evenkeel's namespace, ``evenkeel-move-<its uid>``, with
+the label ``evenkeel.dev/move-of``. Its holder is the uid of the pod that is moved; it expires
+with the pod's release, and the first new pod of the ReplicaSet that takes it has to be of the
+capacity type that it names. There is one per ReplicaSet: its conditional writes let two restores at
+once begin one move.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject, Metadata, Reference
+from evenkeel.model.notice import VERSION
+from evenkeel.model.placement import Capacity
+from evenkeel.model.surroundings import Lease, LeaseSpec
+from evenkeel.model.times import is_sound
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it."""
+
+    pod_uid: str
+    target: Capacity
+    until: datetime
+    taken_by: str
+    lease: Lease
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether it has not come to its end."""
+        return now < self.until
+
+
+def move_name(controller_uid: str) -> str:
+    """The name of the Lease that tells of a ReplicaSet's move."""
+    return f"{names.MOVE_PREFIX}{controller_uid}"
+
+
+def new_move(
+    controller: Reference, pod_uid: str, target: Capacity, at: datetime, until: datetime
+) -> Lease:
+    """The Lease that tells of a move from ``at`` to ``until``."""
+    time = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return Lease(
+        metadata=Metadata(
+            name=move_name(controller.uid),
+            namespace=names.SYSTEM_NAMESPACE,
+            labels={names.MOVE_OF: controller.uid},
+            annotations={names.CLAIM_FOR: str(controller), names.CAPACITY: target.value},
+        ),
+        spec=LeaseSpec(
+            holder_identity=pod_uid,
+            lease_duration_seconds=max(1, round((until - at).total_seconds())),
+            acquire_time=time,
+            renew_time=time,
+        ),
+    )
+
+
+def move_of(lease: Lease) -> Move | None:
+    """The move that a Lease tells of; None if nothing that makes sense."""
+    spec, annotations = lease.spec, lease.metadata.annotations
+    try:
+        since = msgspec.convert(spec.renew_time, type=datetime)
+        target = Capacity(annotations.get(names.CAPACITY, ""))
+    except (msgspec.ValidationError, ValueError):
+        return None
+    lasts = timedelta(seconds=min(spec.lease_duration_seconds or 0, 86_400))
+    if not is_sound(since) or not spec.holder_identity:
+        return None
+    taken_by = annotations.get(names.TAKEN_BY, "")
+    return Move(spec.holder_identity, target, since + lasts, taken_by, lease)
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The annotation ``evenkeel.dev/restored`` of a workload: restore's last move of it.
+
+    ``pod`` is the pod's name. ``spot`` is how many of the workload's pods are on spot nodes if the
+    move succeeds: fewer later say that spot did not last.
+    """
+
+    v: int = VERSION
+    at: datetime
+    target: Capacity
+    pod: str
+    spot: int = 0
+
+    @classmethod
+    def of(cls, workload: KubernetesObject) -> Self | None:
+        """What a workload notes; None if nothing that makes sense."""
+        text = workload.metadata.annotations.get(names.RESTORED)
+        if text is None:
+            return None
+        try:
+            found = msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+        return found if is_sound(found.at) else None
