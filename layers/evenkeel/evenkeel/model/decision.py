@@ -24,6 +24,8 @@ class Verb(StrEnum):
     TAINT = "taint"
     SET_CONDITION = "set-condition"
     COOL_DOWN = "cool-down"
+    RELAX = "relax-floor"
+    HOLD = "hold-floor"
     PLACE = "place"
     WAIT = "wait"
     LEAVE = "leave"

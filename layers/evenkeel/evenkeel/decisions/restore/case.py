@@ -1,0 +1,127 @@
+"""One workload: why nothing is to be done, or which of its pods moves where."""
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.restore import handover, memory, ordinal, relaxing
+from evenkeel.decisions.restore.room import Rooms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.placement import Capacity
+from evenkeel.model.workload import Deployment, ReplicaSet
+
+
+def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
+    """Decide about one workload.
+
+    - what is not restore's, or busy already, is left: see ``_hands_off``;
+    - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``;
+    - what is as wanted is left;
+    - what is in the middle of something, or rests, waits: see ``_not_now``;
+    - else one pod of it moves, towards on-demand if its floor is not held.
+    """
+    hands_off = _hands_off(case, snapshot)
+    if hands_off is not None:
+        return hands_off
+    relaxed = relaxing.consider(case, snapshot, rooms)
+    if relaxed is not None:
+        return relaxed
+    target = _target(case)
+    if target is None:
+        return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
+    waits = _not_now(case, target, snapshot)
+    if waits is not None:
+        return waits
+    if isinstance(case.workload, Deployment):
+        return handover.move(case, _replica_sets(case)[0], target, snapshot, rooms)
+    return ordinal.move(case, target, snapshot, rooms)
+
+
+def _hands_off(case: Case, snapshot: Snapshot) -> Decision | None:
+    """Why a workload is none of restore's business now.
+
+    - nobody places its pods: its namespace is not managed, or the cluster itself needs it;
+    - nothing of it runs;
+    - a pod of it is being handed over: one at a time, whoever began it;
+    - a node of its pods is doomed: its pods are on their way anyhow.
+    """
+    if case.is_never:
+        return leave(case, "SystemNamespace", "nothing is moved in this namespace")
+    if not case.standing.is_managed:
+        message = f"its namespace has not {names.MANAGED}=true"
+        return leave(case, "NotManaged", message)
+    if not case.standing.replicas:
+        return leave(case, "ScaledToZero", "it is scaled to zero")
+    released = next((pod for pod in case.pods if pod.active and pod.released), None)
+    if released is not None:
+        message = f"{released.name} is being handed over: one at a time"
+        return leave(case, "Moving", message, verb=Verb.WAIT)
+    if any(map(snapshot.fleet.is_doomed, case.owned)):
+        message = "a node of its pods is doomed: they are moved off it"
+        return leave(case, "NodeDoomed", message, verb=Verb.WAIT)
+    return None
+
+
+def _target(case: Case) -> Capacity | None:
+    """Where a pod of the workload has to go, if any: a missing floor counts more than surplus."""
+    if case.standing.missing:
+        return Capacity.ON_DEMAND
+    return Capacity.SPOT if case.standing.surplus else None
+
+
+def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
+    """Why a workload that is off has to wait, or what is written about it first.
+
+    - its Deployment is paused, or in a rollout: new pods are placed as they come;
+    - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
+    - its owner's rules exclude where a pod would have to go;
+    - the last move did not last: that is counted as a failure;
+    - it rests after failures.
+    """
+    waits = _in_rollout(case)
+    if waits is not None:
+        return waits
+    if case.standing.waiting:
+        message = f"{case.standing.waiting} of its pods wait for a node"
+        return leave(case, "PodsWait", message, verb=Verb.WAIT)
+    if target not in allowed_by(case.workload.spec.template.spec):
+        return leave(case, "OwnRules", f"its own rules exclude {target}")
+    return _after_failures(case, target, snapshot)
+
+
+def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
+    now, workload = snapshot.now, case.workload
+    failed = memory.relapse(case, snapshot.fleet, now)
+    if failed:
+        write = writes.cooldown_patch(workload, now)
+        decision = about(case, Verb.COOL_DOWN, "MoveDidNotLast", failed, write=write)
+        return Step(workload=workload.key, decision=decision)
+    rest = memory.rest(case, target, now)
+    if rest is None:
+        return None
+    return leave(case, "CoolingDown", rest.message, verb=Verb.WAIT, until=rest.until)
+
+
+def _in_rollout(case: Case) -> Decision | None:
+    """Leave a Deployment that is paused, or whose pods are not all of one ReplicaSet."""
+    deployment = case.workload
+    if not isinstance(deployment, Deployment):
+        return None
+    if deployment.spec.paused:
+        return leave(case, "RolloutPaused", "its rollouts are paused: it is left alone until then")
+    found = _replica_sets(case)
+    settled = (
+        len(found) == 1
+        and found[0].spec.replicas == deployment.spec.replicas
+        and deployment.status.observed_generation >= deployment.metadata.generation
+    )
+    if settled:
+        return None
+    return leave(case, "InRollout", "it is in a rollout, or being scaled", verb=Verb.WAIT)
+
+
+def _replica_sets(case: Case) -> list[ReplicaSet]:
+    """Those that want pods or have some."""
+    owners = {pod.controller_key for pod in case.owned}
+    return [each for each in case.replica_sets if each.spec.replicas or each.key in owners]

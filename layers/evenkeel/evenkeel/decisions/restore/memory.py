@@ -1,0 +1,87 @@
+"""What restore remembers of a workload, and how long that makes it rest."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain.breaks import ordinal_of
+from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.model import names
+from evenkeel.model.move import Restored
+from evenkeel.model.placement import Capacity
+from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
+from evenkeel.model.request import Patch
+from evenkeel.model.times import in_words
+from evenkeel.model.workload import StatefulSet
+
+
+class Rest(NamedTuple):
+    """Why a workload is not moved now, and until when."""
+
+    until: datetime
+    message: str
+
+
+def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
+    """Why the last move counts as failed although nobody took it back; empty if it does not.
+
+    - to spot, and fewer of the workload's pods are on spot now than the move made: spot did not
+      last. Fewer replicas, or a greater floor, are no failure;
+    - of an ordinal, which is back on the capacity type that it was to leave.
+
+    Not if a failure was counted since, nor of a move that is a good while ago.
+    """
+    last = Restored.of(case.workload)
+    if last is None or not now - FORGOTTEN_AFTER < last.at <= now:
+        return ""
+    cooldown = writes.cooldown_of(case.workload)
+    if cooldown is not None and cooldown.since >= last.at:
+        return ""
+    standing = case.standing
+    if isinstance(case.workload, StatefulSet):
+        moved = next((pod for pod in case.owned if pod.name == last.pod), None)
+        if moved is None or fleet.capacity(moved) is not last.target.other:
+            return ""
+        first = case.workload.spec.ordinals.start
+        is_floor = standing.floor.floor.includes(ordinal_of(moved) - first)
+        if is_floor is (last.target is Capacity.ON_DEMAND):
+            return f"{moved.name} came back on {last.target.other}"
+        return ""
+    most = max(0, standing.replicas - standing.wanted)
+    if last.target is Capacity.SPOT and standing.spot < min(last.spot, most):
+        return f"{standing.spot} of {min(last.spot, most)} pods are left on spot: it did not last"
+    return ""
+
+
+def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
+    """How long a workload is not moved to this capacity type; None if it may be.
+
+    - after a failure until its cooldown is over;
+    - while failures count, also after a move that went well: one move for each cooldown;
+    - but a floor does not wait because spot failed.
+    """
+    last = Restored.of(case.workload)
+    cooldown = writes.cooldown_of(case.workload)
+    if cooldown is None:
+        return None
+    failures = cooldown.counts(now)
+    spot_failed = last is not None and last.target is Capacity.SPOT
+    if failures == 0 or (target is Capacity.ON_DEMAND and spot_failed):
+        return None
+    if now < cooldown.until:
+        until = cooldown.until
+        return Rest(until, f"{failures} moves failed: it rests until {in_words(until)}")
+    if last is None or not last.at <= now < last.at + rest_after(failures):
+        return None
+    until = last.at + rest_after(failures)
+    message = f"{failures} moves failed, so the next comes no sooner than {in_words(until)}"
+    return Rest(until, message)
+
+
+def note(case: Case, pod_name: str, target: Capacity, now: datetime) -> Patch:
+    """Note on the workload what is moved, beside what was noted before."""
+    spot = case.standing.spot + (1 if target is Capacity.SPOT else -1)
+    value = Restored(at=now, target=target, pod=pod_name, spot=max(0, spot))
+    return writes.annotate(case.workload, names.RESTORED, msgspec.json.encode(value).decode())

@@ -1,0 +1,155 @@
+"""On which nodes a pod would find room: an estimate from requests and allocatable.
+
+It leaves out what only the scheduler knows: host ports, affinity between pods, spread, volumes. A
+move that it was wrong about is taken back.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.placement.patch import BEARS_SPOT
+from evenkeel.decisions.restore.snapshot import Fleet
+from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.placement import Capacity, capacity_of
+from evenkeel.model.pod import Pod
+from evenkeel.model.quantity import number
+
+ZONE: Final = "topology.kubernetes.io/zone"
+
+PODS: Final = "pods"
+"""The resource of which every pod takes one."""
+
+KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
+
+_ROUNDING: Final = 1e-6
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pod asks of its node. ``zone``: it has to be there, because its volumes are."""
+
+    requests: Mapping[str, float]
+    rules: NewPodSpec
+    zone: str = ""
+
+    @property
+    def key(self) -> bytes:
+        """Equal for pods that ask for the same."""
+        return msgspec.json.encode((self.requests, self.rules, self.zone))
+
+
+def requests_of(pod: Pod) -> Mapping[str, float]:
+    """What a pod takes of its node: its containers' requests, and its place."""
+    found = {PODS: 1.0}
+    for container in pod.spec.containers:
+        for name, quantity in container.resources.requests.items():
+            found[name] = found.get(name, 0.0) + number(quantity)
+    return found
+
+
+class Rooms:
+    """The room on nodes that take pods; what is planned takes its part of it."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        """Look at the nodes that are ready, schedulable and not doomed."""
+        self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
+        self._free: dict[str, dict[str, float]] = {}
+        self._refused: set[tuple[Capacity, bytes]] = set()
+        for node in fleet.nodes.values():
+            if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
+                continue
+            self._nodes[capacity_of(node)].append(node)
+            used = fleet.used.get(node.name, {})
+            self._free[node.name] = {
+                name: number(quantity) - used.get(name, 0.0)
+                for name, quantity in node.status.allocatable.items()
+            }
+
+    def has(self, wish: Wish, capacity: Capacity) -> bool:
+        """Whether a node of this capacity type has room for a pod."""
+        return self._find(wish, capacity) is not None
+
+    def take(self, wish: Wish, capacity: Capacity) -> bool:
+        """As ``has``, and from now on the room is taken."""
+        name = self._find(wish, capacity)
+        if name is None:
+            return False
+        free = self._free[name]
+        for resource, amount in wish.requests.items():
+            free[resource] = free.get(resource, 0.0) - amount
+        return True
+
+    def _find(self, wish: Wish, capacity: Capacity) -> str | None:
+        """The first node with room. What found none never will: room only gets less here."""
+        key = (capacity, wish.key)
+        if key in self._refused:
+            return None
+        for node in self._nodes[capacity]:
+            if self._fits(wish, node) and _accepts(wish, node, capacity):
+                return node.name
+        self._refused.add(key)
+        return None
+
+    def _fits(self, wish: Wish, node: Node) -> bool:
+        free = self._free[node.name]
+        return all(
+            amount <= free.get(resource, 0.0) + _ROUNDING
+            for resource, amount in wish.requests.items()
+        )
+
+
+def _accepts(wish: Wish, node: Node, capacity: Capacity) -> bool:
+    """Whether a node is one that the pod may go to, by its rules and the node's taints."""
+    rules, labels = wish.rules, node.metadata.labels
+    if wish.zone and labels.get(ZONE) != wish.zone:
+        return False
+    if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
+        return False
+    required = rules.node_affinity.required
+    if required is not None and not any(
+        _matches(term, node) for term in required.node_selector_terms or ()
+    ):
+        return False
+    tolerations = [*(rules.tolerations or ()), *(BEARS_SPOT if capacity is Capacity.SPOT else ())]
+    return all(_bears(tolerations, taint) for taint in node.spec.taints)
+
+
+def _bears(tolerations: Sequence[Toleration], taint: Taint) -> bool:
+    if taint.effect not in KEEPING_OFF:
+        return True
+    return any(
+        each.effect in ("", taint.effect)
+        and each.key in ("", taint.key)
+        and (each.operator == "Exists" or each.value == taint.value)
+        for each in tolerations
+    )
+
+
+def _matches(term: NodeSelectorTerm, node: Node) -> bool:
+    return not term.is_empty and all(_clauses(term, node))
+
+
+def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
+    for clause in term.match_expressions or ():
+        yield _holds(clause, node.metadata.labels)
+    for clause in term.match_fields or ():
+        yield _holds(clause, {"metadata.name": node.name})
+
+
+def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(clause.key), clause.values or ()
+    match clause.operator:
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt" if value is not None and len(values) == 1:
+            above = number(value) - number(values[0])
+            return above > 0 if clause.operator == "Gt" else above < 0
+    return False

@@ -1,0 +1,80 @@
+"""What a plan is made from: one look at the cluster, and how carefully to act."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.floor.standing import Standing, Workload
+from evenkeel.model.move import Move
+from evenkeel.model.node import Node
+from evenkeel.model.placement import Capacity, capacity_of
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import ReplicaSet
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """How carefully restore acts.
+
+    ``moves``: so many pods are moved in one run at most. ``patience``: a replacement that is not
+    available where it has to be so long after the release is given up. ``relax_after``: so long a
+    pod of a floor waits for an on-demand node before it may go to spot, and ``relaxed_for`` how
+    long that holds unless it is said again.
+    """
+
+    moves: int = 50
+    patience: timedelta = timedelta(minutes=5)
+    relax_after: timedelta = timedelta(minutes=5)
+    relaxed_for: timedelta = timedelta(minutes=30)
+
+
+class Fleet(msgspec.Struct, frozen=True):
+    """The nodes by name, those that are doomed, and what the pods on each of them asked for."""
+
+    nodes: Mapping[str, Node]
+    doomed: frozenset[str]
+    used: Mapping[str, Mapping[str, float]]
+
+    def capacity(self, pod: Pod) -> Capacity | None:
+        """The capacity type of a pod's node; None without a node that is known."""
+        node = self.nodes.get(pod.spec.node_name)
+        return capacity_of(node) if node is not None else None
+
+    def is_doomed(self, pod: Pod) -> bool:
+        """Whether a pod is on a node with an open notice."""
+        return pod.spec.node_name in self.doomed
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
+
+    ``moves`` are restore's last of its ReplicaSets, by their uids. ``is_never``: nobody's pods are
+    moved in its namespace.
+    """
+
+    standing: Standing
+    replica_sets: Sequence[ReplicaSet] = ()
+    pods: Sequence[Pod] = ()
+    surroundings: Surroundings = Surroundings()
+    moves: Mapping[str, Move] = {}
+    is_never: bool = False
+
+    @property
+    def workload(self) -> Workload:
+        """The Deployment or StatefulSet."""
+        return self.standing.workload
+
+    @property
+    def owned(self) -> Sequence[Pod]:
+        """Its active pods that are not being handed over."""
+        return [pod for pod in self.pods if pod.active and not pod.released]
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One look at the cluster."""
+
+    now: datetime
+    cases: Sequence[Case]
+    fleet: Fleet
+    terms: Terms = Terms()

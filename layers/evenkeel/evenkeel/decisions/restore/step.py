@@ -1,0 +1,95 @@
+"""What a plan consists of: steps with their writes in order, and what is left as it is."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Write
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to do. ``decision.write`` does it.
+
+    What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
+    an accepted write. ``workload`` is the key of whose step it is. ``moves`` a pod: so many steps
+    are within a run's budget.
+    """
+
+    workload: str
+    decision: Decision
+    before: Sequence[Write] = ()
+    after: Sequence[Write] = ()
+    moves: bool = False
+
+    @property
+    def writes(self) -> Sequence[Write]:
+        """All its writes in their order."""
+        write = self.decision.write
+        return [*self.before, *([] if write is None else [write]), *self.after]
+
+
+type Outcome = Step | Decision
+"""What becomes of a workload: a step, or a decision that writes nothing."""
+
+
+class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do now, in this order, and what is left or waits, with the reasons."""
+
+    steps: Sequence[Step] = ()
+    left: Sequence[Decision] = ()
+
+
+AS_WANTED = "AsWanted"
+"""The reason of a workload that needs nothing."""
+
+
+def leave(
+    case: Case,
+    reason: str,
+    message: str,
+    *,
+    verb: Verb = Verb.LEAVE,
+    until: datetime | None = None,
+    warning: bool = False,
+) -> Decision:
+    """Leave a workload as it is, or wait for something."""
+    return Decision(
+        verb=verb,
+        subject=case.workload.reference,
+        workload=case.workload.reference,
+        reason=reason,
+        message=message,
+        until=until,
+        warning=warning,
+    )
+
+
+def about(  # noqa: PLR0913 - a Decision's own fields
+    case: Case,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    pod: Pod | None = None,
+    write: Write | None = None,
+    until: datetime | None = None,
+    warning: bool = False,
+) -> Decision:
+    """A decision that writes: about a pod of a workload, or about the workload itself."""
+    subject: Reference = case.workload.reference if pod is None else pod.reference
+    return Decision(
+        verb=verb,
+        subject=subject,
+        workload=case.workload.reference,
+        node="" if pod is None else pod.spec.node_name,
+        reason=reason,
+        message=message,
+        write=write,
+        until=until,
+        warning=warning,
+    )
