@@ -14,8 +14,14 @@ from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
 from evenkeel.handlers.placement import build as build_placement
+from evenkeel.handlers.restore import build as build_restore
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
-from evenkeel.settings import HandoverSettings, InterruptionSettings, PlacementSettings
+from evenkeel.settings import (
+    HandoverSettings,
+    InterruptionSettings,
+    PlacementSettings,
+    RestoreSettings,
+)
 
 FOLDER = Path(functions.__file__).parent
 
@@ -69,6 +75,13 @@ def placement(
     """The placement function, with memory of its own. Raises UnmetError."""
     function = load("placement")
     function.bind(build_placement(settings, cluster, clock, recorder))
+    return function
+
+
+def restore(settings: RestoreSettings, ports: Ports, wake_ups: Queue) -> Handler:
+    """The restore function, with memory of its own. Raises UnmetError."""
+    function = load("restore")
+    function.bind(build_restore(settings, ports.cluster, wake_ups, ports.clock, ports.recorder))
     return function
 
 

@@ -122,7 +122,7 @@ def test_every_setting_can_be_set_and_nothing_else_is() -> None:
         for value in vars(settings).values()
         if isinstance(value, str) and value.startswith("EVENKEEL_")
     }
-    functions = (*FUNCTIONS, "PlacementFunction")
+    functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
     set_ = {name for function in functions for name in stack.environment(function)}
     assert set_ == known - INTERNAL
 
@@ -264,9 +264,8 @@ def test_each_function_has_a_role_a_log_group_and_a_group_in_the_cluster(stack: 
 def test_a_cluster_without_access_entries_gets_none() -> None:
     without = deployed(**CLUSTER, AccessEntries="false")
     assert without.names("AWS::EKS::AccessEntry") == []
-    assert without.resources.keys() | {"InterruptionAccess", "HandoverAccess"} == (
-        deployed(**CLUSTER).resources.keys()
-    )
+    access = {"InterruptionAccess", "HandoverAccess", "RestoreAccess"}
+    assert without.resources.keys() | access == (deployed(**CLUSTER).resources.keys())
 
 
 def test_no_partition_account_or_region_is_taken_for_granted() -> None:

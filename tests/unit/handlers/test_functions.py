@@ -46,7 +46,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     logging.Logger.manager.loggerDict.pop("evenkeel", None)
 
 
-@pytest.mark.parametrize("name", ["interruption", "handover"])
+@pytest.mark.parametrize("name", ["interruption", "handover", "restore"])
 def test_it_loads_without_an_environment_and_names_what_is_missing_at_the_first_event(
     name: str,
 ) -> None:
@@ -56,7 +56,7 @@ def test_it_loads_without_an_environment_and_names_what_is_missing_at_the_first_
         handler({"Records": []}, None)
 
 
-@pytest.mark.parametrize("name", ["interruption", "handover"])
+@pytest.mark.parametrize("name", ["interruption", "handover", "restore"])
 def test_another_handler_can_be_bound_to_it(name: str) -> None:
     module = load(name)
     module.handler.bind(lambda event, _context: {"seen": event})

@@ -13,6 +13,7 @@ from evenkeel.settings import (
     InterruptionSettings,
     Mode,
     PlacementSettings,
+    RestoreSettings,
     environment,
 )
 
@@ -90,6 +91,30 @@ def test_what_is_set_is_taken() -> None:
     assert connection.parallel == 8
 
 
+def test_restore_has_its_own() -> None:
+    queue = COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"]
+    assert RestoreSettings.from_environment(COMPLETE) == RestoreSettings(
+        mode=Mode.ACT, cluster_name="prod", wake_up_queue_url=queue
+    )
+    environ = COMPLETE | {
+        "EVENKEEL_NAMESPACES": "all",
+        "EVENKEEL_RESTORE_MOVES": "7",
+        "EVENKEEL_RESTORE_PATIENCE_SECONDS": "60",
+        "EVENKEEL_RELAX_FLOOR_AFTER_SECONDS": "120",
+        "EVENKEEL_RELAXED_FLOOR_SECONDS": "600",
+    }
+    assert RestoreSettings.from_environment(environ) == RestoreSettings(
+        mode=Mode.ACT,
+        cluster_name="prod",
+        everywhere=True,
+        moves=7,
+        patience=timedelta(minutes=1),
+        relax_after=timedelta(minutes=2),
+        relaxed_for=timedelta(minutes=10),
+        wake_up_queue_url=queue,
+    )
+
+
 def test_two_processes_have_two_holders() -> None:
     holders = {HandoverSettings.from_environment(COMPLETE).holder for _ in range(3)}
     assert len(holders) == 3
@@ -99,6 +124,7 @@ READERS = {
     "connection": ConnectionSettings.from_environment,
     "interruption": InterruptionSettings.from_environment,
     "handover": HandoverSettings.from_environment,
+    "restore": RestoreSettings.from_environment,
 }
 NEEDED = [
     ("connection", "EVENKEEL_CLUSTER_NAME"),
@@ -112,6 +138,9 @@ NEEDED = [
     ("handover", "EVENKEEL_MODE"),
     ("handover", "EVENKEEL_CLUSTER_NAME"),
     ("handover", "EVENKEEL_WAKE_UP_QUEUE_URL"),
+    ("restore", "EVENKEEL_MODE"),
+    ("restore", "EVENKEEL_CLUSTER_NAME"),
+    ("restore", "EVENKEEL_WAKE_UP_QUEUE_URL"),
 ]
 
 

@@ -1,0 +1,37 @@
+"""Brings workloads back to their floor, and what is above it to spot. Lambda calls ``handler``."""
+
+from evenkeel.adapters.aws.eks_token import EksToken
+from evenkeel.adapters.aws.queue import SqsQueue
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import connect
+from evenkeel.adapters.telemetry.lambda_function import LambdaTelemetry
+from evenkeel.handlers import Handler, Lazy
+from evenkeel.handlers.restore import build
+from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment
+
+
+def assemble() -> Handler:
+    """Build the handler for AWS and the cluster that the environment names.
+
+    Raises SettingsError.
+    """
+    settings = RestoreSettings.from_environment(environment())
+    connection = ConnectionSettings.from_environment(environment())
+    clock = SystemClock()
+    cluster = connect(
+        connection.endpoint,
+        connection.certificate_authority,
+        EksToken(connection.cluster_name, connection.region, clock),
+        parallel=connection.parallel,
+    )
+    telemetry = LambdaTelemetry(
+        cluster,
+        clock,
+        cluster_name=settings.cluster_name,
+        observes=settings.mode is Mode.OBSERVE,
+    )
+    wake_ups = SqsQueue(settings.wake_up_queue_url, connection.region)
+    return telemetry.follow(build(settings, cluster, wake_ups, clock, telemetry.recorder))
+
+
+handler = Lazy(assemble)

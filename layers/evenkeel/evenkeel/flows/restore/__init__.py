@@ -1,0 +1,9 @@
+"""Restoring floors: one look at the cluster, a plan, and its first steps.
+
+| module | what |
+|---|---|
+| ``flow`` | one run: gather, decide, apply |
+| ``reading`` | the snapshot of all workloads |
+| ``compact`` | pods without what nobody asks for, and equal parts only once |
+| ``writing`` | the steps' writes, in order, while Evenkeel is not paused |
+"""

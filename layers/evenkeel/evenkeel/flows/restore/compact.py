@@ -1,0 +1,93 @@
+"""Pods as small as they can be: a cluster may have 150,000 of them.
+
+Most of what is decoded of a pod is equal for all pods of a workload: it is kept once.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.meta import Condition
+from evenkeel.model.pod import Container, Pod, ResourceRequirements
+
+KEPT_CONDITIONS = ("Ready", "PodScheduled")
+KEPT_ANNOTATIONS = frozenset(
+    {
+        names.AT_DEADLINE,
+        names.DO_NOT_DISRUPT,
+        names.HANDOVER,
+        names.MIRROR_POD,
+        names.PLACED,
+        names.RELEASE,
+        names.SAFE_TO_EVICT,
+    }
+)
+"""Annotations of pods that decide something. That there are others is kept, too."""
+
+OTHERS = "others"
+"""Stands for annotations that do not matter: a patch has to know that there are some."""
+
+
+class Compactor:
+    """Makes pods small; equal parts of those that one compactor made are the same object."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._kept: dict[Hashable, Any] = {}
+
+    def compact(self, pod: Pod) -> Pod:
+        """The pod without what nobody asks for."""
+        metadata, spec = pod.metadata, pod.spec
+        annotations = {k: v for k, v in metadata.annotations.items() if k in KEPT_ANNOTATIONS}
+        if len(annotations) < len(metadata.annotations):
+            annotations[OTHERS] = ""
+        return msgspec.structs.replace(
+            pod,
+            metadata=msgspec.structs.replace(
+                metadata,
+                namespace=self._once(metadata.namespace),
+                labels=self._map(metadata.labels),
+                annotations=self._map(annotations),
+                owner_references=self._once(metadata.owner_references),
+                finalizers=(),
+            ),
+            spec=msgspec.structs.replace(
+                spec,
+                node_name=self._once(spec.node_name),
+                containers=tuple(map(self._container, spec.containers)),
+                volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
+                affinity=None,
+            ),
+            status=msgspec.structs.replace(
+                pod.status,
+                phase=self._once(pod.status.phase),
+                conditions=tuple(
+                    self._condition(each)
+                    for each in pod.status.conditions
+                    if each.type in KEPT_CONDITIONS
+                ),
+            ),
+        )
+
+    def _container(self, container: Container) -> Container:
+        requests = self._map(container.resources.requests)
+        key = ("container", id(requests))
+        made = Container(resources=ResourceRequirements(requests=requests))
+        kept: Container = self._kept.setdefault(key, made)
+        return kept
+
+    def _condition(self, condition: Condition) -> Condition:
+        """A condition; what the scheduler says of a pod without a node is worth its message."""
+        if condition.status == "True":
+            condition = msgspec.structs.replace(condition, reason="", message="")
+        kept: Condition = self._once(condition)
+        return kept
+
+    def _map(self, values: dict[str, str]) -> dict[str, str]:
+        kept: dict[str, str] = self._kept.setdefault(frozenset(values.items()), values)
+        return kept
+
+    def _once(self, value: Any) -> Any:
+        return self._kept.setdefault(value, value)

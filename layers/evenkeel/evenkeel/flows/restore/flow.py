@@ -1,0 +1,147 @@
+"""One run of restore: gather, decide, and carry the first steps out."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import batched
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.restore.plan import plan, plan_again
+from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
+from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
+from evenkeel.errors import ClusterError
+from evenkeel.flows import pause
+from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
+from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import WakeUp
+from evenkeel.ports import Clock, Cluster, Queue, Recorder
+
+TOLD_AGAIN_AFTER: Final = timedelta(hours=1)
+"""How long one does not hear again of what is left for the same reason."""
+
+REASON: Final = "Restore"
+"""What its wake-up says."""
+
+_COUNTED: Final = {
+    Verb.RELEASE: "MovesBegun",
+    Verb.EVICT: "OrdinalsMoved",
+    Verb.RELAX: "FloorsRelaxed",
+    Verb.HOLD: "FloorsHeldAgain",
+    Verb.COOL_DOWN: "MovesFailed",
+    Verb.DELETE: "PodsMadeAnew",
+}
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a run. ``done`` are the steps that were carried out."""
+
+    reason: str
+    plan: RestorePlan = RestorePlan()
+    done: Sequence[Step] = ()
+
+
+class RestoreFlow:
+    """Outlives runs; what it keeps between them is what it has told."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        scope: Scope,
+        cluster: Cluster,
+        wake_ups: Queue,
+        clock: Clock,
+        recorder: Recorder,
+        *,
+        acts: bool,
+    ) -> None:
+        """``acts`` False: decide and tell, but write nothing."""
+        self._terms = terms
+        self._scope = scope
+        self._cluster = cluster
+        self._wake_ups = wake_ups
+        self._clock = clock
+        self._recorder = recorder
+        self._acts = acts
+        self._told: dict[tuple[Reference, str], datetime] = {}
+
+    def run(self) -> Outcome:
+        """One run. What the API server refuses or leaves unanswered is left to the next.
+
+        Raises QueueError where the reconciler cannot be woken: its schedule finds the work.
+        """
+        try:
+            if self._acts and pause.is_paused(self._cluster):
+                return Outcome(reason="Paused")
+            snapshot = read(self._cluster, self._clock, self._terms, self._scope)
+            made = plan(snapshot)
+            self._tell(made)
+            if not self._acts:
+                for step in made.steps:
+                    self._recorder.decided(step.decision)
+                return Outcome(reason="Observed", plan=made)
+        except ClusterError as error:
+            return self._failed(error)
+        done: list[Step] = []
+        try:
+            self._carry_out(snapshot, made, done)
+        except PausedError:
+            return Outcome(reason="Paused", plan=made, done=done)
+        except ClusterError as error:
+            return msgspec.structs.replace(self._failed(error), plan=made, done=done)
+        finally:
+            if any(step.moves for step in done) or has_leftovers(snapshot):
+                self._wake_ups.send(WakeUp(reason=REASON))
+        return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
+
+    def _carry_out(self, snapshot: Snapshot, made: RestorePlan, done: list[Step]) -> None:
+        """Carry steps out, some at a time; ``done`` is filled with those that were."""
+        writer = Writer(self._cluster, self._clock, self._recorder)
+        cases = {case.workload.key: case for case in snapshot.cases}
+        for some in batched(made.steps, TOGETHER, strict=False):
+            renewed = [self._renewed(snapshot, cases[step.workload], step) for step in some]
+            for step in writer.carry_out([step for step in renewed if step is not None]):
+                self._recorder.counted(_COUNTED[step.decision.verb])
+                done.append(step)
+
+    def _renewed(self, snapshot: Snapshot, case: Case, step: Step) -> Step | None:
+        """The step for a workload that is read anew: the snapshot's first pages are old by now.
+
+        None if it is not to be moved any more.
+        """
+        if not step.moves:
+            return step
+        newer = read_again(self._cluster, case, snapshot.fleet)
+        if newer is not None:
+            now = self._clock.now()
+            again = plan_again(msgspec.structs.replace(snapshot, now=now), newer)
+            if isinstance(again, Step):
+                return again
+        self._recorder.noted(f"{step.decision.subject} is not moved: it has changed meanwhile")
+        return None
+
+    def _tell(self, made: RestorePlan) -> None:
+        """Tell what is left and why, but for what is as wanted; the same once in a while."""
+        now = self._clock.now()
+        as_wanted = [each for each in made.left if each.reason == AS_WANTED]
+        self._recorder.counted("WorkloadsAsWanted", len(as_wanted))
+        for decision in made.left:
+            if decision.reason != AS_WANTED and self._is_news(decision, now):
+                self._recorder.decided(decision)
+        kept = {(each.subject, each.reason) for each in made.left}
+        self._told = {key: at for key, at in self._told.items() if key in kept}
+
+    def _is_news(self, decision: Decision, now: datetime) -> bool:
+        key = (decision.subject, decision.reason)
+        last = self._told.get(key)
+        if last is not None and now - last < TOLD_AGAIN_AFTER:
+            return False
+        self._told[key] = now
+        return True
+
+    def _failed(self, error: ClusterError) -> Outcome:
+        self._recorder.counted("InvocationsFailed")
+        self._recorder.noted(f"the API server failed this run: {error}", error=type(error).__name__)
+        return Outcome(reason="ClusterUnavailable")

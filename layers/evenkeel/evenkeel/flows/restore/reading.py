@@ -1,0 +1,197 @@
+"""Reading the snapshot: all workloads with their pods, and the nodes.
+
+Nothing of it is fresher than the cluster was when it was read: what is moved is read again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.floor.source import floor_of
+from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.placement.scope import NEVER
+from evenkeel.decisions.restore.room import requests_of
+from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.flows.handover.pods import controller_key_of
+from evenkeel.flows.handover.reading import list_all
+from evenkeel.flows.handover.selections import selected
+from evenkeel.flows.restore.compact import Compactor
+from evenkeel.model import names
+from evenkeel.model.move import Move, move_of
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.model.surroundings import (
+    Lease,
+    Namespace,
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
+from evenkeel.ports import Clock, Cluster
+
+MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
+"""The Leases that tell of moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose workloads are looked at: those of one namespace, or all where it is empty.
+
+    ``everywhere``: namespaces take part without the label, too.
+    """
+
+    namespace: str = ""
+    everywhere: bool = False
+
+
+def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot:
+    """Take the snapshot. Raises ClusterError.
+
+    Pods are read first: what else is read is then as new as they are, so no owner is missing.
+    """
+    pods = _read_pods(cluster)
+    where = scope.namespace
+    kinds: list[Any] = [
+        *(Deployment, StatefulSet, ReplicaSet),
+        *(PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim),
+    ]
+    requests: list[List[Any]] = [List(Selection(kind, where)) for kind in kinds]
+    requests += [List(Selection(Namespace)), List(Selection(Node)), List(MOVES)]
+    found = list_all(cluster, requests)
+    deployments, stateful_sets, replica_sets, *around, namespaces, nodes, leases = found
+    by_owner = _by_owner(replica_sets)
+    by_workload = _by_workload(pods, replica_sets)
+    surroundings = _surroundings([item for items in around for item in items])
+    fleet = _fleet(nodes, pods)
+    moves = {lease.metadata.labels[names.MOVE_OF]: move_of(lease) for lease in leases}
+    spaces = {space.name: space for space in namespaces}
+    maker = _Maker(fleet, spaces, surroundings, moves, everywhere=scope.everywhere)
+    cases = [
+        maker.case(workload, by_owner[workload.key], by_workload[workload.key])
+        for workload in (*deployments, *stateful_sets)
+    ]
+    return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms)
+
+
+def read_again(cluster: Cluster, case: Case, fleet: Fleet) -> Case | None:
+    """A workload and its pods as they are now; None if it is gone. Raises ClusterError."""
+    kind = type(case.workload)
+    space = case.workload.namespace
+    selection = selected(space, case.workload.spec.selector)
+    (pods,) = list_all(cluster, [List(selection)])
+    (reply,) = cluster.perform([Get(kind, case.workload.name, space)])
+    workload = reply.result
+    if not isinstance(workload, Deployment | StatefulSet) or workload.uid != case.workload.uid:
+        return None
+    owners = {case.workload.key} | {each.key for each in case.replica_sets}
+    mine = [pod for pod in pods if controller_key_of(pod) in owners]
+    standing = case.standing
+    newer = stand(workload, standing.floor, mine, fleet.nodes, is_managed=standing.is_managed)
+    return msgspec.structs.replace(case, standing=newer, pods=mine)
+
+
+class _Maker:
+    """Puts cases together."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        spaces: Mapping[str, Namespace],
+        surroundings: Mapping[str, Surroundings],
+        moves: Mapping[str, Move | None],
+        *,
+        everywhere: bool,
+    ) -> None:
+        self._fleet = fleet
+        self._spaces = spaces
+        self._surroundings = surroundings
+        self._moves = moves
+        self._everywhere = everywhere
+
+    def case(
+        self, workload: Workload, replica_sets: Sequence[ReplicaSet], pods: Sequence[Pod]
+    ) -> Case:
+        """A workload with all that belongs to it."""
+        space = self._spaces.get(workload.namespace)
+        annotations = space.metadata.annotations if space is not None else {}
+        labels = space.metadata.labels if space is not None else {}
+        standing = stand(
+            workload,
+            floor_of(workload, annotations),
+            pods,
+            self._fleet.nodes,
+            is_managed=self._everywhere or labels.get(names.MANAGED) == "true",
+        )
+        moves = {each.uid: self._moves.get(each.uid) for each in replica_sets}
+        return Case(
+            standing=standing,
+            replica_sets=replica_sets,
+            pods=pods,
+            surroundings=self._surroundings.get(workload.namespace, Surroundings()),
+            moves={uid: move for uid, move in moves.items() if move is not None},
+            is_never=workload.namespace in NEVER,
+        )
+
+
+def _read_pods(cluster: Cluster) -> Sequence[Pod]:
+    (pods,) = list_all(cluster, [List(Selection(Pod))])
+    compactor = Compactor()
+    return [compactor.compact(pod) for pod in pods if not pod.finished]
+
+
+def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:
+    found: defaultdict[str, list[ReplicaSet]] = defaultdict(list)
+    for each in replica_sets:
+        found[each.controller_key].append(each)
+    return found
+
+
+def _by_workload(
+    pods: Iterable[Pod], replica_sets: Iterable[ReplicaSet]
+) -> Mapping[str, Sequence[Pod]]:
+    """By the key of the Deployment or StatefulSet that owns them, or did before a release."""
+    above = {each.key: each.controller_key for each in replica_sets}
+    found: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        key = controller_key_of(pod)
+        found[above.get(key, key)].append(pod)
+    return found
+
+
+def _surroundings(items: Iterable[Any]) -> Mapping[str, Surroundings]:
+    found: defaultdict[str, list[Any]] = defaultdict(list)
+    for item in items:
+        found[item.namespace].append(item)
+    return {
+        namespace: Surroundings(
+            budgets=[item for item in mine if isinstance(item, PodDisruptionBudget)],
+            services=[item for item in mine if isinstance(item, Service)],
+            policies=[item for item in mine if isinstance(item, NetworkPolicy)],
+            claims=[item for item in mine if isinstance(item, PersistentVolumeClaim)],
+        )
+        for namespace, mine in found.items()
+    }
+
+
+def _fleet(nodes: Sequence[Node], pods: Iterable[Pod]) -> Fleet:
+    used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for pod in pods:
+        if pod.spec.node_name:
+            taken = used[pod.spec.node_name]
+            for name, amount in requests_of(pod).items():
+                taken[name] += amount
+    doomed = frozenset(node.name for node in nodes if names.DOOMED in node.metadata.labels)
+    return Fleet({node.name: node for node in nodes}, doomed, used)
+
+
+def has_leftovers(snapshot: Snapshot) -> bool:
+    """Whether the reconciler has something to look after: doomed nodes, or released pods."""
+    released = any(pod.released for case in snapshot.cases for pod in case.pods)
+    return released or bool(snapshot.fleet.doomed)

@@ -1,0 +1,53 @@
+"""The handler of the restore function: the schedule's event, whatever is in it."""
+
+from typing import Any
+
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.errors import QueueError
+from evenkeel.flows.restore.flow import RestoreFlow
+from evenkeel.flows.restore.reading import Scope
+from evenkeel.handlers import Handler
+from evenkeel.ports import Clock, Cluster, Queue, Recorder
+from evenkeel.settings import Mode, RestoreSettings
+
+
+def build(
+    settings: RestoreSettings, cluster: Cluster, wake_ups: Queue, clock: Clock, recorder: Recorder
+) -> Handler:
+    """Build the handler. It answers with an empty object, whatever came of the run."""
+    flow = RestoreFlow(
+        terms_of(settings),
+        Scope(everywhere=settings.everywhere),
+        cluster,
+        wake_ups,
+        clock,
+        recorder,
+        acts=settings.mode is Mode.ACT,
+    )
+
+    def handle(_event: dict[str, Any], _context: object) -> dict[str, Any]:
+        try:
+            outcome = flow.run()
+            recorder.noted(
+                "run ended",
+                outcome=outcome.reason,
+                planned=len(outcome.plan.steps),
+                done=len(outcome.done),
+            )
+        except QueueError as error:
+            recorder.noted(f"the reconciler finds the moves by its schedule: {error}")
+        finally:
+            recorder.flush()
+        return {}
+
+    return handle
+
+
+def terms_of(settings: RestoreSettings) -> Terms:
+    """How carefully restore acts by these settings."""
+    return Terms(
+        moves=settings.moves,
+        patience=settings.patience,
+        relax_after=settings.relax_after,
+        relaxed_for=settings.relaxed_for,
+    )
