@@ -1,0 +1,74 @@
+"""Spot goes and comes back, for good or again and again."""
+
+from itertools import pairwise
+
+from evenkeel.model import names
+from evenkeel.model.release import rest_after
+from tests.fixtures.restoring import RestoreScene
+from tests.unit.handover.manifests import deployment, stateful_set
+
+FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
+
+
+def test_spot_goes_floors_stand_and_the_ratios_come_back_with_it(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.add_nodes("s", 3, spot=True)
+    scene.apply(deployment("web", 6, notes=FLOOR_OF_TWO), stateful_set("db", 3))
+    scene.begin()
+    assert scene.split("web") == {"on-demand": 2, "spot": 4}
+    assert scene.split("db") == {"on-demand": 2, "spot": 1}
+
+    scene.interrupt("s0", "s1", "s2")
+    scene.run(until=400)
+    assert scene.split("web") == {"on-demand": 6}
+    assert scene.split("db") == {"on-demand": 3}
+    assert scene.moves() == []
+
+    scene.add_nodes("t", 3, spot=True)
+    scene.run(until=1000)
+    assert scene.split("web") == {"on-demand": 2, "spot": 4}
+    assert scene.split("db") == {"on-demand": 2, "spot": 1}
+    assert len(scene.moves("web")) == 4
+    assert len(scene.moves("db")) == 1
+    assert scene.lowest("web") == 6
+
+
+def test_a_day_of_flapping_costs_few_moves(scene: RestoreScene) -> None:
+    """Spot is there for half an hour, and gone for half an hour."""
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 8, notes=FLOOR_OF_TWO))
+    scene.begin()
+    assert scene.split("web") == {"on-demand": 8}
+
+    for half_hours in range(48):
+        if half_hours % 2 == 0:
+            scene.add_nodes(f"s{half_hours}-", 2, spot=True)
+        else:
+            scene.interrupt(f"s{half_hours - 1}-0", f"s{half_hours - 1}-1")
+        scene.run(until=1800 * (half_hours + 1))
+
+    moved = [at for at, decision in scene.told("AboveFloor") if decision.write is not None]
+    failed = [at for at, decision in scene.told("MoveDidNotLast") if decision.write is not None]
+    for earlier, later in pairwise(moved):
+        failures = sum(at < later for at in failed)
+        if failures:
+            assert later - earlier >= rest_after(failures).total_seconds()
+    assert len(moved) == 21
+    assert scene.lowest("web") == 8
+
+
+def test_a_day_without_a_failure_and_all_is_forgotten(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 8, notes=FLOOR_OF_TWO))
+    scene.begin()
+    scene.add_nodes("s", 2, spot=True)
+    scene.run(until=600)
+    scene.interrupt("s0", "s1")
+    scene.run(until=1200)
+    assert scene.split("web") == {"on-demand": 8}
+
+    scene.run(until=26 * 3600)
+    scene.add_nodes("t", 2, spot=True)
+    scene.run(until=26 * 3600 + 420)
+
+    assert scene.split("web") == {"on-demand": 2, "spot": 6}

@@ -1,0 +1,136 @@
+"""Moves that come to nothing are taken back, and the workload rests."""
+
+from itertools import pairwise
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.release import Cooldown
+from evenkeel.model.workload import Deployment
+from tests.fixtures.restoring import RestoreScene
+from tests.unit.handover.manifests import deployment, quota
+
+FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
+ON_PORT_80 = {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]}
+ON_SPOT = {"nodeSelector": {names.CAPACITY_LABELS[-1]: "spot"}}
+
+
+def cooldown(scene: RestoreScene, app: str) -> Cooldown:
+    """The cooldown that a Deployment carries."""
+    (found,) = (
+        msgspec.convert(obj, Deployment)
+        for obj in scene.cluster.objects("Deployment")
+        if obj["metadata"]["name"] == app
+    )
+    cooldown = writes.cooldown_of(found)
+    assert cooldown is not None
+    return cooldown
+
+
+def story(scene: RestoreScene) -> list[list[str]]:
+    """What was decided about the pod of the first move."""
+    moved = scene.moves("web")[0].subject.name
+    return [line.split()[1:] for line in scene.story(moved)]
+
+
+def test_without_a_webhook_the_replacement_goes_astray_and_the_move_back(
+    scene: RestoreScene,
+) -> None:
+    scene.add_nodes("o", 2, spot=False)
+    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
+    scene.settle()
+    scene.add_node("s0", room="0.1")
+    for number in range(9):  # the scheduler rather takes one of these
+        scene.add_node(f"p{number}", spot=False, room="64")
+    scene.begin()
+    scene.webhook.down = True
+    before = {pod.uid for pod in scene.pods("web")}
+
+    scene.run(until=200)
+
+    assert story(scene) == [
+        ["release", "AboveFloor"],
+        ["wait", "ReplacementPending"],
+        ["roll-back", "WrongCapacityType"],
+    ]
+    assert len(scene.moves("web")) == 1
+    assert {pod.uid for pod in scene.pods("web")} == before
+    assert scene.lowest("web") == 5
+    assert cooldown(scene, "web").failures == 1
+
+
+def test_a_replacement_that_finds_no_place_is_deleted_and_the_old_pod_stays(
+    scene: RestoreScene,
+) -> None:
+    """Room was only estimated: of host ports it knows nothing."""
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80))
+    scene.settle()
+    scene.add_node("s0")
+    scene.apply(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}))
+    scene.begin()
+    before = {pod.uid for pod in scene.pods("web")}
+
+    scene.run(until=280)
+    assert scene.split("web") == {"on-demand": 2, "none": 1}
+    scene.run(until=330)
+
+    assert story(scene)[-1] == ["roll-back", "DeadlinePassed"]
+    assert {pod.uid for pod in scene.pods("web")} == before
+    assert scene.lowest("web") == 2
+
+
+def test_each_failure_doubles_the_rest(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
+    scene.settle()
+    scene.add_node("s0")
+    scene.apply(quota(pods="5"))
+    scene.begin()
+
+    scene.run(until=3 * 3600)
+
+    begun = [at / 60 for at, decision in scene.told("AboveFloor") if decision.verb is Verb.RELEASE]
+    gaps = [round(later - earlier) for earlier, later in pairwise(begun)]
+    assert gaps == [6, 11, 21, 41, 81]
+    assert cooldown(scene, "web").failures == 6
+    assert scene.split("web") == {"on-demand": 5}
+    assert scene.lowest("web") == 5
+
+
+def test_a_replacement_whose_move_was_lost_is_made_anew(scene: RestoreScene) -> None:
+    """It may go to spot alone, and the pod that it was made for is gone: nobody takes it back."""
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80))
+    scene.settle()
+    scene.add_node("s0")
+    scene.apply(deployment("port", 1, pod={**ON_PORT_80, **ON_SPOT}))
+    scene.begin()
+    scene.run(until=30)
+    (moved,) = {decision.subject.name for decision in scene.moves("web")}
+
+    scene.cluster.delete("Pod", moved, "default", grace=0)
+    scene.run(until=100)
+
+    assert [decision.verb for _, decision in scene.told("MoveIsOver")] == [Verb.DELETE]
+    assert scene.split("web") == {"on-demand": 2}
+
+
+def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 5, notes=FLOOR_OF_TWO))
+    scene.settle()
+    scene.add_node("s0")
+    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
+    scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused})
+    scene.begin()
+
+    scene.run(until=200)
+    assert scene.moves() == []
+    assert scene.written() == []
+
+    scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
+    scene.run(until=400)
+    assert scene.split("web") == {"on-demand": 2, "spot": 3}

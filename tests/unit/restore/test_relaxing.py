@@ -1,0 +1,36 @@
+"""Floors for which no on-demand node has room."""
+
+from evenkeel.model import names
+from tests.fixtures.restoring import RestoreScene
+from tests.unit.handover.manifests import deployment, stateful_set
+
+FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
+
+
+def relaxed(scene: RestoreScene, kind: str, app: str) -> bool:
+    return any(
+        names.FLOOR_RELAXED in obj["metadata"].get("annotations", {})
+        for obj in scene.cluster.objects(kind)
+        if obj["metadata"]["name"] == app
+    )
+
+
+def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(scene: RestoreScene) -> None:
+    scene.add_nodes("s", 2, spot=True)
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO), stateful_set("db", 1))
+    scene.begin()
+    assert scene.split("web") == {"spot": 2, "none": 2}
+
+    scene.run(until=400)
+    assert scene.split("web") == {"spot": 4}
+    assert scene.split("db") == {"spot": 1}
+    assert relaxed(scene, "Deployment", "web")
+    assert relaxed(scene, "StatefulSet", "db")
+    warnings = [d for _, d in scene.told("FloorRelaxed") if d.warning and d.write is not None]
+    assert {d.subject.name for d in warnings} == {"web", "db"}
+
+    scene.add_nodes("o", 2, spot=False)
+    scene.run(until=900)
+    assert not relaxed(scene, "Deployment", "web")
+    assert scene.split("web") == {"spot": 2, "on-demand": 2}
+    assert scene.lowest("web") == 2
