@@ -1,0 +1,180 @@
+"""Workloads as a snapshot has them, on two on-demand nodes and two spot nodes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.floor.source import floor_of
+from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.restore.plan import plan
+from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
+from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.meta import Condition
+from evenkeel.model.move import Restored
+from evenkeel.model.node import Node
+from evenkeel.model.placement import Capacity, Placed
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Deployment, PodTemplate, ReplicaSet, StatefulSet
+from tests import builders
+from tests.builders import LONG_AGO, NOW
+
+SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
+ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+ZONE = {"topology.kubernetes.io/zone": "a"}
+
+
+def node(name: str, room: Mapping[str, str] = ROOM, **options: Any) -> Node:
+    """A node with room; on spot if its name begins with an s."""
+    made = builders.node(name, spot=name.startswith("s"), **options)
+    return msgspec.structs.replace(
+        made, status=msgspec.structs.replace(made.status, allocatable=dict(room))
+    )
+
+
+NODES = tuple(node(name, labels=ZONE) for name in ("o1", "o2", "s1", "s2"))
+
+
+def fleet(
+    *nodes: Node,
+    used: Mapping[str, Mapping[str, float]] | None = None,
+    doomed: Sequence[str] = (),
+) -> Fleet:
+    """These nodes, or the usual four."""
+    return Fleet({each.name: each for each in nodes or NODES}, frozenset(doomed), used or {})
+
+
+def deployment(replicas: int, floor: str = "", **options: Any) -> Deployment:
+    """A Deployment ``web``; ``notes`` are further annotations."""
+    notes = {names.ON_DEMAND: floor} if floor else {}
+    notes |= options.pop("notes", {})
+    return builders.deployment(replicas=replicas, annotations=notes, **options)
+
+
+def stateful_set(replicas: int, floor: str = "", **options: Any) -> StatefulSet:
+    """A StatefulSet ``db``."""
+    notes = {names.ON_DEMAND: floor} if floor else {}
+    notes |= options.pop("notes", {})
+    return builders.stateful_set(replicas=replicas, annotations=notes, **options)
+
+
+def with_rules[T: (Deployment, ReplicaSet, StatefulSet)](workload: T, **rules: Any) -> T:
+    """A workload whose template asks this of its nodes."""
+    template = PodTemplate(spec=msgspec.convert(rules, NewPodSpec))
+    return msgspec.structs.replace(
+        workload, spec=msgspec.structs.replace(workload.spec, template=template)
+    )
+
+
+def case(
+    workload: Workload,
+    *places: str,
+    pods: Sequence[Pod] | None = None,
+    replica_sets: Sequence[ReplicaSet] | None = None,
+    nodes: Fleet | None = None,
+    is_managed: bool = True,
+    around: Surroundings | None = None,
+    **options: Any,
+) -> Case:
+    """A workload with a pod on each of these nodes (empty: on none), or these ``pods``."""
+    if replica_sets is None:
+        replica_sets = [replica_set(workload)] if isinstance(workload, Deployment) else []
+    if pods is None:
+        pods = pods_of(workload, *places)
+    where = nodes or fleet()
+    standing = stand(workload, floor_of(workload, {}), pods, where.nodes, is_managed=is_managed)
+    return Case(
+        standing=standing,
+        replica_sets=replica_sets,
+        pods=pods,
+        surroundings=around or Surroundings(),
+        **options,
+    )
+
+
+def replica_set(of: Deployment, **options: Any) -> ReplicaSet:
+    """The ReplicaSet of a Deployment, with its template."""
+    made = builders.replica_set(of=of, **{"replicas": of.spec.replicas} | options)
+    return msgspec.structs.replace(
+        made, spec=msgspec.structs.replace(made.spec, template=of.spec.template)
+    )
+
+
+def pods_of(workload: Workload, *places: str, **options: Any) -> list[Pod]:
+    """A Ready pod of a workload on each of these nodes; their names end in 0, 1 ..."""
+    owner = replica_set(workload) if isinstance(workload, Deployment) else workload
+    return [
+        builders.pod(
+            f"{workload.name}-{number}", of=owner, node=place, ready=bool(place), **options
+        )
+        for number, place in enumerate(places)
+    ]
+
+
+def waiting(
+    workload: Workload,
+    name: str = "web-w",
+    *,
+    age: timedelta = timedelta(minutes=10),
+    capacity: Capacity = ON_DEMAND,
+    move: str = "",
+    refused: bool = True,
+) -> Pod:
+    """A pod that placement has placed, and the scheduler found no node for."""
+    owner = replica_set(workload) if isinstance(workload, Deployment) else workload
+    note = Placed(v=1, as_=capacity, at=NOW - age, move=move)
+    why = Condition(type="PodScheduled", status="False", message="no node had room")
+    return builders.pod(
+        name,
+        of=owner,
+        node="",
+        ready=False,
+        annotations={names.PLACED: note.encode()},
+        creation_timestamp=NOW - age,
+        conditions=[why] if refused else [],
+    )
+
+
+def restored(
+    target: Capacity, *, spot: int = 0, pod: str = "web-0", at: datetime = LONG_AGO
+) -> dict[str, str]:
+    """The annotation of a workload of which restore moved a pod."""
+    value = Restored(at=at, target=target, pod=pod, spot=spot)
+    return {names.RESTORED: msgspec.json.encode(value).decode()}
+
+
+def snapshot(*cases: Case, nodes: Fleet | None = None, **terms: Any) -> Snapshot:
+    """A snapshot of these workloads."""
+    return Snapshot(now=NOW, cases=cases, fleet=nodes or fleet(), terms=Terms(**terms))
+
+
+def planned(*cases: Case, **options: Any) -> RestorePlan:
+    """The plan for these workloads."""
+    return plan(snapshot(*cases, **options))
+
+
+def outcome(case: Case, **options: Any) -> Outcome:
+    """What becomes of one workload."""
+    made = planned(case, **options)
+    both: list[Outcome] = [*made.steps, *made.left]
+    (found,) = both
+    return found
+
+
+def step(case: Case, **options: Any) -> Step:
+    """The step that is taken about one workload."""
+    found = outcome(case, **options)
+    assert isinstance(found, Step), found.message
+    return found
+
+
+def reason(case: Case, **options: Any) -> str:
+    """Why one workload is left."""
+    found = outcome(case, **options)
+    assert not isinstance(found, Step), found.decision.message
+    assert found.write is None
+    return found.reason

@@ -1,0 +1,301 @@
+"""One pod of a Deployment moves, or there is a reason why none does."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.errors import InvalidError
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.move import Restored, move_of, new_move
+from evenkeel.model.placement import Capacity
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Create, Patch
+from evenkeel.model.surroundings import Lease
+from evenkeel.model.workload import Deployment
+from tests import builders
+from tests.builders import NOW, metadata, patched, release_on, seconds
+from tests.unit.decisions.restore.cases import (
+    ON_DEMAND,
+    SPOT,
+    case,
+    deployment,
+    fleet,
+    node,
+    pods_of,
+    reason,
+    replica_set,
+    step,
+    with_rules,
+)
+
+
+def moved(*places: str, floor: str = "1", **options: Any) -> tuple[str, Capacity | None]:
+    """The pod that moves and where to, of a workload with pods on these nodes."""
+    made = step(case(deployment(len(places), floor), *places, **options))
+    assert made.moves
+    lease = made.before[0]
+    assert isinstance(lease, Create)
+    assert isinstance(lease.object, Lease)
+    found = move_of(lease.object)
+    return made.decision.subject.name, found.target if found is not None else None
+
+
+def test_what_is_above_its_floor_goes_to_spot() -> None:
+    assert moved("o1", "o2", "s1") == ("web-0", SPOT)
+
+
+def test_a_missing_floor_goes_to_on_demand() -> None:
+    assert moved("s1", "s2", "s1") == ("web-0", ON_DEMAND)
+
+
+def test_all_as_wanted_is_a_decision_too() -> None:
+    assert reason(case(deployment(3, "1"), "o1", "s1", "s2")) == "AsWanted"
+    assert reason(case(deployment(2, "all"), "o1", "o2")) == "AsWanted"
+
+
+def test_the_release_says_what_the_reconciler_has_to_know() -> None:
+    web = deployment(4, "1")
+    pods = pods_of(web, "o1", "o2", "s1", "s2")
+    keep = {names.DO_NOT_DISRUPT: "no"}
+    pods[0] = msgspec.structs.replace(
+        pods[0], metadata=msgspec.structs.replace(pods[0].metadata, annotations=keep)
+    )
+    made = step(case(web, pods=pods), patience=timedelta(minutes=3))
+    assert made.decision.verb is Verb.RELEASE
+    release = release_on(patched(pods[0], made.decision.write))
+    assert release.reason is ReleaseReason.RESTORE
+    assert release.makes_sense
+    assert (release.target, release.there, release.wanted) == (SPOT, 2, 4)
+    assert (release.since, release.deadline) == (NOW, NOW + timedelta(minutes=3))
+    assert release.do_not_disrupt == "no"
+    assert made.decision.until == release.deadline
+
+
+def test_what_is_on_its_way_is_worth_keeping_and_what_is_broken_is_not() -> None:
+    web = deployment(3, "1")
+    pods = pods_of(web, "o1", "o2", "s1")
+    pods[2] = builders.pod("web-2", of=replica_set(web), node="s1", ready=False)
+    made = step(case(web, pods=pods))
+    assert release_on(patched(pods[0], made.decision.write)).wanted == 2
+
+
+def test_its_workload_notes_what_was_moved() -> None:
+    web = deployment(3, "1")
+    made = step(case(web, "o1", "o2", "s1"))
+    (note,) = made.after
+    assert Restored.of(patched(web, note)) == Restored(at=NOW, target=SPOT, pod="web-0", spot=2)
+    made = step(case(web, "s1", "s2", "s2"))
+    (note,) = made.after
+    assert Restored.of(patched(web, note)) == Restored(
+        at=NOW, target=ON_DEMAND, pod="web-0", spot=2
+    )
+
+
+def test_the_webhook_is_told_before_the_pod_is_released() -> None:
+    made = step(case(deployment(2, "1"), "o1", "o2"))
+    (told,) = made.before
+    assert isinstance(told, Create)
+    assert isinstance(told.object, Lease)
+    move = move_of(told.object)
+    assert move is not None
+    assert move.pod_uid == "web-0-uid"
+    assert move.until == NOW + timedelta(minutes=5)
+    assert [*made.writes] == [told, made.decision.write, *made.after]
+
+
+def test_the_last_moves_lease_is_taken_over_and_only_if_nobody_else_does() -> None:
+    web = deployment(2, "1")
+    owner = replica_set(web)
+    lease = new_move(owner.reference, "before", ON_DEMAND, NOW - seconds(900), NOW - seconds(600))
+    stored = msgspec.structs.replace(
+        lease,
+        metadata=msgspec.structs.replace(
+            lease.metadata,
+            uid="lease-uid",
+            resource_version="7",
+            annotations=lease.metadata.annotations | {names.TAKEN_BY: "somebody"},
+        ),
+    )
+    last = move_of(stored)
+    assert last is not None
+    assert (last.taken_by, last.is_open(NOW)) == ("somebody", False)
+    (told,) = step(case(web, "o1", "o2", moves={owner.uid: last})).before
+    assert isinstance(told, Patch)
+    renewed = move_of(patched(stored, told))
+    assert renewed is not None
+    assert (renewed.pod_uid, renewed.target, renewed.taken_by) == ("web-0-uid", SPOT, "")
+    newer = msgspec.structs.replace(
+        stored, metadata=msgspec.structs.replace(stored.metadata, resource_version="8")
+    )
+    with pytest.raises(InvalidError):
+        patched(newer, told)
+
+
+def test_who_does_not_ask_to_be_there_goes_first_then_the_youngest() -> None:
+    web = deployment(3, "1")
+    owner = replica_set(web)
+
+    def pod(name: str, age: float, capacity: Capacity = SPOT) -> Pod:
+        return builders.pod(
+            name,
+            of=owner,
+            node="o1",
+            labels={names.CAPACITY: capacity.value},
+            creation_timestamp=NOW - seconds(age),
+        )
+
+    pods = [pod("a", 10, ON_DEMAND), pod("b", 30), pod("c", 20)]
+    assert step(case(web, pods=pods)).decision.subject.name == "c"
+
+
+def test_a_pod_whose_owner_forbids_it_is_passed_over() -> None:
+    web = deployment(3, "1")
+    kept = {"annotations": {names.SAFE_TO_EVICT: "false"}}
+    pods = [*pods_of(web, "o1", "o1", **kept), builders.pod("z", of=replica_set(web), node="o2")]
+    assert step(case(web, pods=pods)).decision.subject.name == "z"
+    assert reason(case(web, pods=pods_of(web, "o1", "o1", "o1", **kept))) == "Protected"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"strategy": "Recreate"}, "Recreate"),
+        ({"max_surge": 0}, "NoSurge"),
+        ({"notes": {names.HANDOVER: "never"}}, "HandoverNever"),
+        ({"notes": {names.DO_NOT_DISRUPT: "true"}}, "Protected"),
+    ],
+)
+def test_what_cannot_or_must_not_be_handed_over_is_left(options: dict[str, Any], why: str) -> None:
+    assert reason(case(deployment(3, "1", **options), "o1", "o2", "s1")) == why
+
+
+def test_a_volume_that_one_node_mounts_is_left() -> None:
+    web = deployment(1, "none")
+    around = Surroundings(claims=[builders.claim("data")])
+    pods = pods_of(web, "o1", claim="data")
+    assert reason(case(web, pods=pods, around=around)) == "SingleNodeVolume"
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        builders.budget(max_unavailable=0),
+        builders.budget(min_available="100%"),
+        builders.budget(min_available=2, healthy=1, demanded=2),
+    ],
+    ids=["none at all", "all of them", "in trouble"],
+)
+def test_a_budget_without_room_is_left_alone(budget: Any) -> None:
+    around = Surroundings(budgets=[budget])
+    assert reason(case(deployment(3, "1"), "o1", "o2", "s1", around=around)) == "BudgetHolds"
+    assert reason(case(deployment(3, "1"), "s1", "s2", "s1", around=around)) == "BudgetHolds"
+
+
+def test_a_budget_of_one_that_only_a_replacement_opens_is_no_hindrance() -> None:
+    around = Surroundings(budgets=[builders.budget(min_available=2, healthy=2, demanded=2)])
+    assert step(case(deployment(2, "1"), "o1", "o2", around=around)).moves
+
+
+def test_one_that_cannot_be_replaced_is_left() -> None:
+    web = deployment(2, "1")
+    owners = [replica_set(web, failure="quota")]
+    assert reason(case(web, "o1", "o2", replica_sets=owners)) == "CannotBeReplaced"
+
+
+def test_the_floor_has_to_be_ready_without_it() -> None:
+    web = deployment(3, "1")
+    owner = replica_set(web)
+    pods = [
+        builders.pod("a", of=owner, node="o1", creation_timestamp=NOW),
+        builders.pod("b", of=owner, node="o2", ready=False),
+        builders.pod("c", of=owner, node="s1"),
+    ]
+    assert reason(case(web, pods=pods)) == "FloorNotReady"
+    broken_goes = [pods[0], pods[1], pods[2]]
+    broken_goes[0] = builders.pod("a", of=owner, node="o1")
+    broken_goes[1] = builders.pod("b", of=owner, node="o2", ready=False, creation_timestamp=NOW)
+    assert step(case(web, pods=broken_goes)).decision.subject.name == "b"
+
+
+def test_without_room_on_spot_it_stays() -> None:
+    full = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "0"}))
+    assert reason(case(deployment(2, "1"), "o1", "o1", nodes=full), nodes=full) == "NoRoomOnSpot"
+
+
+def test_a_missing_floor_is_tried_for_without_room_too() -> None:
+    """A node may be made for it."""
+    no_on_demand = fleet(node("s1"))
+    web = case(deployment(2, "1"), "s1", "s1", nodes=no_on_demand)
+    assert step(web, nodes=no_on_demand).moves
+
+
+def test_it_stays_where_its_own_rules_keep_it() -> None:
+    key = names.CAPACITY_LABELS[-1]
+    web = with_rules(deployment(2, "1"), nodeSelector={key: "on-demand"})
+    assert reason(case(web, "o1", "o2")) == "OwnRules"
+
+
+def test_nobody_to_move_is_said() -> None:
+    """Its standing is older than its pods: they may have gone meanwhile."""
+    web = deployment(2, "1")
+    stale = case(web, "o1", "o1")
+    moved = msgspec.structs.replace(stale, pods=pods_of(web, "s1", "s1"))
+    assert reason(moved) == "NobodyToMove"
+
+
+def test_others_namespaces_are_left() -> None:
+    assert reason(case(deployment(2, "1"), "o1", "o2", is_managed=False)) == "NotManaged"
+    assert reason(case(deployment(2, "1"), "o1", "o2", is_never=True)) == "SystemNamespace"
+
+
+def test_one_that_is_scaled_to_zero_is_left() -> None:
+    assert reason(case(deployment(0, "1"))) == "ScaledToZero"
+
+
+def test_one_move_at_a_time_whoever_began_it() -> None:
+    web = deployment(3, "1")
+    owner = replica_set(web)
+    going = builders.pod("going", of=owner, node="o2", released=builders.release(owner))
+    assert reason(case(web, pods=[*pods_of(web, "o1", "o2", "s1"), going])) == "Moving"
+
+
+def test_a_doomed_node_is_the_reconcilers() -> None:
+    nodes = fleet(doomed=["s1"])
+    web = case(deployment(3, "1"), "o1", "o2", "s1", nodes=nodes)
+    assert reason(web, nodes=nodes) == "NodeDoomed"
+
+
+def rolling(web: Deployment) -> list[Any]:
+    return [replica_set(web), replica_set(web, name="web-old", template_hash="old", replicas=1)]
+
+
+def changed(web: Deployment, **spec: Any) -> Deployment:
+    return msgspec.structs.replace(web, spec=msgspec.structs.replace(web.spec, **spec))
+
+
+def test_a_rollout_is_waited_for() -> None:
+    web = deployment(3, "1")
+    places = ("o1", "o2", "s1")
+    assert reason(case(web, *places, replica_sets=rolling(web))) == "InRollout"
+    scaled = [replica_set(web, replicas=5)]
+    assert reason(case(web, *places, replica_sets=scaled)) == "InRollout"
+    unseen = msgspec.structs.replace(
+        web, metadata=metadata("web", generation=2, annotations=web.metadata.annotations)
+    )
+    assert reason(case(unseen, *places)) == "InRollout"
+    assert reason(case(changed(web, paused=True), *places)) == "RolloutPaused"
+
+
+def test_an_old_replica_set_without_pods_is_no_rollout() -> None:
+    web = deployment(3, "1")
+    old = replica_set(web, name="web-old", template_hash="old", replicas=0)
+    assert step(case(web, "o1", "o2", "s1", replica_sets=[old, replica_set(web)])).moves
+
+
+def test_pods_without_a_node_are_waited_for() -> None:
+    assert reason(case(deployment(4, "1"), "o1", "o2", "s1", "")) == "PodsWait"

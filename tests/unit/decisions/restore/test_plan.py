@@ -1,0 +1,75 @@
+"""The plan for all workloads: who comes first, and how many move in one run."""
+
+from evenkeel.decisions.restore.plan import plan_again
+from evenkeel.decisions.restore.snapshot import Case
+from evenkeel.decisions.restore.step import RestorePlan, Step
+from evenkeel.model.decision import Verb
+from tests.unit.decisions.restore.cases import (
+    case,
+    deployment,
+    fleet,
+    node,
+    planned,
+    snapshot,
+    waiting,
+)
+
+
+def web(name: str, *places: str, floor: str = "1") -> Case:
+    return case(deployment(len(places), floor, name=name), *places)
+
+
+def order(made: RestorePlan) -> list[str]:
+    return [str(step.decision.workload).rpartition("/")[2] for step in made.steps]
+
+
+def test_missing_floors_come_before_surplus_and_the_furthest_off_first() -> None:
+    made = planned(
+        web("as-wanted", "o1", "s1"),
+        web("much-above", "o1", "o2", "o1", "o2"),
+        web("above", "o1", "o2", "s1", "s2"),
+        web("below", "s1", "s2", "s1", "o1", floor="2"),
+        web("all-below", "s1", "s2", floor="2"),
+        web("as-much-above", "o1", "o2", "o1", "o2"),
+    )
+    assert order(made) == ["all-below", "below", "as-much-above", "much-above", "above"]
+    assert [each.reason for each in made.left] == ["AsWanted"]
+
+
+def test_beyond_the_budget_of_a_run_they_wait_for_the_next() -> None:
+    made = planned(*(web(name, "o1", "o2") for name in "cab"), moves=2)
+    assert order(made) == ["a", "b"]
+    (left,) = made.left
+    assert (left.subject.name, left.verb, left.reason) == ("c", Verb.WAIT, "BudgetOfRun")
+
+
+def test_what_is_no_move_is_beyond_no_budget() -> None:
+    relaxing = deployment(1, "1", name="z")
+    made = planned(web("a", "o1", "o2"), case(relaxing, pods=[waiting(relaxing)]), moves=1)
+    assert order(made) == ["z", "a"]
+
+
+def test_each_move_takes_its_room() -> None:
+    nodes = fleet(node("o1"), node("s1", {"cpu": "4", "pods": "1"}))
+    cases = [case(deployment(2, "1", name=name), "o1", "o1", nodes=nodes) for name in "ab"]
+    made = planned(*cases, nodes=nodes)
+    assert order(made) == ["a"]
+    assert [each.reason for each in made.left] == ["NoRoomOnSpot"]
+
+
+def test_a_floor_that_cannot_be_read_is_a_warning_and_the_default_counts() -> None:
+    made = planned(web("typo", "o1", "s1", floor="tow"))
+    assert order(made) == ["typo"]
+    (left,) = made.left
+    assert (left.verb, left.reason, left.warning) == (Verb.REJECT, "BadFloor", True)
+    assert "tow" in left.message
+    unmanaged = case(deployment(1, "tow"), "o1", is_managed=False)
+    assert [each.reason for each in planned(unmanaged).left] == ["NotManaged"]
+
+
+def test_one_workload_can_be_decided_about_again_alone() -> None:
+    first, second = web("a", "o1", "o2"), web("b", "o1", "o2")
+    again = plan_again(snapshot(first, second), second)
+    assert isinstance(again, Step)
+    assert again.workload == second.workload.key
+    assert again.writes[-1] == again.after[0]

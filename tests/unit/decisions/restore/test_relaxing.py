@@ -1,0 +1,120 @@
+"""Floors for which no on-demand node has room are relaxed, and held again."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.placement import Relaxation, is_relaxed, relaxed_until
+from evenkeel.model.request import Delete
+from tests.builders import NOW, patched
+from tests.unit.decisions.restore.cases import (
+    SPOT,
+    case,
+    deployment,
+    fleet,
+    node,
+    outcome,
+    pods_of,
+    reason,
+    step,
+    waiting,
+)
+
+MINUTE = timedelta(minutes=1)
+NO_ON_DEMAND = fleet(node("s1"), node("s2"))
+
+
+def relaxed(until: timedelta) -> dict[str, str]:
+    value = Relaxation(until=NOW + until)
+    return {names.FLOOR_RELAXED: msgspec.json.encode(value).decode()}
+
+
+def test_after_a_while_a_waiting_floor_may_go_to_spot() -> None:
+    web = deployment(3, "2")
+    pods = [*pods_of(web, "s1"), waiting(web, "w1"), waiting(web, "w2")]
+    made = step(case(web, pods=pods))
+    assert made.decision.verb is Verb.RELAX
+    assert made.decision.warning
+    assert made.decision.subject == web.reference
+    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1", "w2"]
+    assert all(isinstance(each, Delete) and each.uid for each in made.after)
+    assert not made.moves
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"age": timedelta(minutes=4)},
+        {"refused": False},
+        {"capacity": SPOT},
+    ],
+    ids=["not for long", "not refused", "not of the floor"],
+)
+def test_before_that_it_waits(options: dict[str, Any]) -> None:
+    web = deployment(2, "2")
+    assert reason(case(web, pods=[*pods_of(web, "o1"), waiting(web, **options)])) == "PodsWait"
+
+
+def test_a_pod_that_nobody_placed_relaxes_nothing() -> None:
+    assert reason(case(deployment(2, "2"), "o1", "")) == "PodsWait"
+
+
+def test_while_relaxed_the_floor_is_not_missed() -> None:
+    web = deployment(2, "2", notes=relaxed(29 * MINUTE))
+    found = outcome(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    assert getattr(found, "reason", "") == "FloorRelaxed"
+    assert getattr(found, "warning", False)
+
+
+def test_it_is_said_again_before_it_ends() -> None:
+    web = deployment(2, "2", notes=relaxed(14 * MINUTE))
+    made = step(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)
+    assert made.decision.verb is Verb.RELAX
+    assert relaxed_until(patched(web, made.decision.write)) == NOW + 30 * MINUTE
+    assert made.after == []
+
+
+@pytest.mark.parametrize(
+    ("places", "nodes", "until"),
+    [
+        (("s1", "s2"), fleet(), 20 * MINUTE),
+        (("o1", "o2"), fleet(), 20 * MINUTE),
+        (("s1", "s2"), NO_ON_DEMAND, -MINUTE),
+    ],
+    ids=["room again", "nothing missing", "over"],
+)
+def test_it_holds_again(places: tuple[str, ...], nodes: Any, until: timedelta) -> None:
+    web = deployment(2, "2", notes=relaxed(until))
+    made = step(case(web, *places, nodes=nodes), nodes=nodes)
+    assert made.decision.verb is Verb.HOLD
+    assert not made.decision.warning
+    assert not is_relaxed(patched(web, made.decision.write), NOW)
+
+
+def test_one_without_pods_is_not_held_for_their_room() -> None:
+    web = deployment(2, "2", notes=relaxed(29 * MINUTE))
+    assert reason(case(web, pods=[])) == "FloorRelaxed"
+
+
+def test_what_was_made_for_a_move_that_is_over_is_made_anew() -> None:
+    web = deployment(2, "1")
+    orphan = waiting(web, capacity=SPOT, move="gone")
+    made = step(case(web, pods=[*pods_of(web, "o1"), orphan]))
+    assert (made.decision.verb, made.decision.reason) == (Verb.DELETE, "MoveIsOver")
+    assert made.decision.subject == orphan.reference
+    young = waiting(web, capacity=SPOT, move="gone", age=timedelta(seconds=10))
+    assert reason(case(web, pods=[*pods_of(web, "o1"), young])) == "AsWanted"
+
+
+def test_a_pod_without_a_time_is_young() -> None:
+    web = deployment(2, "2")
+    pod = waiting(web)
+    timeless = msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, creation_timestamp=None)
+    )
+    assert reason(case(web, pods=[*pods_of(web, "o1"), timeless])) == "PodsWait"

@@ -1,0 +1,132 @@
+"""Where a pod would find room, as far as requests, rules and taints tell."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.pod import Container, ResourceRequirements
+from tests import builders
+from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
+
+
+def wish(zone: str = "", *, requests: dict[str, float] | None = None, **rules: Any) -> Wish:
+    spec = msgspec.convert(rules, NewPodSpec)
+    return Wish(requests=requests or {"pods": 1.0}, rules=spec, zone=zone)
+
+
+def has(node: Node, **rules: Any) -> bool:
+    return Rooms(fleet(node)).has(wish(**rules), SPOT)
+
+
+def required(*clauses: dict[str, Any], field: str = "matchExpressions") -> dict[str, Any]:
+    terms = {"nodeSelectorTerms": [{}, {field: list(clauses)}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def clause(operator: str, *values: str, key: str = "size") -> dict[str, Any]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def test_a_pod_takes_its_requests_and_its_place() -> None:
+    pod = builders.pod()
+    two = tuple(
+        Container(resources=ResourceRequirements(requests={"cpu": cpu, "memory": "1Ki"}))
+        for cpu in ("500m", "1")
+    )
+    pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, containers=two))
+    assert requests_of(pod) == {"pods": 1.0, "cpu": 1.5, "memory": 2048.0}
+
+
+def test_room_is_what_others_leave_and_each_takes_its_part() -> None:
+    rooms = Rooms(fleet(node("s1"), used={"s1": {"cpu": 1.0, "pods": 3.0}}))
+    big = wish(requests={"cpu": 1.5, "pods": 1.0})
+    assert [rooms.take(big, SPOT) for _ in range(3)] == [True, True, False]
+    assert not rooms.has(big, SPOT)
+    assert rooms.has(wish(), SPOT)
+
+
+def test_the_nodes_of_one_capacity_type_are_not_the_others() -> None:
+    rooms = Rooms(fleet(node("o1")))
+    assert (rooms.has(wish(), ON_DEMAND), rooms.has(wish(), SPOT)) == (True, False)
+
+
+def test_what_a_node_does_not_offer_it_has_not() -> None:
+    assert not has(node("s1"), requests={"nvidia.com/gpu": 1.0})
+
+
+@pytest.mark.parametrize(
+    "options", [{"ready": False}, {"unschedulable": True}], ids=["not ready", "cordoned"]
+)
+def test_a_node_that_takes_no_pods_has_no_room(options: dict[str, Any]) -> None:
+    assert not has(node("s1", **options))
+
+
+def test_a_doomed_node_has_none() -> None:
+    assert not Rooms(fleet(node("s1"), doomed=["s1"])).has(wish(), SPOT)
+
+
+@pytest.mark.parametrize(
+    ("taint", "tolerations", "fits"),
+    [
+        (Taint(key="gpu", effect="NoSchedule"), [], False),
+        (Taint(key="gpu", effect="PreferNoSchedule"), [], True),
+        (Taint(key="gpu", effect="NoExecute"), [{"key": "gpu", "operator": "Exists"}], True),
+        (Taint(key="gpu", effect="NoExecute"), [{"operator": "Exists"}], True),
+        (Taint(key="gpu", value="a", effect="NoSchedule"), [{"key": "gpu", "value": "a"}], True),
+        (Taint(key="gpu", value="a", effect="NoSchedule"), [{"key": "gpu", "value": "b"}], False),
+        (
+            Taint(key="gpu", effect="NoSchedule"),
+            [{"key": "gpu", "operator": "Exists", "effect": "NoExecute"}],
+            False,
+        ),
+        (Taint(key="karpenter.sh/capacity-type", value="spot", effect="NoSchedule"), [], True),
+    ],
+)
+def test_taints_keep_off_who_does_not_bear_them(
+    taint: Taint, tolerations: list[dict[str, str]], *, fits: bool
+) -> None:
+    assert has(node("s1", taints=[taint]), tolerations=tolerations) is fits
+
+
+def test_placement_adds_no_toleration_towards_on_demand() -> None:
+    taint = Taint(key="karpenter.sh/capacity-type", value="spot", effect="NoSchedule")
+    rooms = Rooms(fleet(node("o1", taints=[taint])))
+    assert not rooms.has(wish(), ON_DEMAND)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "fits"),
+    [
+        ([clause("In", "8", "16")], True),
+        ([clause("In", "16")], False),
+        ([clause("NotIn", "16")], True),
+        ([clause("NotIn", "8")], False),
+        ([clause("Exists")], True),
+        ([clause("Exists", key="other")], False),
+        ([clause("DoesNotExist")], False),
+        ([clause("DoesNotExist", key="other")], True),
+        ([clause("Gt", "4")], True),
+        ([clause("Gt", "8")], False),
+        ([clause("Lt", "9")], True),
+        ([clause("Lt", "8")], False),
+        ([clause("Lt", "9", key="other")], False),
+        ([clause("Near", "8")], False),
+        ([clause("Exists"), clause("In", "16")], False),
+    ],
+)
+def test_its_required_affinity_is_looked_at(clauses: list[dict[str, Any]], *, fits: bool) -> None:
+    assert has(node("s1", labels={"size": "8"}), affinity=required(*clauses)) is fits
+
+
+def test_and_its_fields_selector_and_zone() -> None:
+    by_name = required(clause("In", "s1", key="metadata.name"), field="matchFields")
+    assert has(node("s1"), affinity=by_name)
+    assert not has(node("s2"), affinity=by_name)
+    assert has(node("s1", labels={"size": "8"}), nodeSelector={"size": "8"})
+    assert not has(node("s1", labels={"size": "8"}), nodeSelector={"size": "9"})
+    assert has(node("s1", labels={"topology.kubernetes.io/zone": "a"}), zone="a")
+    assert not has(node("s1", labels={"topology.kubernetes.io/zone": "a"}), zone="b")

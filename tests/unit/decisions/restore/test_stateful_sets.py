@@ -1,0 +1,134 @@
+"""One ordinal of a StatefulSet moves, or there is a reason why none does."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.request import Evict
+from evenkeel.model.workload import Ordinals
+from tests import builders
+from tests.builders import NOW
+from tests.unit.decisions.restore.cases import (
+    ON_DEMAND,
+    ZONE,
+    case,
+    fleet,
+    node,
+    pods_of,
+    reason,
+    restored,
+    stateful_set,
+    step,
+    with_rules,
+)
+
+
+def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
+    made = step(case(stateful_set(3), "o1", "o2", "o1"))
+    assert (made.decision.verb, made.decision.subject.name) == (Verb.EVICT, "db-2")
+    assert made.decision.write == Evict(name="db-2", namespace="default", uid="db-2-uid")
+    assert made.moves
+    assert len(made.before) == 1  # noted first: nobody would know afterwards that it failed
+
+
+def test_the_highest_ordinal_of_the_floor_that_is_not_there_goes_first() -> None:
+    assert step(case(stateful_set(3), "s1", "s2", "s1")).decision.subject.name == "db-1"
+    assert step(case(stateful_set(3), "s1", "o2", "s1")).decision.subject.name == "db-0"
+
+
+def test_ordinals_are_counted_from_where_they_start() -> None:
+    db = stateful_set(3)
+    spec = msgspec.structs.replace(db.spec, ordinals=Ordinals(start=5))
+    started = msgspec.structs.replace(db, spec=spec)
+    pods = [
+        builders.pod(f"db-{5 + number}", of=started, node=place)
+        for number, place in enumerate(("s1", "o2", "s1"))
+    ]
+    assert step(case(started, pods=pods)).decision.subject.name == "db-5"
+
+
+def test_the_right_number_in_the_wrong_places_is_worth_no_restart() -> None:
+    assert reason(case(stateful_set(3), "s1", "o1", "o2")) == "AsWanted"
+
+
+def test_two_of_one_ordinal_are_left() -> None:
+    """A pod that its API server has forgotten may still be listed."""
+    db = stateful_set(2, "1")
+    pods = [builders.pod("db-0", of=db, node="o1"), builders.pod("db-0", of=db, node="o2")]
+    assert reason(case(db, pods=pods)) == "NobodyToMove"
+
+
+def test_a_single_one_is_restarted_only_if_its_owner_asks_for_a_floor() -> None:
+    assert reason(case(stateful_set(1), "s1")) == "SingleByDefault"
+    assert step(case(stateful_set(1, "all"), "s1")).moves
+    assert step(case(stateful_set(1, "none"), "o1")).moves
+
+
+def test_all_have_to_be_available() -> None:
+    db = stateful_set(3)
+    pods = [*pods_of(db, "o1", "o2"), builders.pod("db-2", of=db, node="o1", ready=False)]
+    assert reason(case(db, pods=pods)) == "NotAllAvailable"
+    young = stateful_set(3, min_ready_seconds=60)
+    assert reason(case(young, pods=pods_of(young, "o1", "o2", "o1", ready_since=NOW))) == (
+        "NotAllAvailable"
+    )
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"max_unavailable": 0},
+        {"max_unavailable": 1, "healthy": 2, "demanded": 2},
+    ],
+    ids=["never", "not now"],
+)
+def test_its_budget_is_obeyed(budget: dict[str, Any]) -> None:
+    around = Surroundings(budgets=[builders.budget(selects={"app": "db"}, **budget)])
+    assert reason(case(stateful_set(3), "o1", "o2", "o1", around=around)) == "BudgetHolds"
+
+
+def test_a_budget_with_room_is_none() -> None:
+    around = Surroundings(budgets=[builders.budget(selects={"app": "db"}, max_unavailable=1)])
+    assert step(case(stateful_set(3), "o1", "o2", "o1", around=around)).moves
+
+
+def test_what_its_owner_keeps_is_left() -> None:
+    kept = stateful_set(3, notes={names.SAFE_TO_EVICT: "false"})
+    assert reason(case(kept, "o1", "o2", "o1")) == "Protected"
+
+
+def test_the_highest_above_the_floor_goes_first() -> None:
+    db = stateful_set(4, "1")
+    assert step(case(db, "o1", "o2", "o1", "s1")).decision.subject.name == "db-2"
+
+
+def test_a_node_has_to_have_room_either_way() -> None:
+    only_spot = fleet(node("s1", labels=ZONE), node("o1", {"pods": "0"}))
+    db = case(stateful_set(3), "s1", "o1", "s1", nodes=only_spot)
+    assert reason(db, nodes=only_spot) == "NoRoomOnDemand"
+    only_on_demand = fleet(node("o1"))
+    db = case(stateful_set(3), "o1", "o1", "o1", nodes=only_on_demand)
+    assert reason(db, nodes=only_on_demand) == "NoRoomOnSpot"
+
+
+def test_and_that_in_the_zone_of_its_volumes() -> None:
+    nodes = fleet(node("o1", labels=ZONE), node("s1"))
+    db = stateful_set(3)
+    pods = pods_of(db, "o1", "o1", "o1", claim="disk")
+    alone = Surroundings(claims=[builders.claim("disk")])
+    shared = Surroundings(claims=[builders.claim("disk", "ReadWriteMany")])
+    assert reason(case(db, pods=pods, nodes=nodes, around=alone), nodes=nodes) == "NoRoomOnSpot"
+    assert step(case(db, pods=pods, nodes=nodes, around=shared), nodes=nodes).moves
+
+
+def test_its_own_rules_and_its_rest_count_as_for_others() -> None:
+    rules = with_rules(stateful_set(3), nodeSelector={names.CAPACITY_LABELS[-1]: "on-demand"})
+    assert reason(case(rules, "o1", "o2", "o1")) == "OwnRules"
+    resting = stateful_set(3, notes=builders.cooldown(1, NOW + builders.seconds(60)))
+    assert reason(case(resting, "o1", "o2", "o1")) == "CoolingDown"
+    moved = stateful_set(3, notes=restored(ON_DEMAND, pod="db-1"))
+    assert step(case(moved, "o1", "o2", "o1")).moves
