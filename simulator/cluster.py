@@ -259,5 +259,8 @@ class SimulatedCluster:
             objects = objects[: request.limit]
         if request.metadata_only:
             objects = [{"metadata": obj["metadata"]} for obj in objects]
-        items = tuple(decode(obj, selection.kind) for obj in objects)
-        return Listing(items, str(revision))
+        items = [decode(obj, selection.kind) for obj in objects]
+        if request.kept is not None:
+            kept = [request.kept(item) for item in items]
+            items = [item for item in kept if item is not None]
+        return Listing(tuple(items), str(revision))

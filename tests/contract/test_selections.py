@@ -41,6 +41,20 @@ def test_a_label_selector_selects(ground: Ground, labels: str, expected: set[str
     assert found == expected
 
 
+def test_of_each_object_only_that_is_read_which_is_kept(ground: Ground) -> None:
+    for name, own in LABELLED.items():
+        metadata = Metadata(name=name, namespace=ground.namespace, labels=own)
+        ground.ask(Create(ConfigMap(metadata=metadata)))
+
+    def bare(item: ConfigMap) -> ConfigMap | None:
+        kept = ConfigMap(metadata=Metadata(name=item.name))
+        return kept if "app" in item.metadata.labels else None
+
+    listing = ground.ask(List(Selection(ConfigMap, ground.namespace), kept=bare))
+    assert {item.name for item in listing.items} == {"one", "two", "three"}
+    assert all(item.metadata.labels == {} for item in listing.items)
+
+
 def test_a_selector_is_refused_when_it_makes_no_sense(ground: Ground) -> None:
     for selection in (
         Selection(Pod, ground.namespace, labels="a in b"),

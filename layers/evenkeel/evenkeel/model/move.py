@@ -25,6 +25,7 @@ class Move(msgspec.Struct, frozen=True):
 
     pod_uid: str
     target: Capacity
+    since: datetime
     until: datetime
     taken_by: str
     lease: Lease
@@ -72,7 +73,7 @@ def move_of(lease: Lease) -> Move | None:
     if not is_sound(since) or not spec.holder_identity:
         return None
     taken_by = annotations.get(names.TAKEN_BY, "")
-    return Move(spec.holder_identity, target, since + lasts, taken_by, lease)
+    return Move(spec.holder_identity, target, since, since + lasts, taken_by, lease)
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -1,6 +1,6 @@
 """Requests to the Kubernetes API as values, so that they can be decided, logged and tested."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -68,12 +68,15 @@ class List[T: KubernetesObject]:
     a moment stale (resourceVersion=0): good enough to find candidates, never to decide.
     ``limit`` answers so many objects at most (0: all), for questions such as "is there any".
     ``metadata_only`` asks for PartialObjectMetadata: spec and status stay at their defaults.
+    ``kept`` says what of each object is kept, as soon as its page is read: a list of everything may
+    have no room in memory.
     """
 
     selection: Selection[T]
     fresh: bool = True
     limit: int = 0
     metadata_only: bool = False
+    kept: Callable[[T], T | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

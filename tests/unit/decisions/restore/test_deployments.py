@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.restore.step import Step
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -26,6 +27,7 @@ from tests.unit.decisions.restore.cases import (
     deployment,
     fleet,
     node,
+    outcome,
     pods_of,
     reason,
     replica_set,
@@ -262,6 +264,22 @@ def test_one_move_at_a_time_whoever_began_it() -> None:
     owner = replica_set(web)
     going = builders.pod("going", of=owner, node="o2", released=builders.release(owner))
     assert reason(case(web, pods=[*pods_of(web, "o1", "o2", "s1"), going])) == "Moving"
+
+
+def test_what_another_run_is_about_to_release_is_left_to_it() -> None:
+    web = deployment(2, "1")
+    owner = replica_set(web)
+
+    def told(pod_uid: str, ago: float) -> str:
+        at = NOW - seconds(ago)
+        move = move_of(new_move(owner.reference, pod_uid, SPOT, at, at + seconds(300)))
+        assert move is not None
+        found = outcome(case(web, "o1", "o2", moves={owner.uid: move}))
+        return "moves" if isinstance(found, Step) else found.reason
+
+    assert told("web-1-uid", 29) == "Moving"
+    assert told("web-1-uid", 30) == "moves"
+    assert told("gone", 0) == "moves"
 
 
 def test_a_doomed_node_is_the_reconcilers() -> None:

@@ -65,7 +65,8 @@ def _read_pages(
     while not pages or (continued and not request.limit):
         call = wire.page(request, continued, size)
         decoder = wire.page_decoder(request.selection.kind)
-        pages.append(wire.decode(decoder, transport.exchange(call, until), call.what))
+        page = wire.decode(decoder, transport.exchange(call, until), call.what)
+        pages.append(wire.only_kept(page, request))
         before, continued = continued, pages[-1].metadata.continue_
         if continued and continued == before:
             raise UnavailableError(f"{call.what}: its pages go round in circles")

@@ -272,6 +272,14 @@ def _named(resource: Resource, namespace: str, name: str) -> str:
     return f"{resource.kind.lower()} {where}{name}"
 
 
+def only_kept[T: KubernetesObject](page: Page[T], request: List[T]) -> Page[T]:
+    """A page with what the request keeps of its objects."""
+    if request.kept is None:
+        return page
+    kept = [request.kept(item) for item in page.items or ()]
+    return Page(page.metadata, tuple(item for item in kept if item is not None))
+
+
 def listing[T: KubernetesObject](pages: list[Page[T]], limit: int) -> Listing[T]:
     """The pages of one list as a Listing; ``limit`` as in List.
 

@@ -1,5 +1,8 @@
 """One workload: why nothing is to be done, or which of its pods moves where."""
 
+from datetime import datetime, timedelta
+from typing import Final
+
 from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore import handover, memory, ordinal, relaxing
@@ -9,7 +12,11 @@ from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, lea
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.placement import Capacity
+from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
+
+RELEASED_WITHIN: Final = timedelta(seconds=30)
+"""Whoever told the webhook of a move releases its pod within this time, or has died."""
 
 
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
@@ -53,14 +60,23 @@ def _hands_off(case: Case, snapshot: Snapshot) -> Decision | None:
         return leave(case, "NotManaged", message)
     if not case.standing.replicas:
         return leave(case, "ScaledToZero", "it is scaled to zero")
-    released = next((pod for pod in case.pods if pod.active and pod.released), None)
-    if released is not None:
-        message = f"{released.name} is being handed over: one at a time"
+    moving = next((pod for pod in case.pods if _is_moving(case, pod, snapshot.now)), None)
+    if moving is not None:
+        message = f"{moving.name} is being handed over: one at a time"
         return leave(case, "Moving", message, verb=Verb.WAIT)
     if any(map(snapshot.fleet.is_doomed, case.owned)):
         message = "a node of its pods is doomed: they are moved off it"
         return leave(case, "NodeDoomed", message, verb=Verb.WAIT)
     return None
+
+
+def _is_moving(case: Case, pod: Pod, now: datetime) -> bool:
+    """Whether a pod is being handed over, or another run is about to release it."""
+    about_to = any(
+        move.pod_uid == pod.uid and now - move.since < RELEASED_WITHIN
+        for move in case.moves.values()
+    )
+    return pod.active and (pod.released or about_to)
 
 
 def _target(case: Case) -> Capacity | None:

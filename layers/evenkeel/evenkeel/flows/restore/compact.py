@@ -37,8 +37,10 @@ class Compactor:
         """Nothing was seen yet."""
         self._kept: dict[Hashable, Any] = {}
 
-    def compact(self, pod: Pod) -> Pod:
-        """The pod without what nobody asks for."""
+    def compact(self, pod: Pod) -> Pod | None:
+        """The pod without what nobody asks for; None of one that has ended."""
+        if pod.finished:
+            return None
         metadata, spec = pod.metadata, pod.spec
         annotations = {k: v for k, v in metadata.annotations.items() if k in KEPT_ANNOTATIONS}
         if len(annotations) < len(metadata.annotations):

@@ -141,9 +141,8 @@ class _Maker:
 
 
 def _read_pods(cluster: Cluster) -> Sequence[Pod]:
-    (pods,) = list_all(cluster, [List(Selection(Pod))])
-    compactor = Compactor()
-    return [compactor.compact(pod) for pod in pods if not pod.finished]
+    (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
+    return pods
 
 
 def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:
