@@ -22,6 +22,9 @@ STYLES: Final = {
     Verb.LIFT: "green",
     Verb.COMPLETE: "green",
     Verb.REJECT: "red",
+    Verb.RELAX: "yellow",
+    Verb.HOLD: "green",
+    Verb.COOL_DOWN: "magenta",
 }
 QUIET: Final = "dim"
 WARNING: Final = "bold red"

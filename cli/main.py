@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "replay": "cli.commands.replay",
     "explain": "cli.commands.explain",
     "status": "cli.commands.status",
+    "restore": "cli.commands.restore",
     "poll": "cli.commands.poll",
     "serve": "cli.commands.serve",
     "webhook-config": "cli.commands.webhook_config",

@@ -36,7 +36,7 @@ def status(
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
         found = gather(cluster, searched)
-    table = show.table(found.standings)
+    table = show.table(found)
     if output in ("json", "yaml"):
         tables.dump(table.data(), output)
         return
@@ -45,7 +45,7 @@ def status(
         out.print(f"There is no Deployment and no StatefulSet{_where(searched)}.")
         return
     table.show(out, wide=output == "wide")
-    for line in show.remedies(found.standings):
+    for line in show.remedies(found):
         out.print(f"\n{line}.")
     if found.unlabelled:
         shown = ", ".join(map(words.short_node, found.unlabelled[:5]))

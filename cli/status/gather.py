@@ -1,78 +1,51 @@
-"""Reading where workloads stand: from lists, none of which has to be fresh."""
+"""Reading where workloads stand, and what restore would do about it."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from evenkeel.decisions.floor.source import floor_of
-from evenkeel.decisions.floor.standing import Standing, Workload, stand
-from evenkeel.flows.handover.pods import controller_key_of
-from evenkeel.flows.handover.reading import list_all
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.floor.standing import Standing
+from evenkeel.decisions.restore.plan import plan
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.decisions.restore.step import RestorePlan
+from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
-from evenkeel.model.node import Node
-from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import Namespace
-from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
-from evenkeel.ports import Cluster
+from evenkeel.model.decision import Decision
+from evenkeel.model.meta import Reference
+from evenkeel.ports import Clock, Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where each workload stands, and the nodes that have no label of a capacity type."""
+    """Where each workload stands, and the nodes that have no label of a capacity type.
+
+    ``restores`` is what restore decides about each workload.
+    """
 
     standings: Sequence[Standing]
     unlabelled: Sequence[str]
+    restores: Mapping[Reference, Decision] = field(default_factory=dict)
 
 
-def gather(cluster: Cluster, namespace: str = "") -> Found:
+def gather(cluster: Cluster, namespace: str = "", clock: Clock | None = None) -> Found:
     """Read a namespace, or all. Raises ClusterError."""
-    kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet, Pod]
-    requests: list[List[Any]] = [List(Selection(kind, namespace), fresh=False) for kind in kinds]
-    requests += [List(Selection(Namespace), fresh=False), List(Selection(Node), fresh=False)]
-    deployments, stateful_sets, replica_sets, pods, namespaces, nodes = list_all(cluster, requests)
-    pods_of = _pods_by_workload(pods, replica_sets)
-    spaces = {each.name: each for each in namespaces}
-    by_name = {node.name: node for node in nodes}
-    standings = [
-        _standing(workload, spaces, pods_of[workload.key], by_name)
-        for workload in (*deployments, *stateful_sets)
-    ]
+    snapshot = read(cluster, clock or SystemClock(), Terms(), Scope(namespace))
+    standings = [case.standing for case in snapshot.cases]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     unlabelled = sorted(
         node.name
-        for node in nodes
+        for node in snapshot.fleet.nodes.values()
         if not any(label in node.metadata.labels for label in names.CAPACITY_LABELS)
     )
-    return Found(standings, unlabelled)
+    return Found(standings, unlabelled, _by_workload(plan(snapshot)))
 
 
-def _pods_by_workload(
-    pods: Iterable[Pod], replica_sets: Iterable[ReplicaSet]
-) -> Mapping[str, Sequence[Pod]]:
-    """By the key of the Deployment or StatefulSet that owns them, or did before a release."""
-    above = {each.key: each.controller_key for each in replica_sets}
-    found: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        key = controller_key_of(pod)
-        found[above.get(key, key)].append(pod)
-    return found
+def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:
+    """What is done about a workload, else why nothing is."""
+    decisions = [*made.left, *(step.decision for step in made.steps)]
+    return {each.workload or each.subject: each for each in decisions if not _is_aside(each)}
 
 
-def _standing(
-    workload: Workload,
-    spaces: Mapping[str, Namespace],
-    pods: Sequence[Pod],
-    nodes: Mapping[str, Node],
-) -> Standing:
-    space = spaces.get(workload.namespace)
-    annotations = space.metadata.annotations if space is not None else {}
-    labels = space.metadata.labels if space is not None else {}
-    return stand(
-        workload,
-        floor_of(workload, annotations),
-        pods,
-        nodes,
-        is_managed=labels.get(names.MANAGED) == "true",
-    )
+def _is_aside(decision: Decision) -> bool:
+    """Whether it is about a floor that cannot be read: the standing says that."""
+    return decision.reason == "BadFloor"

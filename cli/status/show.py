@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cli import words
+from cli.status.gather import Found
+from cli.status.remarks import remarks
 from cli.tables import Cell, Column, Table
-from evenkeel.decisions.floor.standing import Standing
+from evenkeel.decisions.floor.standing import Remark, Standing
 
 COLUMNS: Final = (
     Column(key="workload", title="WORKLOAD"),
@@ -22,28 +24,30 @@ COLUMNS: Final = (
 )
 
 
-def table(standings: Sequence[Standing]) -> Table:
+def table(found: Found) -> Table:
     """One row per workload."""
-    return Table(COLUMNS, [_row(each) for each in standings])
+    return Table(COLUMNS, [_row(each, _remarks(found, each)) for each in found.standings])
 
 
-def remedies(standings: Sequence[Standing]) -> Sequence[str]:
+def remedies(found: Found) -> Sequence[str]:
     """What to do, one line per workload of which replicas are at risk."""
     return [
         f"{words.workload_name(each.workload.reference)}: {remark.message}"
-        for each in standings
-        for remark in each.remarks
+        for each in found.standings
+        for remark in _remarks(found, each)
         if remark.warning
     ]
 
 
-def _row(standing: Standing) -> Sequence[Cell]:
+def _remarks(found: Found, standing: Standing) -> Sequence[Remark]:
+    return remarks(standing, found.restores.get(standing.workload.reference))
+
+
+def _row(standing: Standing, told: Sequence[Remark]) -> Sequence[Cell]:
     floor = standing.floor.floor
     wanted = f"{standing.wanted}" if str(floor) == f"{standing.wanted}" else ""
-    remarks = standing.remarks
     status = [
-        {"reason": each.reason, "message": each.message, "warning": each.warning}
-        for each in remarks
+        {"reason": each.reason, "message": each.message, "warning": each.warning} for each in told
     ]
     is_short = bool(standing.missing)
     return (
@@ -61,8 +65,8 @@ def _row(standing: Standing) -> Sequence[Cell]:
         _number(standing.released),
         _number(standing.survivors, "red" if standing.survivors < standing.wanted else ""),
         Cell(
-            ", ".join(each.brief for each in remarks) or "as wanted",
-            "yellow" if any(each.warning for each in remarks) else "",
+            ", ".join(each.brief for each in told) or "as wanted",
+            "yellow" if any(each.warning for each in told) else "",
             value=status,
         ),
     )

@@ -83,7 +83,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         if self.surplus and self.is_managed:
             message = (
                 f"{self.surplus} more than its floor of {self.wanted} are on on-demand nodes:"
-                " they go to spot as they are replaced, by a rollout or a scale-in"
+                " restore moves them to spot, one at a time"
             )
             found.append(Remark("AboveFloor", f"{self.surplus} above its floor", message))
         return found
@@ -104,7 +104,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             reason = "NoRoom"
             remedy = f"; {self.waiting} wait for a node{why}: add on-demand capacity"
         else:
-            reason, remedy = "BelowFloor", ": restart its rollout, and new pods are placed"
+            reason, remedy = "BelowFloor", ": restore moves pods there, one at a time"
         return Remark(reason, brief, f"{start}{remedy}", warning=True)
 
 

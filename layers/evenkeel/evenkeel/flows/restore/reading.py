@@ -16,6 +16,7 @@ from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.placement.scope import NEVER
 from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows.handover.pods import controller_key_of
 from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.handover.selections import selected
@@ -63,14 +64,14 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
         *(PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim),
     ]
     requests: list[List[Any]] = [List(Selection(kind, where)) for kind in kinds]
-    requests += [List(Selection(Namespace)), List(Selection(Node)), List(MOVES)]
+    requests += [List(Selection(Namespace)), List(Selection(Node))]
     found = list_all(cluster, requests)
-    deployments, stateful_sets, replica_sets, *around, namespaces, nodes, leases = found
+    deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
     by_owner = _by_owner(replica_sets)
     by_workload = _by_workload(pods, replica_sets)
     surroundings = _surroundings([item for items in around for item in items])
     fleet = _fleet(nodes, pods)
-    moves = {lease.metadata.labels[names.MOVE_OF]: move_of(lease) for lease in leases}
+    moves = _read_moves(cluster)
     spaces = {space.name: space for space in namespaces}
     maker = _Maker(fleet, spaces, surroundings, moves, everywhere=scope.everywhere)
     cases = [
@@ -143,6 +144,15 @@ class _Maker:
 def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
     return pods
+
+
+def _read_moves(cluster: Cluster) -> Mapping[str, Move | None]:
+    """The moves that the webhook was told of; none for a person who may not read Leases."""
+    try:
+        (leases,) = list_all(cluster, [List(MOVES)])
+    except ForbiddenError:
+        return {}
+    return {lease.metadata.labels[names.MOVE_OF]: move_of(lease) for lease in leases}
 
 
 def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:

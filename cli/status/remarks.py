@@ -1,0 +1,40 @@
+"""What is off with a workload, and what restore does about it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.model.decision import Decision
+
+OFF: Final = ("BelowFloor", "AboveFloor")
+"""Remarks that restore does something about."""
+
+SAID_ANYWAY: Final = {"FloorRelaxed": "floor relaxed", "CoolingDown": "cooling down"}
+"""What restore says of a workload that is worth a word of its own."""
+
+
+def remarks(standing: Standing, restore: Decision | None) -> Sequence[Remark]:
+    """What is off, worst first; ``restore`` is what restore decides about the workload."""
+    found = list(standing.remarks)
+    if restore is None or not standing.is_managed:
+        return found
+    does = _does(restore)
+    told = [
+        msgspec.structs.replace(each, message=f"{each.message}; {does}")
+        if each.reason in OFF
+        else each
+        for each in found
+    ]
+    brief = SAID_ANYWAY.get(restore.reason)
+    if brief is not None:
+        warning = restore.reason == "FloorRelaxed"
+        told.append(Remark(restore.reason, brief, restore.message, warning=warning))
+    return told
+
+
+def _does(restore: Decision) -> str:
+    if restore.write is None:
+        return f"now it does not: {restore.message}"
+    return f"next: {restore.verb} {restore.subject.name}, {restore.message}"
