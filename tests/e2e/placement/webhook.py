@@ -129,6 +129,9 @@ class Ground:
         self.control_plane.kubectl(
             *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/claim-of")
         )
+        self.control_plane.kubectl(
+            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/move-of")
+        )
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:
@@ -176,6 +179,13 @@ class Ground:
             configuration,
         )
         self.wait_for("the API server to ask the webhook", self._is_asked)
+
+    def unserve(self) -> None:
+        """Tell the API server of no webhook any more, and forget those that there were."""
+        self.control_plane.kubectl("delete", "mutatingwebhookconfiguration", "evenkeel")
+        for webhook in self.webhooks:
+            webhook.kill()
+        self.webhooks.clear()
 
     def _is_asked(self) -> bool:
         """Whether a review arrives: the API server takes up a configuration when it likes."""
