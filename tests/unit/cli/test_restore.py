@@ -1,0 +1,145 @@
+"""``evenkeel restore``: what would move, and why; and moving, run after run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.errors import UnmetError
+from cli.journal import Journal
+from cli.main import main
+from cli.restoring.real import Restoring
+from cli.status.gather import gather
+from cli.status.show import table
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.errors import UnavailableError
+from evenkeel.flows.restore.reading import Scope
+from evenkeel.model import names
+from tests.fixtures.restoring import RestoreScene
+from tests.unit.handover.manifests import deployment, stateful_set
+
+KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
+
+
+@pytest.fixture
+def scene() -> Any:
+    """Two workloads above their floor, and one below it."""
+    made = RestoreScene()
+    made.add_nodes("o", 2, spot=False)
+    made.apply(
+        deployment("web", 3, notes={names.ON_DEMAND: "1"}),
+        stateful_set("db", 3),
+        deployment("kept", 2, pod={"annotations": {names.SAFE_TO_EVICT: "false"}}),
+    )
+    made.settle()
+    made.add_nodes("s", 2, spot=True)
+    made.webhook.down = True
+    made.apply(
+        deployment(
+            "low",
+            2,
+            notes={names.ON_DEMAND: "2"},
+            pod={"nodeSelector": {names.CAPACITY_LABELS[-1]: "spot"}},
+        )
+    )
+    made.settle()
+    made.webhook.down = False
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def snapshot(scene: RestoreScene, tmp_path: Path) -> str:
+    """The scene as kubectl prints it."""
+    items = [obj for kind in KINDS for obj in scene.cluster.objects(kind)]
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return str(file)
+
+
+def restore(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["restore", *arguments])
+
+
+def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snapshot: str) -> None:
+    rows = json.loads(restore("--snapshot", snapshot, "-o", "json").stdout)
+    told = {row["workload"]: (row["action"], row["reason"]) for row in rows}
+    assert told == {
+        "default/deploy/web": ("release", "AboveFloor"),
+        "default/sts/db": ("evict", "AboveFloor"),
+        "default/deploy/kept": ("leave", "Protected"),
+        "default/deploy/low": ("leave", "OwnRules"),
+    }
+    shown = restore("--snapshot", snapshot)
+    assert shown.exit_code == 0
+    assert "default/deploy/web" in shown.stdout
+    assert "POD" not in shown.stdout
+    assert "POD" in restore("--snapshot", snapshot, "-o", "wide").stdout
+
+
+def test_a_namespace_is_enough(snapshot: str) -> None:
+    assert "default/deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
+    empty = restore("--snapshot", snapshot, "-n", "empty")
+    assert empty.stdout == "Nothing to move: every managed workload is as wanted.\n"
+
+
+def test_where_nothing_is_managed_that_is_said() -> None:
+    assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
+        restore("--built-in").stdout
+    )
+    assert "shop/deploy/web" in restore("--built-in", "--everywhere", "-n", "shop").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--apply", "--built-in"), ("--apply", "--snapshot", "x.json"), ("-A", "-n", "default")],
+)
+def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...]) -> None:
+    assert restore(*arguments).exit_code == 2
+
+
+def restoring(scene: RestoreScene, **terms: Any) -> Restoring:
+    return Restoring(scene.cluster, scene.clock, Terms(**terms), Scope(), Journal(scene.clock))
+
+
+def test_pods_are_moved_until_nothing_more_can_be(scene: RestoreScene) -> None:
+    acting = restoring(scene)
+    left = acting.act()
+    assert scene.split("web") == {"on-demand": 1, "spot": 2}
+    assert scene.split("db") == {"on-demand": 2, "spot": 1}
+    assert (acting.moved, acting.rolled_back) == (3, [])
+    assert {each.reason for each in left.left} == {"AsWanted", "Protected", "OwnRules"}
+
+
+def test_what_went_back_is_known(scene: RestoreScene) -> None:
+    scene.webhook.down = True
+    for number in range(9):  # the scheduler rather takes one of these
+        scene.add_node(f"p{number}", spot=False, room="64")
+    acting = restoring(scene)
+    left = acting.act()
+    assert {decision.reason for decision in acting.rolled_back} == {"WrongCapacityType"}
+    assert "CoolingDown" in {each.reason for each in left.left}
+
+
+def test_nothing_is_moved_while_paused(scene: RestoreScene) -> None:
+    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
+    scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused})
+    with pytest.raises(UnmetError, match="evenkeel resume --apply"):
+        restoring(scene).act()
+
+
+def test_an_api_server_that_fails_is_told(scene: RestoreScene) -> None:
+    scene.fail(UnavailableError("silence"), lambda _: True)
+    with pytest.raises(UnmetError, match="silence"):
+        restoring(scene).act()
+
+
+def test_status_says_what_restore_does(scene: RestoreScene) -> None:
+    rows = {row["workload"]: row for row in table(gather(scene.cluster)).data()}
+    (above,) = rows["default/deploy/web"]["status"]
+    assert above["reason"] == "AboveFloor"
+    assert "next: release web-" in above["message"]
+    (below,) = rows["default/deploy/low"]["status"]
+    assert "now it does not: its own rules exclude on-demand" in below["message"]

@@ -1,0 +1,143 @@
+"""Single runs: side by side, observing, refused, and what they tell."""
+
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.request import Create, List, Patch, Request
+from evenkeel.model.surroundings import Lease
+from evenkeel.model.workload import Deployment
+from evenkeel.settings import Mode
+from simulator.event_source import SimulatedSchedule
+from tests.fixtures.restoring import EVERY, RestoreScene
+from tests.fixtures.scene import Function
+from tests.unit.handover.manifests import budget, deployment, stateful_set
+from tests.unit.restore.conftest import MakeScene
+
+FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
+
+
+def above_its_floor(scene: RestoreScene) -> None:
+    """Two workloads on on-demand nodes alone, and room on spot."""
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3))
+    scene.settle()
+    scene.add_nodes("s", 2, spot=True)
+
+
+def most_released(scene: RestoreScene, until: float) -> int:
+    """The most pods of ``web`` that were released at once."""
+    most = 0
+    for second in range(int(scene.seconds), int(until)):
+        scene.run(second + 1)
+        most = max(most, sum(pod.released for pod in scene.pods("web")))
+    return most
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.02, 0.05, 0.1, 0.5])
+def test_two_runs_at_once_begin_one_move(scene: RestoreScene, apart: float) -> None:
+    above_its_floor(scene)
+    scene.begin()
+    scene.settle(apart)
+    other = SimulatedSchedule(scene.clock, Function(scene._restore), every=EVERY)
+
+    assert most_released(scene, 300) == 1
+
+    assert scene.split("web") == {"on-demand": 1, "spot": 3}
+    assert scene.lowest("web") == 4
+    assert scene.restoring.errors == other.errors == []
+
+
+def test_observing_it_tells_and_writes_nothing(make_scene: MakeScene) -> None:
+    scene = make_scene(mode=Mode.OBSERVE)
+    above_its_floor(scene)
+    scene.begin()
+    scene.run(until=200)
+    assert {decision.verb for decision in scene.moves()} == {Verb.RELEASE, Verb.EVICT}
+    assert scene.written() == []
+    assert scene.wake_ups.messages == []
+
+
+def test_where_nothing_is_to_be_done_nobody_is_woken(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 1, spot=False)
+    scene.add_nodes("s", 1, spot=True)
+    scene.apply(deployment("web", 2, notes=FLOOR_OF_ONE))
+    scene.begin()
+    scene.run(until=200)
+    assert scene.outcomes() == ["Quiet"] * 3
+    assert scene.written() == []
+    assert scene.recorder.total("WorkloadsAsWanted") >= 3
+
+
+def test_a_floor_that_cannot_be_read_is_warned_of_once_in_a_while(scene: RestoreScene) -> None:
+    scene.add_nodes("s", 1, spot=True)
+    scene.webhook.down = True
+    scene.apply(deployment("typo", 1, notes={names.ON_DEMAND: "tow"}))
+    scene.begin()
+    scene.run(until=4000)
+    told = scene.told("BadFloor")
+    assert [round(at) for at, _ in told] == [20, 3620]
+    assert all(decision.warning for _, decision in told)
+
+
+def leases(request: Request) -> bool:
+    return (isinstance(request, Create) and isinstance(request.object, Lease)) or (
+        isinstance(request, Patch) and request.kind is Lease
+    )
+
+
+def notes(request: Request) -> bool:
+    return isinstance(request, Patch) and request.kind is Deployment
+
+
+@pytest.mark.parametrize("concerns", [leases, notes], ids=["the webhook's word", "the note"])
+def test_what_is_refused_is_left_to_the_next_run(scene: RestoreScene, concerns: Any) -> None:
+    above_its_floor(scene)
+    scene.begin()
+    scene.fail(ForbiddenError("no"), concerns, times=1)
+    scene.run(until=400)
+    assert scene.split("web") == {"on-demand": 1, "spot": 3}
+    assert scene.recorder.total("WritesFailed") == 1
+
+
+def test_an_api_server_that_does_not_answer_ends_the_run(scene: RestoreScene) -> None:
+    above_its_floor(scene)
+    scene.begin()
+    scene.fail(UnavailableError("silence"), lambda request: isinstance(request, List), times=1)
+    scene.run(until=100)
+    assert scene.recorder.total("InvocationsFailed") == 1
+    assert scene.restoring.errors == []
+    assert scene.moves("web")
+
+
+def test_an_eviction_that_a_budget_refuses_is_tried_again_by_the_next_run(
+    scene: RestoreScene,
+) -> None:
+    """The budget's count lagged behind: the eviction's own answer is the last word."""
+    above_its_floor(scene)
+    scene.apply(budget("db", minAvailable=3))
+    scene.begin()
+    scene.run(until=200)
+    assert scene.split("db") == {"on-demand": 3}
+    assert scene.lowest("db") == 3
+
+
+def test_a_queue_that_fails_leaves_the_moves_to_the_schedule(
+    scene: RestoreScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    above_its_floor(scene)
+    scene.begin()
+
+    def refuse(*_: Any) -> None:
+        raise QueueError("no queue")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scene.wake_ups, "send", refuse)
+        scene.run(until=25)
+    assert scene.restoring.errors == []
+    assert any("no queue" in message for message, _ in scene.recorder.notes)
+    scene.run(until=400)
+    assert scene.split("web") == {"on-demand": 1, "spot": 3}
