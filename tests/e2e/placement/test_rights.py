@@ -1,4 +1,4 @@
-"""The webhook with the rights of manifests/rbac and no others: enough for all that it does."""
+"""Webhook and restore with the rights of manifests/rbac and no others: enough for all they do."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from evenkeel.adapters.kubernetes import from_kubeconfig
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.restore.flow import RestoreFlow
+from evenkeel.flows.restore.reading import Scope
+from evenkeel.model.decision import Verb
+from evenkeel.model.notice import WakeUp
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
@@ -20,12 +26,19 @@ ON_DEMAND = "evenkeel.dev/on-demand"
 
 
 @pytest.fixture
-def kubeconfig(control_plane: ControlPlane, tmp_path: Path) -> Iterator[Path]:
-    """That of a member of placement's group alone, and its rights."""
+def rights(control_plane: ControlPlane) -> Iterator[None]:
+    """The rights of all functions."""
     control_plane.kubectl("apply", "-k", str(MANIFESTS))
-    yield kubeconfig_of(control_plane, "evenkeel-placement", tmp_path)
+    yield
     for kind in ("clusterrolebinding", "clusterrole"):
         control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+@pytest.fixture
+def kubeconfig(control_plane: ControlPlane, rights: None, tmp_path: Path) -> Path:
+    """That of a member of placement's group alone."""
+    del rights
+    return kubeconfig_of(control_plane, "evenkeel-placement", tmp_path)
 
 
 def test_nothing_that_it_does_is_refused(ground: Ground, kubeconfig: Path) -> None:
@@ -52,3 +65,58 @@ def test_nothing_that_it_does_is_refused(ground: Ground, kubeconfig: Path) -> No
     clock.skip(timedelta(minutes=3))
     with from_kubeconfig(kubeconfig=str(kubeconfig)) as cluster:
         assert sweep(cluster, clock) == 3
+
+
+class Bell:
+    """A queue that counts the wake-ups."""
+
+    def __init__(self) -> None:
+        self.rung = 0
+
+    def send(self, _wake_up: WakeUp, _delay: timedelta = timedelta()) -> None:
+        self.rung += 1
+
+    def postpone(self, _receipt_handle: str, _delay: timedelta) -> None:
+        raise NotImplementedError
+
+
+def test_nothing_that_restore_does_is_refused(
+    ground: Ground, kubeconfig: Path, tmp_path: Path
+) -> None:
+    ground.add_nodes(spot=0, on_demand=2)
+    ground.serve(kubeconfig=kubeconfig)
+    ground.apply(deployment("web", 3, annotations={ON_DEMAND: "1"}))
+    ground.apply(stateful_set("db", 3))
+    stuck = deployment("stuck", 1, annotations={ON_DEMAND: "all"})
+    stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
+    ground.apply(stuck)
+    ground.wait_for("7 pods", lambda: len(ground.pods()) == 7)
+    ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
+    ground.add_nodes(spot=1, on_demand=0)
+
+    folder = tmp_path / "restore"
+    folder.mkdir()
+    recorder, bell, clock = InMemoryRecorder(), Bell(), ShiftedClock()
+    terms = Terms(relax_after=timedelta(minutes=1))
+    clock.skip(timedelta(seconds=70))
+    restricted = kubeconfig_of(ground.control_plane, "evenkeel-restore", folder)
+    with from_kubeconfig(kubeconfig=str(restricted)) as cluster:
+        scope = Scope(ground.namespace)
+        flow = RestoreFlow(terms, scope, cluster, bell, clock, recorder, acts=True)
+        outcome = flow.run()
+
+    assert outcome.reason == "Restored"
+    assert {(step.decision.workload or step.decision.subject).name for step in outcome.done} == {
+        "web",
+        "db",
+        "stuck",
+    }
+    assert {step.decision.verb for step in outcome.done} == {Verb.RELEASE, Verb.EVICT, Verb.RELAX}
+    assert bell.rung == 1
+    assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
+
+
+def _ready(ground: Ground, kind: str, name: str) -> int:
+    found = ground.control_plane.get("apps/v1", kind, name, ground.namespace)
+    ready: int = found["status"].get("readyReplicas", 0)
+    return ready
