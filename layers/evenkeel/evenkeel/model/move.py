@@ -1,10 +1,10 @@
 """Restore's moves: what is noted of them on the workload, and how the webhook learns of one.
 
-A move of a ReplicaSet's pod is a Lease in Evenkeel's namespace, ``evenkeel-move-<its uid>``, with
-the label ``evenkeel.dev/move-of``. Its holder is the uid of the pod that is moved; it expires
-with the pod's release, and the first new pod of the ReplicaSet that takes it has to be of the
-capacity type that it names. There is one per ReplicaSet: its conditional writes let two restores at
-once begin one move.
+A move of a controller's pod is a Lease in Evenkeel's namespace, ``evenkeel-move-<its uid>``, with
+the label ``evenkeel.dev/move-of``. Its holder is the uid of the pod that is moved; it expires with
+the pod's release, and the first new pod of the controller that takes it has to be of the capacity
+type that it names. There is one per controller: its conditional writes let two restores at once
+begin one move.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -24,6 +24,7 @@ class Move(msgspec.Struct, frozen=True):
     """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it."""
 
     pod_uid: str
+    pod_name: str
     target: Capacity
     since: datetime
     until: datetime
@@ -41,7 +42,7 @@ def move_name(controller_uid: str) -> str:
 
 
 def new_move(
-    controller: Reference, pod_uid: str, target: Capacity, at: datetime, until: datetime
+    controller: Reference, pod: Reference, target: Capacity, at: datetime, until: datetime
 ) -> Lease:
     """The Lease that tells of a move from ``at`` to ``until``."""
     time = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -50,10 +51,14 @@ def new_move(
             name=move_name(controller.uid),
             namespace=names.SYSTEM_NAMESPACE,
             labels={names.MOVE_OF: controller.uid},
-            annotations={names.CLAIM_FOR: str(controller), names.CAPACITY: target.value},
+            annotations={
+                names.CLAIM_FOR: str(controller),
+                names.CAPACITY: target.value,
+                names.MOVED_POD: pod.name,
+            },
         ),
         spec=LeaseSpec(
-            holder_identity=pod_uid,
+            holder_identity=pod.uid,
             lease_duration_seconds=max(1, round((until - at).total_seconds())),
             acquire_time=time,
             renew_time=time,
@@ -73,7 +78,8 @@ def move_of(lease: Lease) -> Move | None:
     if not is_sound(since) or not spec.holder_identity:
         return None
     taken_by = annotations.get(names.TAKEN_BY, "")
-    return Move(spec.holder_identity, target, since, since + lasts, taken_by, lease)
+    name = annotations.get(names.MOVED_POD, "")
+    return Move(spec.holder_identity, name, target, since, since + lasts, taken_by, lease)
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

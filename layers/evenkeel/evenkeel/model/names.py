@@ -55,7 +55,10 @@ MOVE_PREFIX: Final = "evenkeel-move-"
 """Leases in the system namespace whose names begin so tell the webhook of a restore's move."""
 
 MOVE_OF: Final = "evenkeel.dev/move-of"
-"""Label on such a Lease: the uid of the ReplicaSet whose pod is moved."""
+"""Label on such a Lease: the uid of the controller whose pod is moved."""
+
+MOVED_POD: Final = "evenkeel.dev/moved-pod"
+"""Annotation on such a Lease: the name of the pod that is moved."""
 
 TAKEN_BY: Final = "evenkeel.dev/taken-by"
 """Annotation on such a Lease: the admission that took it. It holds for one pod."""

@@ -105,7 +105,7 @@ def test_the_webhook_is_told_before_the_pod_is_released() -> None:
     assert isinstance(told.object, Lease)
     move = move_of(told.object)
     assert move is not None
-    assert move.pod_uid == "web-0-uid"
+    assert (move.pod_uid, move.pod_name) == ("web-0-uid", "web-0")
     assert move.until == NOW + timedelta(minutes=5)
     assert [*made.writes] == [told, made.decision.write, *made.after]
 
@@ -113,7 +113,8 @@ def test_the_webhook_is_told_before_the_pod_is_released() -> None:
 def test_the_last_moves_lease_is_taken_over_and_only_if_nobody_else_does() -> None:
     web = deployment(2, "1")
     owner = replica_set(web)
-    lease = new_move(owner.reference, "before", ON_DEMAND, NOW - seconds(900), NOW - seconds(600))
+    before = builders.pod("before").reference
+    lease = new_move(owner.reference, before, ON_DEMAND, NOW - seconds(900), NOW - seconds(600))
     stored = msgspec.structs.replace(
         lease,
         metadata=msgspec.structs.replace(
@@ -270,15 +271,16 @@ def test_what_another_run_is_about_to_release_is_left_to_it() -> None:
     web = deployment(2, "1")
     owner = replica_set(web)
 
-    def told(pod_uid: str, ago: float) -> str:
+    def told(pod: str, ago: float) -> str:
         at = NOW - seconds(ago)
-        move = move_of(new_move(owner.reference, pod_uid, SPOT, at, at + seconds(300)))
+        named = builders.pod(pod).reference
+        move = move_of(new_move(owner.reference, named, SPOT, at, at + seconds(300)))
         assert move is not None
         found = outcome(case(web, "o1", "o2", moves={owner.uid: move}))
         return "moves" if isinstance(found, Step) else found.reason
 
-    assert told("web-1-uid", 29) == "Moving"
-    assert told("web-1-uid", 30) == "moves"
+    assert told("web-1", 29) == "Moving"
+    assert told("web-1", 30) == "moves"
     assert told("gone", 0) == "moves"
 
 

@@ -8,12 +8,15 @@ import pytest
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
-from evenkeel.model.request import Evict
+from evenkeel.model.move import Restored, move_of
+from evenkeel.model.request import Create, Evict
+from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Ordinals
 from tests import builders
-from tests.builders import NOW
+from tests.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (
     ON_DEMAND,
+    SPOT,
     ZONE,
     case,
     fleet,
@@ -32,7 +35,17 @@ def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
     assert (made.decision.verb, made.decision.subject.name) == (Verb.EVICT, "db-2")
     assert made.decision.write == Evict(name="db-2", namespace="default", uid="db-2-uid")
     assert made.moves
-    assert len(made.before) == 1  # noted first: nobody would know afterwards that it failed
+    note, told = made.before  # nobody would know afterwards that it failed
+    assert Restored.of(patched(stateful_set(3), note)) is not None
+    assert isinstance(told, Create)
+    assert isinstance(told.object, Lease)
+    move = move_of(told.object)
+    assert move is not None
+    assert (move.pod_name, move.target, move.taken_by) == ("db-2", SPOT, "")
+
+
+def test_towards_on_demand_the_webhook_knows_by_itself() -> None:
+    assert len(step(case(stateful_set(3), "s1", "o2", "s1")).before) == 1
 
 
 def test_the_highest_ordinal_of_the_floor_that_is_not_there_goes_first() -> None:

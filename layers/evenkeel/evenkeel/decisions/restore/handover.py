@@ -114,7 +114,7 @@ def _step(
         target=target,
         there=sum(snapshot.fleet.capacity(each) is target for each in case.owned),
     )
-    lease = new_move(replica_set.reference, pod.uid, target, now, until)
+    lease = new_move(replica_set.reference, pod.reference, target, now, until)
     return Step(
         workload=case.workload.key,
         decision=about(
@@ -126,7 +126,7 @@ def _step(
             write=writes.release_patch(pod, release),
             until=until,
         ),
-        before=[_tell(lease, case.moves.get(replica_set.uid))],
+        before=[tell(lease, case.moves.get(replica_set.uid))],
         after=[memory.note(case, pod.name, target, now)],
         moves=True,
     )
@@ -144,7 +144,7 @@ def why(case: Case, target: Capacity) -> str:
     return f"to {target}: {counts} of {standing.replicas}"
 
 
-def _tell(lease: Lease, before: Move | None) -> Write:
+def tell(lease: Lease, before: Move | None) -> Write:
     """Tell the webhook of a move; of two who do it at once one is refused."""
     if before is None:
         return Create(lease)

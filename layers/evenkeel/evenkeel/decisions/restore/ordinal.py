@@ -1,6 +1,7 @@
 """Moving one pod of a StatefulSet: it is evicted, and the webhook places the ordinal anew."""
 
-from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
@@ -9,15 +10,19 @@ from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.handover import floor_held_without, reason_of, why
+from evenkeel.decisions.restore.handover import floor_held_without, reason_of, tell, why
 from evenkeel.decisions.restore.room import ZONE, Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.move import new_move
 from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Write
 from evenkeel.model.workload import StatefulSet
+
+PLACED_WITHIN: Final = timedelta(minutes=2)
+"""An evicted ordinal is made anew within this time, its grace period included."""
 
 
 def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outcome:
@@ -105,7 +110,17 @@ def _zone(case: Case, pod: Pod, snapshot: Snapshot) -> str:
 
 
 def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:
-    before: Sequence[Write] = [memory.note(case, pod.name, target, snapshot.now)]
+    """The move; to spot the webhook is told, for a mere preference may not bring it there.
+
+    On-demand is required of an ordinal of the floor anyhow. One that finds no place on spot is
+    made anew by the next run (see ``relaxing``), and then only prefers it.
+    """
+    now = snapshot.now
+    before: list[Write] = [memory.note(case, pod.name, target, now)]
+    if target is Capacity.SPOT:
+        owner = case.workload.reference
+        lease = new_move(owner, pod.reference, target, now, now + PLACED_WITHIN)
+        before.append(tell(lease, case.moves.get(owner.uid)))
     message = f"{why(case, target)}; nothing runs in its place meanwhile"
     decision = about(case, Verb.EVICT, reason_of(target), message, pod=pod, write=writes.evict(pod))
     return Step(workload=case.workload.key, decision=decision, before=before, moves=True)

@@ -24,8 +24,9 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
 
-ORPHANED_AFTER: Final = timedelta(seconds=15)
-"""A pod so old that was made for a move has been seen together with the pod that is moved."""
+ORPHANED_AFTER: Final = timedelta(seconds=30)
+"""A pod so old that was made for a move has been seen together with the pod that is moved, and a
+scheduler that has a place for it has found it."""
 
 
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:

@@ -49,8 +49,8 @@ class Fleet(msgspec.Struct, frozen=True):
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
-    ``moves`` are restore's last of its ReplicaSets, by their uids. ``is_never``: nobody's pods are
-    moved in its namespace.
+    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``:
+    nobody's pods are moved in its namespace.
     """
 
     standing: Standing

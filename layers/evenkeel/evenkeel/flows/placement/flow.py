@@ -17,7 +17,7 @@ from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.placement.counting import Counter, Place
-from evenkeel.flows.placement.moves import take_quietly
+from evenkeel.flows.placement.moves import Admitted, take_quietly
 from evenkeel.flows.placement.reading import Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.decision import Decision, Verb
@@ -123,7 +123,7 @@ class PlacementFlow:
         self, request: AdmissionRequest, pod: NewPod, around: Surroundings, began: datetime
     ) -> Outcome:
         now = self._clock.now()
-        if around.move is not None and self._is_moved(request, around, around.move):
+        if around.move is not None and self._is_moved(request, pod, around, around.move):
             return self._apply(request, pod, around, _moved(around.move), around.move.pod_uid)
         share = share_of(
             pod,
@@ -149,16 +149,13 @@ class PlacementFlow:
                 place = Place(chosen)
         return self._apply(request, pod, around, place)
 
-    def _is_moved(self, request: AdmissionRequest, around: Surroundings, move: Move) -> bool:
+    def _is_moved(
+        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, move: Move
+    ) -> bool:
         """Whether this pod is made for restore's move."""
-        return take_quietly(
-            self._cluster,
-            move,
-            around.controller.reference,
-            request.uid,
-            self._clock.now(),
-            writes=self._acts and not request.dry_run,
-        )
+        admitted = Admitted(around.controller.reference, pod.metadata.name, request.uid)
+        writes = self._acts and not request.dry_run
+        return take_quietly(self._cluster, move, admitted, self._clock.now(), writes=writes)
 
     def _apply(
         self,

@@ -1,5 +1,6 @@
 """Restore's moves as the webhook meets them: the first pod that is made for one takes it."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,28 +13,35 @@ from evenkeel.model.move import Move
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Operation, Patch, Selection, pointer
 from evenkeel.model.surroundings import Lease
+from evenkeel.model.workload import StatefulSet
 from evenkeel.ports import Cluster
 
 _LOST: Final = (ConflictError, InvalidError, NotFoundError)
 
 
-def take(
-    cluster: Cluster,
-    move: Move,
-    controller: Reference,
-    holder: str,
-    now: datetime,
-    *,
-    writes: bool,
-) -> bool:
-    """Whether the pod that ``holder`` admits is made for this move; no other is from then on.
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A pod that is admitted: of which controller, its name if it has one, and by which review."""
 
-    Only while the moved pod waits for it: else nobody would take a pod back that finds no place
-    on the one capacity type that it may go to. Raises ClusterError.
+    controller: Reference
+    pod_name: str
+    holder: str
+
+
+def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: bool) -> bool:
+    """Whether a new pod is made for this move; no other is from then on.
+
+    Only while somebody would take it back if it found no place on the one capacity type that it
+    may go to: for a ReplicaSet's, the pod that is moved has to wait for it, released. A
+    StatefulSet's has the name of the one that is moved, which is gone then. Raises ClusterError.
     """
+    holder = pod.holder
     if not move.is_open(now) or move.taken_by not in ("", holder):
         return False
-    if not _waits(cluster, move, controller, now):
+    if pod.controller.kind == StatefulSet.resource.kind:
+        if pod.pod_name != move.pod_name:
+            return False
+    elif not _waits(cluster, move, pod.controller, now):
         return False
     if move.taken_by == holder or not writes:
         return True
@@ -55,17 +63,11 @@ def take(
 
 
 def take_quietly(
-    cluster: Cluster,
-    move: Move,
-    controller: Reference,
-    holder: str,
-    now: datetime,
-    *,
-    writes: bool,
+    cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: bool
 ) -> bool:
     """As ``take``; where the API server does not answer, the pod is like any other."""
     try:
-        return take(cluster, move, controller, holder, now, writes=writes)
+        return take(cluster, move, pod, now, writes=writes)
     except ClusterError:
         return False
 

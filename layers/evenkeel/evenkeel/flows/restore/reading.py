@@ -130,7 +130,7 @@ class _Maker:
             self._fleet.nodes,
             is_managed=self._everywhere or labels.get(names.MANAGED) == "true",
         )
-        moves = {each.uid: self._moves.get(each.uid) for each in replica_sets}
+        moves = {each.uid: self._moves.get(each.uid) for each in (workload, *replica_sets)}
         return Case(
             standing=standing,
             replica_sets=replica_sets,
