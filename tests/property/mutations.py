@@ -47,6 +47,8 @@ PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
 OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
 CRASHED = "test_crashes.py::test_all_invariants_hold"
 ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
+RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
+RESTORING = "test_restore.py::test_on_the_way_nobody_is_missed"
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,32 @@ MUTATIONS = (
         "handlers/interruption.py",
         [("acts=settings.mode is Mode.ACT", "acts=True")],
         [OBSERVED],
+    ),
+    Mutation(
+        "restore takes a floor for one less",
+        "decisions/floor/standing.py",
+        [
+            (
+                "return self.floor.floor.of(self.replicas)",
+                "return max(0, self.floor.floor.of(self.replicas) - 1)",
+            )
+        ],
+        [RESTORED, RESTORING],
+    ),
+    Mutation(
+        "a moved pod goes before its replacement is there",
+        "decisions/handover/census.py",
+        [
+            ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
+            ("return there >= self._needed_there(item)", "return True"),
+        ],
+        [RESTORING],
+    ),
+    Mutation(
+        "the webhook believes no move",
+        "model/move.py",
+        [("return now < self.until", "return False")],
+        [RESTORED],
     ),
 )
 

@@ -61,8 +61,9 @@ def test_what_a_dead_webhook_missed_is_repaired(ground: Ground) -> None:
     ground.serve()
     ground.apply(deployment("web", 3, annotations={ON_DEMAND: "50%"}, start="200ms"))
     assert len(on_demand(ground.settled(3))) == 2
-    ground.webhooks[0].kill()
     ground.scale("Deployment", "web", 10)
+    ground.wait_for("some more pods", lambda: len(ground.pods()) > 4)
+    ground.webhooks[0].kill()
     before = all_ready(ground, 10)
     short = 5 - len(on_demand(before))
     ground.unserve()

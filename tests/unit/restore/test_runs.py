@@ -125,6 +125,29 @@ def test_an_eviction_that_a_budget_refuses_is_tried_again_by_the_next_run(
     assert scene.lowest("db") == 3
 
 
+def test_leases_of_moves_that_are_long_over_are_taken_away(scene: RestoreScene) -> None:
+    above_its_floor(scene)
+    scene.begin()
+    scene.run(until=400)
+    assert moves_told(scene) == 2
+    scene.run(until=2 * 3600)
+    assert moves_told(scene) == 2  # nothing was to be done meanwhile
+    scene.cluster.scale("Deployment", "web", "default", 0)
+    scene.webhook.down = True
+    scene.settle()
+    scene.cluster.scale("Deployment", "web", "default", 4)
+    scene.settle()
+    scene.webhook.down = False
+    scene.run(until=3 * 3600)
+    assert moves_told(scene) == 1
+
+
+def moves_told(scene: RestoreScene) -> int:
+    """How many Leases tell of moves."""
+    leases = scene.cluster.objects("Lease", names.SYSTEM_NAMESPACE)
+    return sum(names.MOVE_OF in lease["metadata"].get("labels", {}) for lease in leases)
+
+
 def test_a_queue_that_fails_leaves_the_moves_to_the_schedule(
     scene: RestoreScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ begin one move.
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Final, Self
 
 import msgspec
 
@@ -18,6 +18,9 @@ from evenkeel.model.notice import VERSION
 from evenkeel.model.placement import Capacity
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound
+
+LONGEST: Final = 86_400
+"""Seconds that a move may last: as long as a release."""
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -74,7 +77,7 @@ def move_of(lease: Lease) -> Move | None:
         target = Capacity(annotations.get(names.CAPACITY, ""))
     except (msgspec.ValidationError, ValueError):
         return None
-    lasts = timedelta(seconds=min(spec.lease_duration_seconds or 0, 86_400))
+    lasts = timedelta(seconds=max(0, min(spec.lease_duration_seconds or 0, LONGEST)))
     if not is_sound(since) or not spec.holder_identity:
         return None
     taken_by = annotations.get(names.TAKEN_BY, "")

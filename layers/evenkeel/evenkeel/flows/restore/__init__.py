@@ -5,5 +5,6 @@
 | ``flow`` | one run: gather, decide, apply |
 | ``reading`` | the snapshot of all workloads |
 | ``compact`` | pods without what nobody asks for, and equal parts only once |
+| ``sweeping`` | Leases of moves that are long over |
 | ``writing`` | the steps' writes, in order, while Evenkeel is not paused |
 """

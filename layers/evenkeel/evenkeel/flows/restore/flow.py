@@ -13,6 +13,7 @@ from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
+from evenkeel.flows.restore.sweeping import sweep
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -87,6 +88,8 @@ class RestoreFlow:
         done: list[Step] = []
         try:
             self._carry_out(snapshot, made, done)
+            if done:
+                self._recorder.counted("MovesSwept", sweep(self._cluster, self._clock.now()))
         except PausedError:
             return Outcome(reason="Paused", plan=made, done=done)
         except ClusterError as error:

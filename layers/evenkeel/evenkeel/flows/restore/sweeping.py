@@ -1,0 +1,31 @@
+"""Taking the Leases of moves away that are long over: every rollout makes another ReplicaSet."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.flows.handover.reading import list_all
+from evenkeel.flows.restore.reading import MOVES
+from evenkeel.model.move import move_of
+from evenkeel.model.request import Delete, List
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Cluster
+
+SWEPT_AFTER: Final = timedelta(hours=1)
+"""So long after its end nobody looks at a move any more."""
+
+MOST_SWEPT: Final = 30
+
+
+def sweep(cluster: Cluster, now: datetime) -> int:
+    """Delete old Leases of moves, some at a time; answers how many. Raises ClusterError."""
+    (leases,) = list_all(cluster, [List(MOVES)])
+    old = [lease for lease in leases if _is_old(lease, now)][:MOST_SWEPT]
+    deletes = [Delete(Lease, lease.name, lease.namespace, uid=lease.uid) for lease in old]
+    replies = cluster.perform(deletes) if deletes else ()
+    return sum(reply.error is None for reply in replies)
+
+
+def _is_old(lease: Lease, now: datetime) -> bool:
+    """Whether a move is long over, or the Lease tells of none."""
+    move = move_of(lease)
+    return move is None or now - move.until >= SWEPT_AFTER
