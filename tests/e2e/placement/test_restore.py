@@ -2,10 +2,18 @@
 
 import json
 import subprocess
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from cli.poll.in_process import InProcessQueue
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.flows.restore.flow import RestoreFlow
+from evenkeel.flows.restore.reading import Scope
+from evenkeel.model.decision import Verb
+from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import EVENKEEL, Ground, on_demand
 from tests.fixtures.control_plane import ROOT
@@ -107,3 +115,45 @@ def test_floors_stand_when_all_spot_dies_and_the_ratios_come_back_with_it(ground
     assert len(on_demand(pods)) == 4
     reasons = [line.split() for line in done.stdout.splitlines()]
     assert sum("AboveFloor:" in words for words in reasons) == 4
+
+
+def run_once(ground: Ground, clock: ShiftedClock, terms: Terms) -> set[tuple[str, Verb]]:
+    """One run of the restore function's flow; what it did, and to which workload."""
+    recorder, wake_ups = InMemoryRecorder(), InProcessQueue(clock, "wake-ups")
+    scope = Scope(ground.namespace)
+    cluster = ground.control_plane.cluster
+    flow = RestoreFlow(terms, scope, cluster, wake_ups, clock, recorder, acts=True)
+    done = [step.decision for step in flow.run().done]
+    return {((each.workload or each.subject).name, each.verb) for each in done}
+
+
+def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(ground: Ground) -> None:
+    ground.add_nodes(spot=2, on_demand=0)
+    ground.serve()
+    ground.apply(deployment("web", 4, annotations={ON_DEMAND: "2"}, start="200ms"))
+
+    def unscheduled() -> bool:
+        conditions = [c for pod in ground.pods() for c in pod["status"].get("conditions", ())]
+        refused = [c for c in conditions if (c["type"], c["status"]) == ("PodScheduled", "False")]
+        return len(refused) == 2
+
+    ground.wait_for("two pods without a node", unscheduled)
+    clock, terms = ShiftedClock(), Terms(relax_after=timedelta(minutes=1))
+    assert run_once(ground, clock, terms) == set()
+    clock.skip(timedelta(seconds=70))
+    assert run_once(ground, clock, terms) == {("web", Verb.RELAX)}
+    clock.skip(timedelta(seconds=30))  # the webhook may have remembered the Deployment
+
+    def placed() -> bool:
+        assert run_once(ground, clock, terms) <= {("web", Verb.RELAX)}
+        return len([pod for pod in ground.pods() if pod["spec"].get("nodeName")]) == 4
+
+    ground.wait_for("all pods on spot", placed)
+    assert on_demand(all_ready(ground, 4)) == []
+
+    ground.add_nodes(spot=0, on_demand=1)
+    assert run_once(ground, clock, terms) == {("web", Verb.HOLD)}
+    done = restore(ground, "--apply")
+
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert len(on_demand(all_ready(ground, 4))) == 2

@@ -71,6 +71,14 @@ def test_while_relaxed_the_floor_is_not_missed() -> None:
     assert getattr(found, "warning", False)
 
 
+def test_who_was_made_before_the_webhook_knew_is_made_anew() -> None:
+    web = deployment(3, "2", notes=relaxed(29 * MINUTE))
+    late = waiting(web, "late", age=timedelta(seconds=30))
+    made = step(case(web, pods=[*pods_of(web, "s1", "s2"), late]))
+    assert made.decision.verb is Verb.RELAX
+    assert [each.name for each in made.after if isinstance(each, Delete)] == ["late"]
+
+
 def test_it_is_said_again_before_it_ends() -> None:
     web = deployment(2, "2", notes=relaxed(14 * MINUTE))
     made = step(case(web, "s1", "s2", nodes=NO_ON_DEMAND), nodes=NO_ON_DEMAND)

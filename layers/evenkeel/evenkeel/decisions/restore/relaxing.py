@@ -35,7 +35,8 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
     - a pod that was made for a move which is over, and finds no place: deleted, and made anew as
       any other: it could go to one capacity type only, and nobody would take it back;
     - a pod of the floor has waited for long enough: the floor is relaxed for a while, and the pod
-      made anew, so that it may go to spot;
+      made anew, so that it may go to spot. So is one that was made in the moment before, when the
+      webhook did not know yet;
     - the floor is relaxed, and no pod is missing on on-demand nodes, or one of them has room: it
       is held again;
     - it is relaxed and will not be for much longer: that is said again.
@@ -43,13 +44,15 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
     orphan = next((pod for pod in case.owned if _is_orphan(pod, snapshot.now)), None)
     if orphan is not None:
         return _made_anew(case, orphan)
-    waiting = [pod for pod in case.owned if _waits(pod, snapshot)]
+    relaxed = is_relaxed(case.workload, snapshot.now)
+    patience = ORPHANED_AFTER if relaxed else snapshot.terms.relax_after
+    waiting = [pod for pod in case.owned if _waits(pod, snapshot.now, patience)]
     if waiting:
         return _relax(case, snapshot, waiting)
     until = relaxed_until(case.workload)
     if until is None:
         return None
-    if not is_relaxed(case.workload, snapshot.now) or not case.standing.missing:
+    if not relaxed or not case.standing.missing:
         return _hold(case, "no pod is missing on on-demand nodes any more")
     if _has_room(case, rooms):
         return _hold(case, "an on-demand node has room again")
@@ -65,7 +68,7 @@ def _is_orphan(pod: Pod, now: datetime) -> bool:
     return note is not None and bool(note.move) and _age(pod, now) >= ORPHANED_AFTER
 
 
-def _waits(pod: Pod, snapshot: Snapshot) -> bool:
+def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     """Whether the scheduler has found no on-demand node for a pod of the floor for long enough."""
     note = _note(pod)
     if note is None or note.as_ is not Capacity.ON_DEMAND:
@@ -74,7 +77,7 @@ def _waits(pod: Pod, snapshot: Snapshot) -> bool:
         condition.type == "PodScheduled" and condition.status == "False"
         for condition in pod.status.conditions
     )
-    return refused and _age(pod, snapshot.now) >= snapshot.terms.relax_after
+    return refused and _age(pod, now) >= patience
 
 
 def _note(pod: Pod) -> Placed | None:
