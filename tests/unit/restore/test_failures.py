@@ -1,13 +1,18 @@
 """Moves that come to nothing are taken back, and the workload rests."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 
 from evenkeel.decisions import writes
+from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
+from evenkeel.model.node import Node
 from evenkeel.model.release import Cooldown
+from evenkeel.model.request import Get, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.handover.manifests import deployment, quota
@@ -134,3 +139,26 @@ def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
     scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
     scene.run(until=400)
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
+
+
+def test_where_nobody_can_say_what_a_node_is_the_move_goes_back(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 3, notes={names.ON_DEMAND: "2"}))
+    scene.settle()
+    scene.add_node("s0")
+    scene.begin()
+    asked = 0
+
+    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
+        nonlocal asked
+        if isinstance(request, Get) and (request.kind, request.name) == (Node, "s0"):
+            asked += 1
+            raise ForbiddenError("no nodes for you")
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    scene.run(until=400)
+
+    assert story(scene)[-1] == ["roll-back", "DeadlinePassed"]
+    assert scene.lowest("web") == 3
+    assert 10 < asked < 400  # once a second at most
