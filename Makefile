@@ -147,6 +147,11 @@ bench-faults: venv ## Measure storms in which something else goes wrong too
 	@$(PYTHON) -m bench.faults $(FAULT)
 	@$(PYTHON) -m bench.report
 
+.PHONY: bench-placement
+bench-placement: venv ## Measure what the webhook adds to a pod's creation
+	@$(PYTHON) -m bench.placement
+	@$(PYTHON) -m bench.report
+
 .PHONY: bench-cost
 bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
 	@$(PYTHON) -m bench.cost

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bench.report import faults, growth, storm
+from bench.report import faults, growth, placement, storm
 from bench.store import RESULTS, ROOT
 
 README: Final = ROOT / "README.md"
@@ -16,6 +16,8 @@ def tables() -> Mapping[str, str]:
         found["growth"] = growth.table(growth.read())
     if (RESULTS / "faults.json").exists():
         found["faults"] = faults.table(faults.read())
+    if (RESULTS / "placement.json").exists():
+        found["placement"] = placement.table(placement.read())
     return found
 
 

@@ -250,8 +250,8 @@ def delete_all(control_plane: ControlPlane) -> None:
         list(pool.map(delete, names))
 
 
-def restart_controller_manager(control_plane: ControlPlane) -> None:
-    """Replace the controller manager by one with Kubernetes' default limits.
+def restart_controller_manager(control_plane: ControlPlane, *flags: str) -> None:
+    """Replace the controller manager by one with Kubernetes' default limits, and these flags.
 
     The cluster's keeper ends every process whose id is in its folder, so the new one takes
     the old one's place there.
@@ -269,7 +269,7 @@ def restart_controller_manager(control_plane: ControlPlane) -> None:
             time.sleep(0.1)  # noqa: TID251 - another process's time
     with (control_plane.kubeconfig.parent / "controller-manager.log").open("wb") as log:
         started = subprocess.Popen(
-            [*kept, "--kube-api-qps=20", "--kube-api-burst=30"],
+            [*kept, "--kube-api-qps=20", "--kube-api-burst=30", *flags],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
