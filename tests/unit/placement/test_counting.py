@@ -140,6 +140,26 @@ def test_a_claim_whose_answer_was_lost_is_found_again() -> None:
     assert len(scene.claims()) == 1
 
 
+def test_claims_are_read_afresh_only_when_a_first_look_did_not_do() -> None:
+    scene = Scene(webhooks=2)
+    owner = scene.replica_set(3, "1")
+    looks: list[bool] = []
+
+    def watch(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection.kind is Lease:
+            looks.append(request.fresh)
+        return proceed()
+
+    scene.cluster.intercept(watch)
+    scene.create(owner)
+    scene.create(owner, webhook=1, after=0.001, until_stored=0.5)
+    scene.run()
+    assert scene.split() == {"on-demand": 1, "spot": 1}
+    assert looks[:2] == [False, False]
+    assert len(looks) > 2
+    assert all(looks[2:])
+
+
 def test_no_answer_is_waited_for_longer_than_the_api_server_waits() -> None:
     scene = Scene()
     owner = scene.replica_set(3, "1")

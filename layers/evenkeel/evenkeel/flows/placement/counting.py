@@ -61,9 +61,10 @@ class Counter:
         told = f"the floor is {wanted.floor} of {wanted.size}"
         pause = FIRST_PAUSE
         problem = ""
+        again = False
         while True:
             try:
-                mine, result = self._look(wanted, controller, labels, holder)
+                mine, result = self._look(wanted, controller, labels, holder, fresh_claims=again)
                 if mine is not None:
                     return _in_floor(f"{told}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
@@ -82,6 +83,7 @@ class Counter:
             except ClusterError as error:
                 problem = str(error)
                 result = Unconfirmed(0)
+            again = True
             if self._clock.now() + pause >= give_up:
                 message = f"{told}; it was not counted in time: {problem}"
                 return Place(Chosen(Capacity.ON_DEMAND, "NotCounted", message))
@@ -95,10 +97,17 @@ class Counter:
         controller: ReplicaSet | StatefulSet | Job,
         labels: dict[str, str] | None,
         holder: str,
+        *,
+        fresh_claims: bool,
     ) -> tuple[int | None, Tally]:
-        """The slot that ``holder`` has already, if any, and how the floor stands."""
+        """The slot that ``holder`` has already, if any, and how the floor stands.
+
+        A first look may see claims that are a moment old. Whoever sees too few of them offers
+        slots whose claim then fails; spot is justified by the pods alone. A fresh list of Leases
+        waits up to 0.1 s where many pods are made at once (KEP-2340, see docs/decisions/0006).
+        """
         pods_asked = List(_siblings(controller.namespace, labels or {}), metadata_only=True)
-        claims_asked = List(claims.selection(controller.uid))
+        claims_asked = List(claims.selection(controller.uid), fresh=fresh_claims)
         pods, leases = (
             answer(reply) for reply in self._cluster.perform([pods_asked, claims_asked])
         )
