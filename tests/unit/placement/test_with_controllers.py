@@ -12,6 +12,8 @@ from evenkeel.errors import UnavailableError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.placement import build
 from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import Mode, PlacementSettings
 from simulator.api.webhooks import Webhook
@@ -167,7 +169,7 @@ def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None
     scene = Scene()
 
     def fail_lists(request: Any, proceed: Any) -> Any:
-        if type(request).__name__ == "List":
+        if isinstance(request, List):
             raise UnavailableError("silence")
         return proceed()
 
@@ -176,3 +178,55 @@ def test_a_webhook_whose_own_requests_fail_places_on_on_demand_in_time() -> None
     scene.settle(5)
     assert scene.told() == {"on-demand": 3}
     assert scene.recorder.total("PlacementsNotCounted") == 3
+
+
+def grown(scene: Scene) -> None:
+    """Ten pods, three of them the floor."""
+    scene.cluster.apply(workload("Deployment", "web", 10, "3"))
+    scene.settle()
+
+
+def delete(scene: Scene, capacity: str, grace: int = 30) -> None:
+    """Delete a pod that was told to go there."""
+    chosen = (p for p in scene.pods() if p["metadata"]["labels"][names.CAPACITY] == capacity)
+    scene.cluster.delete("Pod", next(chosen)["metadata"]["name"], NAMESPACE, grace=grace)
+
+
+def test_while_a_replica_set_grows_its_pods_may_be_a_moment_old() -> None:
+    scene = Scene()
+    looks: list[bool] = []
+
+    def watch(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection.kind is Pod:
+            looks.append(request.fresh)
+        return proceed()
+
+    scene.cluster.intercept(watch)
+    grown(scene)
+    assert looks[0] is False
+    looks.clear()
+    delete(scene, "spot")
+    scene.settle()
+    assert looks == [True]
+
+
+@pytest.mark.parametrize("grace", [0, 30])
+def test_the_replacement_of_a_floor_pod_that_is_just_gone_takes_its_place(grace: int) -> None:
+    """The API server's cache still shows the one that is gone: for 0.1 s here."""
+    scene = Scene()
+    grown(scene)
+    delete(scene, "on-demand", grace)
+    scene.settle()
+    assert scene.landed() == {"on_demand": 3, "spot": 7}
+
+
+@pytest.mark.parametrize("gap", [0.001, 0.002, 0.004, 0.006, 0.008, 0.012])
+def test_a_floor_that_goes_among_others_one_after_the_other_comes_back(gap: float) -> None:
+    """The ReplicaSet's status lags behind by one of them, and looks as if it grew."""
+    scene = Scene()
+    grown(scene)
+    for capacity, wait in (("on-demand", 0.15), ("spot", gap), ("on-demand", 0)):
+        delete(scene, capacity)
+        scene.settle(wait)
+    scene.settle()
+    assert scene.landed() == {"on_demand": 3, "spot": 7}

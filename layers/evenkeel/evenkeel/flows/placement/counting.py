@@ -1,7 +1,7 @@
 """Whether a pod is one of a counted floor. Any number of processes may ask at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -64,7 +64,7 @@ class Counter:
         again = False
         while True:
             try:
-                mine, result = self._look(wanted, controller, labels, holder, fresh_claims=again)
+                mine, result = self._look(wanted, controller, labels, holder, again=again)
                 if mine is not None:
                     return _in_floor(f"{told}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
@@ -98,23 +98,42 @@ class Counter:
         labels: dict[str, str] | None,
         holder: str,
         *,
-        fresh_claims: bool,
+        again: bool,
     ) -> tuple[int | None, Tally]:
         """The slot that ``holder`` has already, if any, and how the floor stands.
 
         A first look may see claims that are a moment old. Whoever sees too few of them offers
-        slots whose claim then fails; spot is justified by the pods alone. A fresh list of Leases
-        waits up to 0.1 s where many pods are made at once (KEP-2340, see docs/decisions/0006).
+        slots whose claim then fails; spot is justified by the pods alone. A fresh list waits up
+        to 0.1 s where many pods are made at once (KEP-2340, see docs/decisions/0006), so while
+        a ReplicaSet only grows its pods may be a moment old, too.
         """
-        pods_asked = List(_siblings(controller.namespace, labels or {}), metadata_only=True)
-        claims_asked = List(claims.selection(controller.uid), fresh=fresh_claims)
+        pods_asked = List(
+            _siblings(controller.namespace, labels or {}),
+            metadata_only=True,
+            fresh=again or not _grows(controller),
+        )
+        claims_asked = List(claims.selection(controller.uid), fresh=again)
         pods, leases = (
             answer(reply) for reply in self._cluster.perform([pods_asked, claims_asked])
         )
+        mine = _of(pods, controller.key)
+        if not pods_asked.fresh and any(pod.leaving for pod in mine):
+            (reply,) = self._cluster.perform([replace(pods_asked, fresh=True)])
+            mine = _of(answer(reply), controller.key)
         found = claims_of(_of_kind(leases, Lease), controller.uid)
-        mine = next((claim.slot for claim in found if claim.holder == holder), None)
-        live = _placed(_of_kind(pods, Pod), controller.key)
-        return mine, tally(wanted.floor, live, found, self._clock.now(), self._expiry)
+        slot = next((claim.slot for claim in found if claim.holder == holder), None)
+        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), self._expiry)
+
+
+def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:
+    """Whether its next pod is one more, and replaces none that has gone a moment ago.
+
+    A ReplicaSet's status still counts a pod that has just gone when its replacement is made.
+    When several go one after the other it does not; then those on their way out are listed.
+    """
+    return (
+        isinstance(controller, ReplicaSet) and controller.status.replicas < controller.spec.replicas
+    )
 
 
 def _in_floor(message: str, slot: int | None = None) -> Place:
@@ -129,12 +148,15 @@ def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
     return Selection(Pod, namespace, labels=",".join(selected), fields=NOT_FINISHED)
 
 
-def _placed(pods: Sequence[Pod], controller_key: str) -> Sequence[Placed | None]:
-    """What the live pods of a controller note."""
+def _of(pods: object, controller_key: str) -> Sequence[Pod]:
+    """The listed pods of a controller."""
+    return [pod for pod in _of_kind(pods, Pod) if pod.controller_key == controller_key]
+
+
+def _placed(pods: Sequence[Pod]) -> Sequence[Placed | None]:
+    """What the live ones of these pods note."""
     return [
-        placed_of(pod.metadata.annotations)
-        for pod in pods
-        if pod.controller_key == controller_key and not pod.leaving and not pod.released
+        placed_of(pod.metadata.annotations) for pod in pods if not pod.leaving and not pod.released
     ]
 
 
