@@ -152,6 +152,11 @@ bench-placement: venv ## Measure what the webhook adds to a pod's creation
 	@$(PYTHON) -m bench.placement
 	@$(PYTHON) -m bench.report
 
+.PHONY: bench-plan
+bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory
+	@$(PYTHON) -m bench.placement.growth
+	@$(PYTHON) -m bench.report
+
 .PHONY: bench-cost
 bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
 	@$(PYTHON) -m bench.cost

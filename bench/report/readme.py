@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bench.report import faults, growth, placement, storm
+from bench.report import faults, growth, placement, plan, storm
 from bench.store import RESULTS, ROOT
 
 README: Final = ROOT / "README.md"
@@ -18,6 +18,8 @@ def tables() -> Mapping[str, str]:
         found["faults"] = faults.table(faults.read())
     if (RESULTS / "placement.json").exists():
         found["placement"] = placement.table(placement.read())
+    if (RESULTS / "plan.json").exists():
+        found["plan"] = plan.table(plan.read())
     return found
 
 
