@@ -1,9 +1,9 @@
-"""``python -m bench.report``: write the tables into bench/results/*.md, and README's copies."""
+"""``python -m bench.report``: write the tables into bench/results/*.md, and their copies."""
 
 import sys
 
 from bench import store
-from bench.report.readme import README, paste, tables
+from bench.report.pages import PAGES, paste, tables
 
 
 def main() -> int:
@@ -11,7 +11,8 @@ def main() -> int:
     found = tables()
     for name, table in found.items():
         store.write_table(name, table)
-    README.write_text(paste(README.read_text(), found))
+    for page in PAGES:
+        page.write_text(paste(page.read_text(), found))
     return 0
 
 

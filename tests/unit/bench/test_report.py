@@ -1,5 +1,7 @@
 """What was measured, as README shows it."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -7,7 +9,7 @@ from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
 from bench.machine import Machine
 from bench.report import faults, growth
-from bench.report.readme import README, paste, tables
+from bench.report.pages import PAGES, paste, tables
 from bench.storm.figures import judge, percentiles
 
 MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
@@ -76,6 +78,12 @@ def test_a_marker_without_its_end_is_an_error() -> None:
         paste("<!-- growth -->\nold\n", {"growth": "new\n"})
 
 
-def test_the_readme_shows_the_results_that_are_kept() -> None:
-    readme = README.read_text()
-    assert paste(readme, tables()) == readme, "README.md is behind: python -m bench.report"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_the_results_that_are_kept(page: Path) -> None:
+    text = page.read_text()
+    assert paste(text, tables()) == text, f"{page.name} is behind: python -m bench.report"
+
+
+def test_every_table_is_on_one_page() -> None:
+    shown = [name for page in PAGES for name in tables() if f"<!-- {name} -->" in page.read_text()]
+    assert sorted(shown) == sorted(tables())

@@ -1,4 +1,4 @@
-"""README.md's copies of the tables, each between its markers."""
+"""The copies of the tables in README.md and docs, each between its markers."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +6,8 @@ from typing import Final
 from bench.report import faults, growth, placement, plan, storm
 from bench.store import RESULTS, ROOT
 
-README: Final = ROOT / "README.md"
+PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
+"""Each table is in one of them."""
 
 
 def tables() -> Mapping[str, str]:
@@ -23,16 +24,16 @@ def tables() -> Mapping[str, str]:
     return found
 
 
-def paste(readme: str, found: Mapping[str, str]) -> str:
-    """README with these tables; a table that it has no markers for is left out.
+def paste(page: str, found: Mapping[str, str]) -> str:
+    """A page with these tables; a table that it has no markers for is left out.
 
     ``<!-- storm -->`` begins the table of that name, ``<!-- /storm -->`` ends it.
     """
     for name, table in found.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-        head, marked, rest = readme.partition(begin)
+        head, marked, rest = page.partition(begin)
         if marked:
             _, ended, tail = rest.partition(end)
-            assert ended, f"README.md has no {end.strip()} after {begin.strip()}"
-            readme = f"{head}{begin}{table}{end}{tail}"
-    return readme
+            assert ended, f"the page has no {end.strip()} after {begin.strip()}"
+            page = f"{head}{begin}{table}{end}{tail}"
+    return page
