@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import yaml
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -71,11 +72,14 @@ class Table:
             padding=(0, GAP, 0, 0),
             header_style="bold",
         )
-        for column in (self.columns[i] for i in shown):
+        for i in shown:
+            column = self.columns[i]
+            whole = () if column.wraps else (cell_len(row[i].text) for row in self.rows)
             grid.add_column(
                 column.title,
                 justify="right" if column.right else "left",
                 no_wrap=not column.wraps,
+                min_width=max((len(column.title), *whole)),
                 overflow="fold" if column.wraps else "ellipsis",
             )
         for row in self.rows:
