@@ -1,8 +1,8 @@
 """Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -46,10 +46,10 @@ class Simulation:
         self.on_loss: Callable[[str, int], None] = _ignore
         self.journal = Journal(clock)
         self.observer = Observer(clock)
-        instances = SimulatedInstances()
-        instances.adopt(nodes_of(cluster), CLUSTER_NAME)
-        self.ec2 = SimulatedEc2(clock, cluster, instances, self._lose)
-        ports = Ports(cluster, instances, clock, Tee(self.journal, *recorders))
+        self._instances = SimulatedInstances()
+        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME)
+        self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
+        ports = Ports(cluster, self._instances, clock, Tee(self.journal, *recorders))
         self.application = Application(ports, clock, Mode.ACT)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
         clock.start(self._watch)
@@ -69,6 +69,13 @@ class Simulation:
         if notice is not None and node:
             self.ec2.announce(notice, node)
         self.application.send(arriving.event)
+
+    def join(self, manifests: Sequence[Mapping[str, Any]]) -> None:
+        """Let nodes come, whose instances run from now on."""
+        self.cluster.apply(*manifests)
+        names = {manifest["metadata"]["name"] for manifest in manifests}
+        came = (node for node in nodes_of(self.cluster) if node.name in names)
+        self._instances.adopt(came, CLUSTER_NAME)
 
     def advance(self, duration: timedelta) -> None:
         """Let time pass."""

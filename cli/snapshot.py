@@ -1,15 +1,15 @@
-"""Reading a snapshot: the objects of a cluster as ``kubectl get -o json`` prints them."""
+"""Snapshots: the objects of a cluster as ``kubectl get -o json`` prints them, read and written."""
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from cli.errors import BadInputError
+from cli.errors import BadInputError, UnmetError
 from cli.event_files import STANDARD_INPUT
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import is_subdomain
@@ -94,6 +94,15 @@ def read(name: str) -> Snapshot:
     """Read a snapshot from a file, or from standard input. Raises BadInputError."""
     label = "standard input" if name == STANDARD_INPUT else name
     return parse(label, _load(name))
+
+
+def write(file: Path, objects: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+    """Write a snapshot to a file; ``objects`` answers those of a kind. Raises UnmetError."""
+    items = [item for kind in KINDS for item in objects(kind)]
+    try:
+        file.write_bytes(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items}))
+    except OSError as error:
+        raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
 
 
 def parse(file: str, content: bytes) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Evenkeel as it is deployed, around any cluster: two functions, two queues, a schedule."""
+"""Evenkeel as it is deployed, around any cluster: its functions, two queues, schedules."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cli import functions
 from cli.functions import Ports
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from simulator.clock import SimulatedClock
 from simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from simulator.queues import SimulatedQueue
@@ -27,6 +27,9 @@ class Application:
 
     def __init__(self, ports: Ports, driver: SimulatedClock, mode: Mode) -> None:
         """Deploy: from now on messages and the schedule are served when the driver moves."""
+        self._ports = ports
+        self._driver = driver
+        self._mode = mode
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
         self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups")
         marking = functions.interruption(
@@ -38,11 +41,17 @@ class Application:
         moving = functions.handover(
             HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME), ports, self._wake_ups
         )
-        self._sources = (
+        self._sources: Sequence[SimulatedEventSource | SimulatedSchedule] = (
             SimulatedEventSource(driver, self._notices, marking),
             SimulatedEventSource(driver, self._wake_ups, moving, concurrency=functions.HANDOVERS),
             SimulatedSchedule(driver, moving),
         )
+
+    def begin_restore(self) -> None:
+        """Deploy the restore function, too: it comes once a minute from now on."""
+        settings = RestoreSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        restoring = functions.restore(settings, self._ports, self._wake_ups)
+        self._sources = (*self._sources, SimulatedSchedule(self._driver, restoring))
 
     def send(self, event: Mapping[str, Any]) -> None:
         """Put one event into the notice queue, as EventBridge does."""

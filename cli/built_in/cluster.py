@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-from cli.built_in import fleet, workloads
+from cli.built_in import fleet, placing, workloads
+from simulator.api.objects import Obj
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
 from simulator.options import SimulatorOptions
@@ -18,19 +19,36 @@ OPTIONS: Final = SimulatorOptions(seed=SEED, start_seconds=(3.0, 12.0), stop_sec
 
 
 def build(clock: SimulatedClock) -> SimulatedCluster:
-    """A cluster of 60 nodes at rest; less than a minute passes on the clock.
+    """A cluster of 60 nodes at rest; about a minute passes on the clock.
 
     The pods come while there are only spot nodes, so that these are well used; then the
-    on-demand nodes join, with room for what has to move.
+    on-demand nodes join, for the floors that wait for them, and with room for what has to move.
     """
     cluster = SimulatedCluster(clock, OPTIONS)
+    placing.install(cluster)
     cluster.apply(*fleet.spot(), *workloads.all_manifests())
     deadline = clock.now() + PATIENCE
-    while not _at_rest(cluster) and clock.now() < deadline:
+    clock.advance(SETTLING)
+    while not _all_run_that_can(cluster) and clock.now() < deadline:
         clock.advance(SETTLING)
     cluster.apply(*fleet.on_demand())
     clock.advance(JOINING)
+    while not _at_rest(cluster) and clock.now() < deadline:
+        clock.advance(SETTLING)
     return cluster
+
+
+def _all_run_that_can(cluster: SimulatedCluster) -> bool:
+    """Whether every pod runs, or has been found no node for."""
+    return all(
+        pod.get("status", {}).get("phase") == "Running" or _is_unschedulable(pod)
+        for pod in cluster.objects("Pod")
+    )
+
+
+def _is_unschedulable(pod: Obj) -> bool:
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(each.get("reason") == "Unschedulable" for each in conditions)
 
 
 def _at_rest(cluster: SimulatedCluster) -> bool:

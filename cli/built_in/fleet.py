@@ -1,6 +1,7 @@
 """The nodes of the built-in cluster: 60 EC2 instances in three zones, 40 of them spot."""
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -54,18 +55,29 @@ def on_demand() -> list[dict[str, Any]]:
     return _nodes(BASE)
 
 
+def replacements(names: Collection[str]) -> list[dict[str, Any]]:
+    """The manifests of new nodes, each as the one of these names that it comes instead of."""
+    known = _kinds()
+    lost = [(n, kind) for n, kind in enumerate(known) if _name(n) in names]
+    return [_node(len(known) + n, labels, type_) for n, (labels, type_) in lost]
+
+
 def _nodes(*makers: dict[str, str]) -> list[dict[str, Any]]:
-    each = [(labels, type_) for labels, type_, count in POOLS for _ in range(count)]
     return [
         _node(number, labels, type_)
-        for number, (labels, type_) in enumerate(each)
+        for number, (labels, type_) in enumerate(_kinds())
         if labels in makers
     ]
 
 
+def _kinds() -> list[tuple[dict[str, str], str]]:
+    """The labels and the type of each node."""
+    return [(labels, type_) for labels, type_, count in POOLS for _ in range(count)]
+
+
 def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, Any]:
     zone = number % len(ZONES)
-    name = f"ip-10-0-{32 * zone + number // 20}-{11 + 4 * number}.{REGION}.compute.internal"
+    name = _name(number)
     size = SIZES[instance_type]
     spec: dict[str, Any] = {"providerID": f"aws:///{ZONES[zone]}/{_instance_id(name)}"}
     if instance_type == GPU_TYPE:
@@ -87,6 +99,11 @@ def _node(number: int, labels: dict[str, str], instance_type: str) -> dict[str, 
         "spec": spec,
         "status": {"capacity": room, "allocatable": room},
     }
+
+
+def _name(number: int) -> str:
+    zone, host = number % len(ZONES), 11 + 4 * (number % 60)
+    return f"ip-10-0-{32 * zone + number // 20}-{host}.{REGION}.compute.internal"
 
 
 def _instance_id(name: str) -> str:

@@ -9,6 +9,9 @@ from simulator.kubelet import ANNOTATION
 
 NAMESPACES: Final = ("shop", "data", "batch", "ml", "tenant", "ops", "kube-system")
 
+MANAGED: Final = frozenset({"shop", "data"})
+"""The namespaces whose pods are placed, and restored."""
+
 IMPORT_TAKES: Final = "130s"
 """From the cluster's beginning to some seconds before its node goes."""
 
@@ -27,12 +30,19 @@ def all_manifests() -> list[dict[str, Any]]:
 
 
 def _shop() -> list[dict[str, Any]]:
-    """Stateless services: large, small, single; two that may not run twice."""
+    """Stateless services: large ones with a floor, small, single; two that may not run twice."""
     return [
-        _deployment("shop", "web", 96, cpu="250m"),
+        _deployment("shop", "web", 96, cpu="900m", annotations={names.ON_DEMAND: "20%"}),
         _service("shop", "web"),
         _autoscaler("shop", "web", 96, 144),
-        _deployment("shop", "api", 48, cpu="400m", spec={"minReadySeconds": 3}),
+        _deployment(
+            "shop",
+            "api",
+            48,
+            cpu="400m",
+            spec={"minReadySeconds": 3},
+            annotations={names.ON_DEMAND: "12"},
+        ),
         _service("shop", "api"),
         _deployment("shop", "search", 18, cpu="500m", pod={"affinity": _apart("search")}),
         _deployment("shop", "checkout", 3),
@@ -48,10 +58,10 @@ def _shop() -> list[dict[str, Any]]:
 def _data() -> list[dict[str, Any]]:
     """What keeps state: two StatefulSets, and a Deployment with a disk of its own."""
     return [
-        _stateful_set("data", "postgres", 3),
+        _stateful_set("data", "postgres", 3, annotations={names.ON_DEMAND: "majority"}),
         _budget("data", "postgres", maxUnavailable=1),
         _policy("data", "postgres"),
-        _stateful_set("data", "queue", 2),
+        _stateful_set("data", "queue", 2, annotations={names.ON_DEMAND: "1"}),
         _claim("data", "ledger"),
         _deployment("data", "ledger", 1, pod={"volumes": [_volume("ledger")]}),
     ]
@@ -87,7 +97,9 @@ def _others() -> list[dict[str, Any]]:
 
 
 def _namespace(name: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    labels = {names.MANAGED: "true"} if name in MANAGED else {}
+    metadata = {"name": name, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
 def _meta(namespace: str, name: str) -> dict[str, Any]:
@@ -128,9 +140,11 @@ def _deployment(
     return manifest
 
 
-def _stateful_set(namespace: str, name: str, replicas: int) -> dict[str, Any]:
+def _stateful_set(
+    namespace: str, name: str, replicas: int, *, annotations: Mapping[str, str]
+) -> dict[str, Any]:
     claim = _claim(namespace, "disk")
-    return _workload(
+    manifest = _workload(
         "apps/v1",
         "StatefulSet",
         namespace,
@@ -142,6 +156,8 @@ def _stateful_set(namespace: str, name: str, replicas: int) -> dict[str, Any]:
             "volumeClaimTemplates": [{"metadata": {"name": "disk"}, "spec": claim["spec"]}],
         },
     )
+    manifest["metadata"]["annotations"] = dict(annotations)
+    return manifest
 
 
 def _job(namespace: str, name: str, parallelism: int, complete_after: str = "") -> dict[str, Any]:

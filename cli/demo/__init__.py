@@ -1,1 +1,1 @@
-"""The demo: a storm of spot interruptions on the built-in cluster."""
+"""The demo: a storm of spot interruptions on the built-in cluster, and the way back."""

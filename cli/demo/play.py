@@ -15,6 +15,7 @@ from cli.demo import storm
 from cli.demo.storm import Blow, Storm
 from cli.errors import BadInputError
 from cli.simulation import Simulation, nodes_of, rebind
+from cli.status.gather import Found, gather
 from evenkeel.decisions.notice import marks
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -35,15 +36,17 @@ class Phase(Enum):
     STORM = 8
     AFTERMATH = 30
     EXPIRY = 120
+    RESTORE = 240
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The cluster before anything happens, and what will."""
+    """The cluster before anything happens, where its workloads stand, and what will happen."""
 
     simulation: Simulation
     storm: Storm
     nodes: list[Node]
+    found: Found
 
 
 def prepare(*recorders: Recorder, root: Path = checkout.ROOT) -> Scene:
@@ -58,10 +61,11 @@ def prepare(*recorders: Recorder, root: Path = checkout.ROOT) -> Scene:
     planned = storm.plan(samples, nodes_of(cluster), pods)
     rebind(cluster, planned.nodes)
     nodes = nodes_of(cluster)
+    found = gather(cluster, clock=clock)
     simulation = Simulation(clock, cluster, *recorders)
     for blow in planned.blows:
         clock.call_in(blow.after, _sending(simulation, blow))
-    return Scene(simulation, planned, nodes)
+    return Scene(simulation, planned, nodes, found)
 
 
 def steps(scene: Scene) -> Iterator[Phase]:

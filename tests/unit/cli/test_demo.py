@@ -4,6 +4,7 @@ import pty
 import select
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cli.demo import play, storm
 from cli.demo.view import View
 from cli.errors import BadInputError, UnmetError
 from cli.main import main
+from cli.simulation import Simulation, nodes_of
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
@@ -160,6 +162,89 @@ def test_the_picture_fits_into_24_lines_of_80_columns() -> None:
     assert len(lines) <= 24
     assert max(len(line.rstrip()) for line in lines) <= 80
     assert any("gone" in line and "hint" in line for line in lines)
+
+
+def ratios(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["workload"]: row for row in report["ratios"]}
+
+
+@pytest.mark.parametrize(
+    ("workload", "floor", "spot"),
+    [
+        pytest.param("shop/deploy/web", 20, 76, id="a percentage"),
+        pytest.param("shop/deploy/api", 12, 36, id="a number"),
+        pytest.param("data/sts/postgres", 2, 1, id="a majority"),
+        pytest.param("shop/deploy/search", 0, 18, id="none"),
+    ],
+)
+def test_the_ratios_come_back_after_the_storm(
+    report: dict[str, Any], workload: str, floor: int, spot: int
+) -> None:
+    row = ratios(report)[workload]
+
+    assert row["floor"]["replicas"] == row["survivors"] == floor
+    assert row["first"] == row["restored"] == {"onDemand": floor, "spot": spot}
+
+
+def test_the_storm_drove_pods_to_on_demand_nodes_before(report: dict[str, Any]) -> None:
+    after = {name: row["storm"]["onDemand"] for name, row in ratios(report).items()}
+
+    assert after["shop/deploy/web"] > 20
+    assert after["shop/deploy/api"] > 12
+    assert report["short"] == []
+
+
+def test_status_agrees_with_the_end_of_the_demo(tmp_path: Path) -> None:
+    end = tmp_path / "end.json"
+    told = CliRunner().invoke(main, ["demo", "-o", "json", "--snapshot-to", str(end)])
+    asked = CliRunner().invoke(main, ["status", "--snapshot", str(end), "-o", "json"])
+
+    stands = {row["workload"]: row for row in json.loads(asked.stdout) if row["managed"]}
+    restored = ratios(json.loads(told.stdout))
+    assert len(restored) == 11
+    assert restored.keys() == stands.keys()
+    for name, row in restored.items():
+        stand = stands[name]
+        assert row["restored"] == {"onDemand": stand["onDemand"], "spot": stand["spot"]}
+        assert (row["floor"], row["survivors"]) == (stand["floor"], stand["survivors"])
+        assert stand["status"] == []
+
+
+def test_a_snapshot_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["demo", "--snapshot-to", str(tmp_path / "no" / "end.json")])
+
+    assert done.exit_code == 1
+    assert "end.json: cannot be written (No such file" in done.stderr
+
+
+def lose_on_demand(simulation: Simulation, _manifests: object) -> None:
+    for node in nodes_of(simulation.cluster):
+        if not node.is_spot:
+            simulation.cluster.kill_node(node.name, timedelta())
+
+
+def test_a_floor_that_does_not_stand_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of new spot nodes coming, all on-demand nodes go."""
+    monkeypatch.setattr("cli.simulation.Simulation.join", lose_on_demand)
+    monkeypatch.setattr("cli.demo.recovery.LONGEST", timedelta(minutes=2))
+
+    done = CliRunner().invoke(main, ["demo"])
+
+    assert done.exit_code == 1
+    said = done.stdout.replace("\n", " ")
+    assert "Not as wanted: the floor does not stand of data/sts/postgres" in said
+    assert "shop/deploy/web" in said.partition("does not stand of")[2]
+
+
+def test_restore_alone_brings_the_floors_that_no_webhook_placed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cli.built_in.placing.install", lambda _cluster: None)
+
+    done = CliRunner().invoke(main, ["demo", "-o", "json"])
+
+    assert ratios(json.loads(done.stdout))["data/sts/postgres"]["first"]["onDemand"] == 0
+    assert json.loads(done.stdout)["short"] == []
 
 
 def test_the_storm_comes_the_same_way_every_time() -> None:

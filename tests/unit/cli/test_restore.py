@@ -85,11 +85,17 @@ def test_a_namespace_is_enough(snapshot: str) -> None:
     assert empty.stdout == "Nothing to move: every managed workload is as wanted.\n"
 
 
-def test_where_nothing_is_managed_that_is_said() -> None:
+def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.built_in.workloads.MANAGED", frozenset())
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )
     assert "shop/deploy/web" in restore("--built-in", "--everywhere", "-n", "shop").stdout
+
+
+def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:
+    shown = restore("--built-in").stdout
+    assert shown == "Nothing to move: every managed workload is as wanted.\n"
 
 
 @pytest.mark.parametrize(

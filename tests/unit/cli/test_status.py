@@ -29,9 +29,9 @@ def told(*arguments: str) -> dict[str, dict[str, Any]]:
 def test_every_deployment_and_stateful_set_has_a_row() -> None:
     rows = told("--built-in")
     assert rows["data/sts/postgres"]["floor"] == {"policy": "majority", "replicas": 2}
-    assert rows["data/sts/postgres"]["survivors"] == 0
-    assert rows["data/sts/postgres"]["status"][0]["reason"] == "NotManaged"
-    assert rows["shop/deploy/web"]["spot"] == 96
+    assert rows["data/sts/postgres"]["survivors"] == 2
+    assert rows["shop/deploy/web"]["floor"] == {"policy": "20%", "replicas": 20}
+    assert (rows["shop/deploy/web"]["onDemand"], rows["shop/deploy/web"]["spot"]) == (20, 76)
     assert rows["shop/deploy/web"]["status"] == []
     assert not any("/job/" in name or "/ds/" in name for name in rows)
 
@@ -44,12 +44,25 @@ def test_a_namespace_is_enough() -> None:
     assert empty.exit_code == 0
 
 
+@pytest.fixture
+def unmanaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.built_in.workloads.MANAGED", frozenset())
+
+
+@pytest.mark.usefixtures("unmanaged")
+def test_floors_of_namespaces_that_are_not_managed_are_told_to_be_missing() -> None:
+    rows = told("--built-in", "-n", "data")
+    assert rows["data/sts/postgres"]["survivors"] == 0
+    assert rows["data/sts/postgres"]["status"][0]["reason"] == "NotManaged"
+
+
+@pytest.mark.usefixtures("unmanaged")
 def test_what_is_off_and_what_to_do_stand_below_the_table() -> None:
     shown = status("--built-in", "-n", "data")
     assert shown.exit_code == 0
     assert "2 below its floor" not in shown.stdout.splitlines()[0]
     unfolded = " ".join(shown.stdout.split())
-    assert "data/sts/queue: 2 of its floor of 2 are not on on-demand nodes" in unfolded
+    assert "data/sts/postgres: 2 of its floor of 2 are not on on-demand nodes" in unfolded
     assert "label the namespace evenkeel.dev/managed=true" in unfolded
     assert max(map(len, shown.stdout.splitlines())) <= 80
 
