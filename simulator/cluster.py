@@ -239,7 +239,11 @@ class SimulatedCluster:
             case Delete():
                 key = (request.namespace, request.name)
                 self.server.delete(
-                    request.kind.resource.kind, key, uid=request.uid, grace=request.grace_seconds
+                    request.kind.resource.kind,
+                    key,
+                    uid=request.uid,
+                    version=request.resource_version,
+                    grace=request.grace_seconds,
                 )
                 return None
             case Evict():

@@ -189,17 +189,23 @@ class ApiServer:
         key: Key,
         *,
         uid: str = "",
+        version: str = "",
         grace: int | None = None,
     ) -> Obj:
         """Delete an object, a pod with its grace period; answers its state after that.
 
-        Raises NotFoundError, and ConflictError if it has another uid.
+        Raises NotFoundError, and ConflictError if it has another uid or resource version.
         """
         old = self.get(kind, key)
         if uid and uid_of(old) != uid:
             raise ConflictError(
                 f"the UID in the precondition ({uid}) does not match the UID in record "
                 f"({uid_of(old)})"
+            )
+        if version and old["metadata"]["resourceVersion"] != version:
+            raise ConflictError(
+                f"the ResourceVersion in the precondition ({version}) does not match the "
+                f"ResourceVersion in record ({old['metadata']['resourceVersion']})"
             )
         period = self._grace_period(old, grace) if kind == "Pod" else 0
         if period is None:

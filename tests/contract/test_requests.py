@@ -1,5 +1,6 @@
 """What the API server answers to single requests."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -205,6 +206,18 @@ def test_a_deletion_conflicts_when_the_object_has_another_uid(ground: Ground) ->
     delete = Delete(ConfigMap, "settings", ground.namespace, uid="not-this-one")
     assert isinstance(ground.refused(delete), ConflictError)
     assert ground.list(ConfigMap, fields="metadata.name=settings")
+
+
+def test_a_deletion_conflicts_when_the_object_has_changed(ground: Ground) -> None:
+    ground.apply(config_map("settings"))
+    seen = ground.get(ConfigMap, "settings")
+    version = seen.metadata.resource_version
+    ground.patch(ConfigMap, "settings", {"data": {"mode": "act"}})
+    delete = Delete(ConfigMap, "settings", ground.namespace, seen.uid, resource_version=version)
+    assert isinstance(ground.refused(delete), ConflictError)
+    version = ground.get(ConfigMap, "settings").metadata.resource_version
+    ground.ask(replace(delete, resource_version=version))
+    assert not ground.list(ConfigMap, fields="metadata.name=settings")
 
 
 def test_an_object_is_gone_when_it_was_deleted(ground: Ground) -> None:

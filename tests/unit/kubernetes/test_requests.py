@@ -124,6 +124,16 @@ def test_the_path_of_the_servers_url_comes_first(server: ScriptedServer, connect
             },
         ),
         (
+            Delete(Pod, "p", "shop", uid="u", resource_version="7"),
+            "application/json",
+            {
+                "apiVersion": "v1",
+                "kind": "DeleteOptions",
+                "propagationPolicy": "Background",
+                "preconditions": {"uid": "u", "resourceVersion": "7"},
+            },
+        ),
+        (
             Delete(Pod, "p", "shop"),
             "application/json",
             {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"},

@@ -1,6 +1,11 @@
 """Floors for which no on-demand node has room."""
 
+from collections.abc import Callable
+from typing import Any
+
 from evenkeel.model import names
+from evenkeel.model.request import Patch, Request
+from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.handover.manifests import deployment, stateful_set
 
@@ -34,3 +39,29 @@ def test_a_floor_without_on_demand_nodes_goes_to_spot_and_comes_back(scene: Rest
     assert not relaxed(scene, "Deployment", "web")
     assert scene.split("web") == {"spot": 2, "on-demand": 2}
     assert scene.lowest("web") == 2
+
+
+def test_a_pod_that_found_its_place_meanwhile_stays(scene: RestoreScene) -> None:
+    """An on-demand node comes while the run still reads: what waited runs when it is deleted."""
+    scene.add_nodes("s", 2, spot=True)
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_TWO))
+    scene.begin()
+    waiting = {pod.name: pod.uid for pod in scene.pods("web") if not pod.spec.node_name}
+    assert len(waiting) == 2
+
+    def place(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, Patch) and request.kind is Deployment and waiting:
+            scene.add_node("o0", spot=False)
+            for name, uid in waiting.items():
+                scene.cluster.server.bind(("default", name), "o0", uid)
+            waiting.clear()
+        return proceed()
+
+    scene.cluster.intercept(place)
+    before = {pod.uid for pod in scene.pods("web")}
+    scene.run(until=900)
+
+    assert not waiting
+    assert {pod.uid for pod in scene.pods("web")} == before
+    assert scene.split("web") == {"spot": 2, "on-demand": 2}
+    assert not relaxed(scene, "Deployment", "web")

@@ -1,5 +1,6 @@
 """The writes that move pods: release, roll back, evict, delete, cool down."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
@@ -72,6 +73,12 @@ def evict(pod: Pod) -> Evict:
 def delete(pod: Pod) -> Delete:
     """Delete a pod, if it is still this one, with its own grace period."""
     return Delete(kind=Pod, name=pod.name, namespace=pod.namespace, uid=pod.uid)
+
+
+def delete_as_seen(pod: Pod) -> Delete:
+    """Delete a pod, if nothing of it has changed: one that waits may have got a node."""
+    version = pod.metadata.resource_version
+    return replace(delete(pod), resource_version=version)
 
 
 def disruption_patch(pod: Pod, now: datetime) -> Patch:

@@ -136,6 +136,7 @@ class Create:
 class Delete:
     """Delete one object, only if it still has this uid (else ConflictError).
 
+    So with ``resource_version``, where there is one: then only if nothing of it has changed.
     ``grace_seconds`` None leaves the pod its own grace period.
     """
 
@@ -144,6 +145,7 @@ class Delete:
     namespace: str = ""
     uid: str = ""
     grace_seconds: int | None = None
+    resource_version: str = ""
 
     @property
     def reference(self) -> Reference:

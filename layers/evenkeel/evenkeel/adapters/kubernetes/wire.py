@@ -190,8 +190,9 @@ def delete(request: Delete) -> Call:
         "kind": "DeleteOptions",
         "propagationPolicy": "Background",
     }
-    if request.uid:
-        options["preconditions"] = {"uid": request.uid}
+    preconditions = {"uid": request.uid, "resourceVersion": request.resource_version}
+    if any(preconditions.values()):
+        options["preconditions"] = {key: value for key, value in preconditions.items() if value}
     if request.grace_seconds is not None:
         options["gracePeriodSeconds"] = request.grace_seconds
     return Call(

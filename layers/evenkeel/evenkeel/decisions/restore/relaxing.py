@@ -110,7 +110,7 @@ def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
         writes.annotate(case.workload, names.FLOOR_RELAXED, text),
         until=until,
     )
-    deletes = [writes.delete(pod) for pod in waiting]
+    deletes = [writes.delete_as_seen(pod) for pod in waiting]
     return Step(workload=case.workload.key, decision=decision, after=deletes)
 
 
@@ -130,6 +130,6 @@ def _about_floor(
 
 def _made_anew(case: Case, pod: Pod) -> Step:
     message = "the move that it was made for is over, and it finds no place: it is made anew"
-    write = writes.delete(pod)
+    write = writes.delete_as_seen(pod)
     decision = about(case, Verb.DELETE, "MoveIsOver", message, pod=pod, write=write)
     return Step(workload=case.workload.key, decision=decision)
