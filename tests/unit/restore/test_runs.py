@@ -1,10 +1,13 @@
 """Single runs: side by side, observing, refused, and what they tell."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
+from evenkeel.flows.restore.reading import MOVES
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.request import Create, List, Patch, Request
@@ -164,3 +167,36 @@ def test_a_queue_that_fails_leaves_the_moves_to_the_schedule(
     assert any("no queue" in message for message, _ in scene.recorder.notes)
     scene.run(until=400)
     assert scene.split("web") == {"on-demand": 1, "spot": 3}
+
+
+@pytest.mark.parametrize("change", ["a rollout", "a floor"])
+def test_what_its_owner_changes_while_a_run_reads_is_not_moved_by_it(
+    scene: RestoreScene, change: str
+) -> None:
+    """Of a rollout's new ReplicaSet the snapshot knows nothing, nor of another floor."""
+    above_its_floor(scene)
+    scene.begin()
+    changed = False
+
+    def change_it() -> None:
+        rollout = {"spec": {"template": {"spec": {"priority": 1}}}}
+        floor = {"metadata": {"annotations": {names.ON_DEMAND: "all"}}}
+        for kind, name in (("Deployment", "web"), ("StatefulSet", "db")):
+            patch = rollout if change == "a rollout" else floor
+            scene.cluster.server.patch(kind, ("default", name), patch)
+
+    def meanwhile(request: Request, proceed: Callable[[], Any]) -> Any:
+        nonlocal changed
+        if isinstance(request, List) and request.selection == MOVES and not changed:
+            changed = True
+            answer = proceed()
+            change_it()
+            scene.clock.sleep(timedelta(seconds=1))  # its controllers take it up
+            return answer
+        return proceed()
+
+    scene.cluster.intercept(meanwhile)
+    scene.run(until=40)
+
+    assert changed
+    assert scene.moves() == []

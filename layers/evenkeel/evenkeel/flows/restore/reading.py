@@ -82,20 +82,34 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
 
 
 def read_again(cluster: Cluster, case: Case, fleet: Fleet) -> Case | None:
-    """A workload and its pods as they are now; None if it is gone. Raises ClusterError."""
+    """A workload and its pods as they are now. Raises ClusterError.
+
+    None if it is gone, or its owner has changed it: the snapshot knows neither the ReplicaSets of
+    a rollout that has begun since, nor another floor.
+    """
     kind = type(case.workload)
     space = case.workload.namespace
     selection = selected(space, case.workload.spec.selector)
     (pods,) = list_all(cluster, [List(selection)])
     (reply,) = cluster.perform([Get(kind, case.workload.name, space)])
     workload = reply.result
-    if not isinstance(workload, Deployment | StatefulSet) or workload.uid != case.workload.uid:
+    if not isinstance(workload, Deployment | StatefulSet) or _is_changed(case.workload, workload):
         return None
     owners = {case.workload.key} | {each.key for each in case.replica_sets}
     mine = [pod for pod in pods if controller_key_of(pod) in owners]
     standing = case.standing
     newer = stand(workload, standing.floor, mine, fleet.nodes, is_managed=standing.is_managed)
     return msgspec.structs.replace(case, standing=newer, pods=mine)
+
+
+def _is_changed(before: Workload, now: Workload) -> bool:
+    """Whether a workload is another, or wants another size, template or floor."""
+    old, new = before.metadata, now.metadata
+    return (old.uid, old.generation, old.annotations.get(names.ON_DEMAND)) != (
+        new.uid,
+        new.generation,
+        new.annotations.get(names.ON_DEMAND),
+    )
 
 
 class _Maker:
