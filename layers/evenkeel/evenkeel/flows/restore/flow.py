@@ -86,10 +86,12 @@ class RestoreFlow:
         except ClusterError as error:
             return self._failed(error)
         done: list[Step] = []
+        writer = Writer(self._cluster, self._clock, self._recorder)
         try:
-            self._carry_out(snapshot, made, done)
+            self._carry_out(writer, snapshot, made, done)
             if done:
-                self._recorder.counted("MovesSwept", sweep(self._cluster, self._clock.now()))
+                swept = sweep(self._cluster, writer, self._clock.now())
+                self._recorder.counted("MovesSwept", swept)
         except PausedError:
             return Outcome(reason="Paused", plan=made, done=done)
         except ClusterError as error:
@@ -99,9 +101,10 @@ class RestoreFlow:
                 self._wake_ups.send(WakeUp(reason=REASON))
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
 
-    def _carry_out(self, snapshot: Snapshot, made: RestorePlan, done: list[Step]) -> None:
+    def _carry_out(
+        self, writer: Writer, snapshot: Snapshot, made: RestorePlan, done: list[Step]
+    ) -> None:
         """Carry steps out, some at a time; ``done`` is filled with those that were."""
-        writer = Writer(self._cluster, self._clock, self._recorder)
         cases = {case.workload.key: case for case in snapshot.cases}
         for some in batched(made.steps, TOGETHER, strict=False):
             renewed = [self._renewed(snapshot, cases[step.workload], step) for step in some]

@@ -5,6 +5,7 @@ from typing import Final
 
 from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.restore.reading import MOVES
+from evenkeel.flows.restore.writing import Writer
 from evenkeel.model.move import move_of
 from evenkeel.model.request import Delete, List
 from evenkeel.model.surroundings import Lease
@@ -16,13 +17,19 @@ SWEPT_AFTER: Final = timedelta(hours=1)
 MOST_SWEPT: Final = 30
 
 
-def sweep(cluster: Cluster, now: datetime) -> int:
-    """Delete old Leases of moves, some at a time; answers how many. Raises ClusterError."""
+def sweep(cluster: Cluster, writer: Writer, now: datetime) -> int:
+    """Delete old Leases of moves, some at a time; answers how many.
+
+    Not one that tells of another move by now. Raises as the writer does.
+    """
     (leases,) = list_all(cluster, [List(MOVES)])
     old = [lease for lease in leases if _is_old(lease, now)][:MOST_SWEPT]
-    deletes = [Delete(Lease, lease.name, lease.namespace, uid=lease.uid) for lease in old]
-    replies = cluster.perform(deletes) if deletes else ()
-    return sum(reply.error is None for reply in replies)
+    return sum(reply.error is None for reply in writer.perform([*map(_delete, old)]))
+
+
+def _delete(lease: Lease) -> Delete:
+    version = lease.metadata.resource_version
+    return Delete(Lease, lease.name, lease.namespace, lease.uid, resource_version=version)
 
 
 def _is_old(lease: Lease, now: datetime) -> bool:

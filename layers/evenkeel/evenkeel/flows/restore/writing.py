@@ -1,6 +1,7 @@
 """Carrying steps out: each one's writes in their order, and none while Evenkeel is paused."""
 
 from collections.abc import Sequence
+from itertools import batched
 from typing import Final
 
 from evenkeel.decisions.restore.step import Step
@@ -62,7 +63,7 @@ class Writer:
     def _write_all(self, steps: Sequence[Step], position: int) -> list[Step]:
         """The steps whose write at this position was accepted, and those that have none."""
         asked = [step for step in steps if position < len(step.before)]
-        replies = self._perform([step.before[position] for step in asked])
+        replies = self.perform([step.before[position] for step in asked])
         failed = {
             step.workload
             for step, reply in zip(asked, replies, strict=True)
@@ -74,23 +75,30 @@ class Writer:
         """The steps' own writes, and what follows those that were accepted."""
         own = [(step, step.decision.write) for step in steps]
         asked = [(step, write) for step, write in own if write is not None]
-        replies = self._perform([write for _, write in asked])
+        replies = self.perform([write for _, write in asked])
         done = [
             step
             for (step, _), reply in zip(asked, replies, strict=True)
             if self._is_accepted(step, reply)
         ]
         after = [(step, write) for step in done for write in step.after]
-        for (step, _), reply in zip(after, self._perform([w for _, w in after]), strict=True):
+        for (step, _), reply in zip(after, self.perform([w for _, w in after]), strict=True):
             self._is_accepted(step, reply)
         return done
 
+    def perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
+        """Write, some at a time, while Evenkeel is not paused as far as is known by then.
+
+        Raises as ``carry_out`` does.
+        """
+        return [
+            reply
+            for some in batched(writes, TOGETHER, strict=False)
+            for reply in self._perform(some)
+        ]
+
     def _perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
-        """Write, if Evenkeel is not paused as far as is known by now."""
-        if not writes:
-            return ()
-        self._ask()
-        replies = self._cluster.perform(writes)
+        replies = self._write(writes)
         missing = [
             position
             for position, (write, reply) in enumerate(zip(writes, replies, strict=True))
@@ -98,10 +106,14 @@ class Writer:
         ]
         if not missing:
             return replies
-        self._cluster.perform([Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))])
-        again = self._cluster.perform([writes[position] for position in missing])
+        self._write([Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))])
+        again = self._write([writes[position] for position in missing])
         found = dict(zip(missing, again, strict=True))
         return [found.get(position, reply) for position, reply in enumerate(replies)]
+
+    def _write(self, writes: Sequence[Write]) -> Sequence[Reply]:
+        self._ask()
+        return self._cluster.perform(writes)
 
     def _ask(self) -> None:
         now = self._clock.now()
