@@ -4,12 +4,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
 from evenkeel.flows.restore.reading import MOVES
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.move import new_move
+from evenkeel.model.placement import Capacity
 from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
@@ -200,3 +204,30 @@ def test_what_its_owner_changes_while_a_run_reads_is_not_moved_by_it(
 
     assert changed
     assert scene.moves() == []
+
+
+@pytest.mark.parametrize("spoilt", ["in days", "nobody", "another's name"])
+def test_a_lease_that_somebody_made_up_stops_no_move_for_long(
+    scene: RestoreScene, spoilt: str
+) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 4, notes=FLOOR_OF_ONE))
+    scene.settle()
+    scene.add_nodes("s", 2, spot=True)
+    (web,) = scene.cluster.objects("ReplicaSet")
+    uid, pod = web["metadata"]["uid"], scene.pods("web")[0]
+    since = scene.clock.now() + timedelta(days=300 if spoilt == "in days" else 0)
+    made = new_move(Reference(kind="ReplicaSet", namespace="default", name="web", uid=uid), pod.reference, Capacity.SPOT, since, since + EVERY)
+    metadata = made.metadata
+    if spoilt == "another's name":
+        metadata = msgspec.structs.replace(metadata, name="zzz")
+    spec = made.spec
+    if spoilt == "nobody":
+        spec = msgspec.structs.replace(spec, holder_identity="")
+    scene.cluster.perform([Create(Lease(metadata=metadata, spec=spec))])
+    scene.begin()
+
+    scene.run(until=600)
+
+    assert scene.split("web") == {"on-demand": 1, "spot": 3}
+    assert scene.told("WrongCapacityType") == []

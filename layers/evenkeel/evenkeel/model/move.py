@@ -16,6 +16,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notice import VERSION
 from evenkeel.model.placement import Capacity
+from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound
 
@@ -35,8 +36,8 @@ class Move(msgspec.Struct, frozen=True):
     lease: Lease
 
     def is_open(self, now: datetime) -> bool:
-        """Whether it has not come to its end."""
-        return now < self.until
+        """Whether it has begun, as far as clocks agree, and has not come to its end."""
+        return self.since <= now + CLOCK_SKEW and now < self.until
 
 
 def move_name(controller_uid: str) -> str:
@@ -83,6 +84,18 @@ def move_of(lease: Lease) -> Move | None:
     taken_by = annotations.get(names.TAKEN_BY, "")
     name = annotations.get(names.MOVED_POD, "")
     return Move(spec.holder_identity, name, target, since, since + lasts, taken_by, lease)
+
+
+def believed_move(lease: Lease, now: datetime) -> Move | None:
+    """The move that a Lease tells of, past or present; None if it cannot be true by now.
+
+    Whoever may write Leases there may have made it up. The webhook knows it by its name, restore
+    by its label: these have to agree.
+    """
+    move = move_of(lease)
+    if move is None or lease.name != move_name(lease.metadata.labels.get(names.MOVE_OF, "")):
+        return None
+    return move if move.since <= now + CLOCK_SKEW else None
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

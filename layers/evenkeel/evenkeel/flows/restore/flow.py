@@ -89,7 +89,7 @@ class RestoreFlow:
         writer = Writer(self._cluster, self._clock, self._recorder)
         try:
             self._carry_out(writer, snapshot, made, done)
-            if done:
+            if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep(self._cluster, writer, self._clock.now())
                 self._recorder.counted("MovesSwept", swept)
         except PausedError:

@@ -6,6 +6,7 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -22,7 +23,7 @@ from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.handover.selections import selected
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.model import names
-from evenkeel.model.move import Move, move_of
+from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
@@ -71,7 +72,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     by_workload = _by_workload(pods, replica_sets)
     surroundings = _surroundings([item for items in around for item in items])
     fleet = _fleet(nodes, pods)
-    moves = _read_moves(cluster)
+    moves = _read_moves(cluster, clock.now())
     spaces = {space.name: space for space in namespaces}
     maker = _Maker(fleet, spaces, surroundings, moves, everywhere=scope.everywhere)
     cases = [
@@ -120,7 +121,7 @@ class _Maker:
         fleet: Fleet,
         spaces: Mapping[str, Namespace],
         surroundings: Mapping[str, Surroundings],
-        moves: Mapping[str, Move | None],
+        moves: Mapping[str, Move],
         *,
         everywhere: bool,
     ) -> None:
@@ -160,13 +161,14 @@ def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     return pods
 
 
-def _read_moves(cluster: Cluster) -> Mapping[str, Move | None]:
+def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
     """The moves that the webhook was told of; none for a person who may not read Leases."""
     try:
         (leases,) = list_all(cluster, [List(MOVES)])
     except ForbiddenError:
         return {}
-    return {lease.metadata.labels[names.MOVE_OF]: move_of(lease) for lease in leases}
+    moves = [(lease, believed_move(lease, now)) for lease in leases]
+    return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
 
 
 def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:

@@ -6,7 +6,7 @@ from typing import Final
 from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.restore.reading import MOVES
 from evenkeel.flows.restore.writing import Writer
-from evenkeel.model.move import move_of
+from evenkeel.model.move import believed_move
 from evenkeel.model.request import Delete, List
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster
@@ -33,6 +33,6 @@ def _delete(lease: Lease) -> Delete:
 
 
 def _is_old(lease: Lease, now: datetime) -> bool:
-    """Whether a move is long over, or the Lease tells of none."""
-    move = move_of(lease)
+    """Whether a move is long over, or the Lease tells of none that can be true."""
+    move = believed_move(lease, now)
     return move is None or now - move.until >= SWEPT_AFTER
