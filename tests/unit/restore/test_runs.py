@@ -217,7 +217,13 @@ def test_a_lease_that_somebody_made_up_stops_no_move_for_long(
     (web,) = scene.cluster.objects("ReplicaSet")
     uid, pod = web["metadata"]["uid"], scene.pods("web")[0]
     since = scene.clock.now() + timedelta(days=300 if spoilt == "in days" else 0)
-    made = new_move(Reference(kind="ReplicaSet", namespace="default", name="web", uid=uid), pod.reference, Capacity.SPOT, since, since + EVERY)
+    made = new_move(
+        Reference(kind="ReplicaSet", namespace="default", name="web", uid=uid),
+        pod.reference,
+        Capacity.SPOT,
+        since,
+        since + EVERY,
+    )
     metadata = made.metadata
     if spoilt == "another's name":
         metadata = msgspec.structs.replace(metadata, name="zzz")
@@ -231,3 +237,25 @@ def test_a_lease_that_somebody_made_up_stops_no_move_for_long(
 
     assert scene.split("web") == {"on-demand": 1, "spot": 3}
     assert scene.told("WrongCapacityType") == []
+
+
+def test_an_update_that_waits_for_a_deletion_is_not_brought_by_a_move(scene: RestoreScene) -> None:
+    """OnDelete: its owner says when which ordinal gets the new template."""
+    scene.add_nodes("o", 3, spot=False)
+    db = stateful_set("db", 3)
+    db["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    scene.apply(db)
+    scene.settle()
+    newer = {"spec": {"template": {"metadata": {"annotations": {"release": "2"}}}}}
+    scene.cluster.server.patch("StatefulSet", ("default", "db"), newer)
+    scene.settle()
+    scene.add_nodes("s", 2, spot=True)
+    scene.begin()
+
+    scene.run(until=200)
+    assert scene.split("db") == {"on-demand": 3}
+    assert {decision.subject.name for _, decision in scene.told("UpdateOnDelete")} == {"db"}
+
+    scene.cluster.delete("Pod", "db-2", "default")
+    scene.run(until=400)
+    assert scene.split("db") == {"on-demand": 2, "spot": 1}

@@ -81,6 +81,9 @@ WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""
 
+REVISION_HASH: Final = "controller-revision-hash"
+"""Label of a StatefulSet's pod: the revision of the template that it was made from."""
+
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation that Karpenter honours: it waits for such a pod when it drains a node."""
 

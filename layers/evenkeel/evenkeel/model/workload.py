@@ -123,6 +123,12 @@ class Ordinals(ApiStruct, frozen=True, kw_only=True):
     start: int = 0
 
 
+class UpdateStrategy(ApiStruct, frozen=True, kw_only=True):
+    """How a StatefulSet's pods get another template: RollingUpdate or OnDelete."""
+
+    type: str = "RollingUpdate"
+
+
 class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a StatefulSet's spec that Evenkeel reads."""
 
@@ -132,6 +138,7 @@ class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
     min_ready_seconds: int = 0
     pod_management_policy: str = "OrderedReady"
     ordinals: Ordinals = Ordinals()
+    update_strategy: UpdateStrategy = UpdateStrategy()
 
 
 class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
@@ -141,6 +148,7 @@ class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
+    update_revision: str = ""
 
 
 class StatefulSet(KubernetesObject, frozen=True, kw_only=True):

@@ -6,12 +6,13 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
 from evenkeel.model.surroundings import Lease
-from evenkeel.model.workload import Ordinals
+from evenkeel.model.workload import Ordinals, StatefulSetStatus, UpdateStrategy
 from tests import builders
 from tests.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (
@@ -21,6 +22,7 @@ from tests.unit.decisions.restore.cases import (
     case,
     fleet,
     node,
+    outcome,
     pods_of,
     reason,
     restored,
@@ -145,3 +147,25 @@ def test_its_own_rules_and_its_rest_count_as_for_others() -> None:
     assert reason(case(resting, "o1", "o2", "o1")) == "CoolingDown"
     moved = stateful_set(3, notes=restored(ON_DEMAND, pod="db-1"))
     assert step(case(moved, "o1", "o2", "o1")).moves
+
+
+@pytest.mark.parametrize(
+    ("strategy", "revision", "moves"),
+    [
+        ("OnDelete", "db-1", False),
+        ("OnDelete", "db-2", True),
+        ("RollingUpdate", "db-1", True),
+    ],
+)
+def test_no_ordinal_is_updated_by_the_way(strategy: str, revision: str, *, moves: bool) -> None:
+    db = stateful_set(3)
+    db = msgspec.structs.replace(
+        db,
+        spec=msgspec.structs.replace(db.spec, update_strategy=UpdateStrategy(type=strategy)),
+        status=StatefulSetStatus(update_revision="db-2"),
+    )
+    pods = pods_of(db, "o1", "o2", "o1", labels={names.REVISION_HASH: revision})
+    found = outcome(case(db, pods=pods))
+    assert isinstance(found, Step) is moves
+    if not moves:
+        assert reason(case(db, pods=pods)) == "UpdateOnDelete"

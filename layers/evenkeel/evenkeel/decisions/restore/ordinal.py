@@ -14,6 +14,7 @@ from evenkeel.decisions.restore.handover import floor_held_without, reason_of, t
 from evenkeel.decisions.restore.room import ZONE, Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import new_move
 from evenkeel.model.placement import Capacity
@@ -31,6 +32,7 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
     Nothing runs in its place meanwhile, so all of these have to hold:
 
     - its owner asked for the floor, if it is the only pod: nobody is restarted by default;
+    - it would come back with the same template: under OnDelete its owner updates by deleting;
     - all pods are Ready, and its budget allows one less now;
     - a node of the other capacity type has room, in the zone of its volumes;
     - away from on-demand only while the floor is Ready there without it.
@@ -82,6 +84,9 @@ def _held(
     way = route(pod, owner, case.surroundings, hint=True)
     if way.way is not Way.BY_ORDINAL:
         return leave(case, way.reason, way.message)
+    if _would_update(stateful_set, pod):
+        message = f"{pod.name} would come back with the new template: its owner says when"
+        return leave(case, "UpdateOnDelete", message)
     least = stateful_set.spec.min_ready_seconds
     available = sum(each.available(snapshot.now, least) for each in case.owned)
     if available < stateful_set.spec.replicas:
@@ -94,6 +99,12 @@ def _held(
     if hold is None:
         return None
     return leave(case, "BudgetHolds", f"{hold.reference} leaves no room")
+
+
+def _would_update(stateful_set: StatefulSet, pod: Pod) -> bool:
+    newest = stateful_set.status.update_revision
+    on_delete = stateful_set.spec.update_strategy.type == "OnDelete"
+    return on_delete and pod.metadata.labels.get(names.REVISION_HASH, newest) != newest
 
 
 def _zone(case: Case, pod: Pod, snapshot: Snapshot) -> str:
