@@ -1,5 +1,6 @@
 """What is kept of 150,000 pods: what decides something, and equal parts once."""
 
+import gc
 from typing import Any
 
 import msgspec
@@ -63,3 +64,9 @@ def test_equal_parts_are_kept_once() -> None:
 
 def test_what_has_ended_is_not_kept() -> None:
     assert compact(pod("a", phase="Succeeded")) == []
+
+
+def test_the_garbage_collector_has_nothing_to_look_at() -> None:
+    (small,) = compact(pod("a", annotations={names.PLACED: "{}"}))
+    parts = (small, small.metadata, small.spec, small.status, *small.status.conditions)
+    assert not any(map(gc.is_tracked, parts))
