@@ -1,5 +1,8 @@
 """Brings workloads back to their floor, and what is above it to spot. Lambda calls ``handler``."""
 
+from datetime import timedelta
+from typing import Final
+
 from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
@@ -8,6 +11,9 @@ from evenkeel.adapters.telemetry.lambda_function import LambdaTelemetry
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.restore import build
 from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment
+
+LISTING: Final = timedelta(seconds=60)
+"""150,000 pods are 300 pages. Nobody waits for them, as for what answers a notice."""
 
 
 def assemble() -> Handler:
@@ -23,6 +29,7 @@ def assemble() -> Handler:
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
+        listing=LISTING,
     )
     telemetry = LambdaTelemetry(
         cluster,

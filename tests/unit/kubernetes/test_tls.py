@@ -17,7 +17,7 @@ from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import ClusterError, SettingsError, UnavailableError
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Selection
+from evenkeel.model.request import List, Selection
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, hang, serving, stream
 from tests.fixtures.certificates import Authority
 from tests.unit.kubernetes.making import READ, error_of, event, page, pod
@@ -90,6 +90,15 @@ def test_eks_data_connects(eks: Authority, tmp_path: Path) -> None:
     with eks_server(eks, tmp_path) as server, connect(server.url, data, TOKENS) as cluster:
         assert error_of(cluster, READ) is None
     assert server.seen[0].headers["Authorization"] == "Bearer t"
+
+
+def test_so_long_a_list_may_take(eks: Authority, tmp_path: Path) -> None:
+    data = b64encode(eks.certificate.encode()).decode()
+    with eks_server(eks, tmp_path) as server:
+        for listing, seen in ((timedelta(), 0), (timedelta(minutes=1), 1)):
+            with connect(server.url, data, TOKENS, listing=listing) as cluster:
+                error_of(cluster, List(Selection(Pod)))
+            assert len(server.seen) == seen
 
 
 @pytest.mark.parametrize("data", ["", "not base64!", b64encode(b"not PEM").decode()])

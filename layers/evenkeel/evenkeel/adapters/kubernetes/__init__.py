@@ -6,7 +6,7 @@ from datetime import timedelta
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
-from evenkeel.adapters.kubernetes.endpoint import BUDGET, PARALLEL, Endpoint, Limits
+from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, PARALLEL, Endpoint, Limits
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import SettingsError
@@ -21,12 +21,14 @@ def connect(
     *,
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
+    listing: timedelta = LISTING,
 ) -> RestCluster:
     """The API server of an EKS cluster. Nothing is sent yet.
 
     ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
     DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
-    time of one request with all its tries. Raises SettingsError.
+    time of one request with all its tries, ``listing`` that of a list with all its pages. Raises
+    SettingsError.
     """
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
@@ -37,7 +39,8 @@ def connect(
             f"the certificate authority should be base64 of a PEM certificate: {error}"
         ) from error
     where = Endpoint(endpoint, tls=context, tokens=token_source)
-    return RestCluster(Transport(where, Limits(parallel=parallel, budget=budget)))
+    limits = Limits(parallel=parallel, budget=budget, listing=listing)
+    return RestCluster(Transport(where, limits))
 
 
 def from_kubeconfig(
