@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.errors import ForbiddenError
+from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
-from evenkeel.model.request import Get, Request
+from evenkeel.model.request import Get, Patch, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.handover.manifests import deployment, quota
@@ -162,3 +163,21 @@ def test_where_nobody_can_say_what_a_node_is_the_move_goes_back(scene: RestoreSc
     assert story(scene)[-1] == ["roll-back", "DeadlinePassed"]
     assert scene.lowest("web") == 3
     assert 10 < asked < 400  # once a second at most
+
+
+def test_a_release_whose_answer_was_lost_is_looked_after_at_once(scene: RestoreScene) -> None:
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}))
+    scene.settle()
+    scene.add_node("s0")
+    scene.begin()
+    scene.schedule.stop()
+    scene.fail(UnavailableError("lost"), releases, times=1, done=True)
+
+    scene.run(until=60)
+
+    assert scene.split("web") == {"on-demand": 1, "spot": 1}
+
+
+def releases(request: Request) -> bool:
+    return isinstance(request, Patch) and request.kind is Pod

@@ -97,7 +97,8 @@ class RestoreFlow:
         except ClusterError as error:
             return msgspec.structs.replace(self._failed(error), plan=made, done=done)
         finally:
-            if any(step.moves for step in done) or has_leftovers(snapshot):
+            # Not only what is known to be done: an answer may be lost, and its move begun.
+            if any(step.moves for step in made.steps) or has_leftovers(snapshot):
                 self._wake_ups.send(WakeUp(reason=REASON))
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
 
