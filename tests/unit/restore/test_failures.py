@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.errors import ForbiddenError, UnavailableError
+from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
-from evenkeel.model.request import Get, Patch, Request
+from evenkeel.model.request import Evict, Get, Patch, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, quota
+from tests.unit.handover.manifests import deployment, quota, stateful_set
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 ON_PORT_80 = {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]}
@@ -181,3 +181,19 @@ def test_a_release_whose_answer_was_lost_is_looked_after_at_once(scene: RestoreS
 
 def releases(request: Request) -> bool:
     return isinstance(request, Patch) and request.kind is Pod
+
+
+def test_an_ordinal_that_was_not_evicted_did_not_come_back(scene: RestoreScene) -> None:
+    """Its budget's count lagged behind: that is no failure, and needs no rest."""
+    scene.add_nodes("o", 3, spot=False)
+    scene.apply(stateful_set("db", 3))
+    scene.settle()
+    scene.add_node("s0")
+    scene.begin()
+    refused = DisruptionRefusedError("not now")
+    scene.fail(refused, lambda request: isinstance(request, Evict), times=1)
+
+    scene.run(until=150)
+
+    assert scene.told("MoveDidNotLast") == []
+    assert scene.split("db") == {"on-demand": 2, "spot": 1}

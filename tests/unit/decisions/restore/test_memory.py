@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -18,6 +19,7 @@ from tests.unit.decisions.restore.cases import (
     case,
     deployment,
     outcome,
+    pods_of,
     reason,
     restored,
     stateful_set,
@@ -107,9 +109,15 @@ ORDINALS = ("o1", "o2", "o1")
 """Of three a majority belongs on on-demand nodes: db-2 does not."""
 
 
+def made_anew(notes: dict[str, str], *, ago: timedelta = MINUTE) -> Case:
+    """A StatefulSet of which all pods were made so long ago."""
+    db = stateful_set(3, notes=notes)
+    made = (NOW - ago).replace(microsecond=0)
+    return case(db, pods=pods_of(db, *ORDINALS, creation_timestamp=made))
+
+
 def test_an_ordinal_that_came_back_where_it_was_is_a_failure() -> None:
-    notes = restored(SPOT, pod="db-2", at=NOW - MINUTE)
-    made = step(case(stateful_set(3, notes=notes), *ORDINALS))
+    made = step(made_anew(restored(SPOT, pod="db-2", at=NOW - MINUTE)))
     assert made.decision.reason == "MoveDidNotLast"
     assert "db-2 came back on on-demand" in made.decision.message
 
@@ -124,7 +132,12 @@ def test_an_ordinal_that_came_back_where_it_was_is_a_failure() -> None:
     ids=["gone", "there", "wanted there by now"],
 )
 def test_no_other_ordinal_is(notes: dict[str, str]) -> None:
-    assert step(case(stateful_set(3, notes=notes), *ORDINALS)).moves
+    assert step(made_anew(notes)).moves
+
+
+def test_nor_one_that_never_left() -> None:
+    notes = restored(SPOT, pod="db-2", at=NOW - MINUTE)
+    assert step(made_anew(notes, ago=MINUTE + timedelta(seconds=2))).moves
 
 
 def test_the_note_says_no_more_than_there_is() -> None:

@@ -1,6 +1,6 @@
 """What restore remembers of a workload, and how long that makes it rest."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.model import names
 from evenkeel.model.move import Restored
 from evenkeel.model.placement import Capacity
+from evenkeel.model.pod import Pod
 from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
@@ -29,7 +30,8 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
 
     - to spot, and fewer of the workload's pods are on spot now than the move made: spot did not
       last. Fewer replicas, or a greater floor, are no failure;
-    - of an ordinal, which is back on the capacity type that it was to leave.
+    - of an ordinal, which is back on the capacity type that it was to leave. Not of one that never
+      left: a budget refused its eviction.
 
     Not if a failure was counted since, nor of a move that is a good while ago.
     """
@@ -44,6 +46,8 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
         moved = next((pod for pod in case.owned if pod.name == last.pod), None)
         if moved is None or fleet.capacity(moved) is not last.target.other:
             return ""
+        if not _is_younger(moved, last.at):
+            return ""
         first = case.workload.spec.ordinals.start
         is_floor = standing.floor.floor.includes(ordinal_of(moved) - first)
         if is_floor is (last.target is Capacity.ON_DEMAND):
@@ -53,6 +57,12 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
     if last.target is Capacity.SPOT and standing.spot < min(last.spot, most):
         return f"{standing.spot} of {min(last.spot, most)} pods are left on spot: it did not last"
     return ""
+
+
+def _is_younger(pod: Pod, time: datetime) -> bool:
+    """Whether a pod was made after this time; the API server cuts its own to whole seconds."""
+    created = pod.metadata.creation_timestamp
+    return created is not None and created > time - timedelta(seconds=1)
 
 
 def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
