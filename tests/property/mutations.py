@@ -160,8 +160,8 @@ MUTATIONS = (
     ),
     Mutation(
         "nobody comes back for released pods",
-        "flows/handover/flow.py",
-        [("if not view.nodes and not view.pods.active", "if not view.nodes")],
+        "flows/handover/reading.py",
+        [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),
     Mutation(
@@ -245,7 +245,7 @@ MUTATIONS = (
     Mutation(
         "the webhook believes no move",
         "model/move.py",
-        [("return now < self.until", "return False")],
+        [("and now < self.until", "and False")],
         [RESTORED],
     ),
 )
