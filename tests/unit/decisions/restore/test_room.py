@@ -130,3 +130,19 @@ def test_and_its_fields_selector_and_zone() -> None:
     assert not has(node("s1", labels={"size": "8"}), nodeSelector={"size": "9"})
     assert has(node("s1", labels={"topology.kubernetes.io/zone": "a"}), zone="a")
     assert not has(node("s1", labels={"topology.kubernetes.io/zone": "a"}), zone="b")
+
+
+def test_who_asks_for_the_same_does_not_look_at_full_nodes_again() -> None:
+    looks = 0
+
+    class Requests(dict[str, float]):
+        def items(self) -> Any:
+            nonlocal looks
+            looks += 1
+            return super().items()
+
+    full = [node(f"s{number}", {"pods": "0"}) for number in range(100)]
+    rooms = Rooms(fleet(*full, node("s-last", {"pods": "50"})))
+    asked = Wish(requests=Requests(pods=1.0), rules=NewPodSpec())
+    assert [rooms.take(asked, SPOT) for _ in range(51)] == [True] * 50 + [False]
+    assert looks < 300

@@ -56,7 +56,7 @@ class Rooms:
         """Look at the nodes that are ready, schedulable and not doomed."""
         self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
         self._free: dict[str, dict[str, float]] = {}
-        self._refused: set[tuple[Capacity, bytes]] = set()
+        self._refused: dict[tuple[Capacity, bytes], int] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
@@ -82,14 +82,15 @@ class Rooms:
         return True
 
     def _find(self, wish: Wish, capacity: Capacity) -> str | None:
-        """The first node with room. What found none never will: room only gets less here."""
+        """The first node with room. Where there was none none will be: it only gets less here."""
         key = (capacity, wish.key)
-        if key in self._refused:
-            return None
-        for node in self._nodes[capacity]:
+        nodes = self._nodes[capacity]
+        for position in range(self._refused.get(key, 0), len(nodes)):
+            node = nodes[position]
             if self._fits(wish, node) and _accepts(wish, node, capacity):
+                self._refused[key] = position
                 return node.name
-        self._refused.add(key)
+        self._refused[key] = len(nodes)
         return None
 
     def _fits(self, wish: Wish, node: Node) -> bool:
