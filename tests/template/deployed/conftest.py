@@ -2,6 +2,7 @@
 
 import base64
 import json
+import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ from tests.template.deployed.ministack import Ministack, deploy, launched
 from tests.template.deployed.verifier import Verifier, verifying
 
 CLUSTER_NAME = "deployed"
+STACK = "evenkeel"
 REPLAYS = "evenkeel.replay"
+TOKEN = secrets.token_hex(32)
+"""The webhook's."""
 OURS = {f"kubernetes.io/cluster/{CLUSTER_NAME}": "owned"}
 
 
@@ -101,6 +105,20 @@ class Deployed:
                 lines += [event["message"] for event in answer["events"]]
         return lines
 
+    def physical_id(self, logical_id: str) -> str:
+        """What the stack called one of its resources."""
+        found = self.ministack.client("cloudformation").describe_stack_resource(
+            StackName=STACK, LogicalResourceId=logical_id
+        )
+        return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
+    def invoke(self, function: str, event: Mapping[str, Any]) -> None:
+        """Invoke a function of the stack, and wait until it has answered."""
+        answer = self.ministack.client("lambda").invoke(
+            FunctionName=self.physical_id(function), Payload=json.dumps(event)
+        )
+        assert "FunctionError" not in answer, answer["Payload"].read()
+
     def is_cordoned(self, node: Node) -> bool:
         """Whether nothing is placed on a node any more."""
         return bool(self.control_plane.get("v1", "Node", node.name)["spec"].get("unschedulable"))
@@ -168,9 +186,14 @@ def stack(
     endpoint: Mapping[str, str],
 ) -> Deployed:
     """The stack, acting. Its roles are mapped as aws-auth does: ministack has no access entries."""
-    parameters = {"Mode": "act", "ReplaySource": REPLAYS, "AccessEntries": "false"}
-    outputs = deploy(ministack, "evenkeel", {**endpoint, **parameters})
-    for function in ("Interruption", "Handover"):
+    parameters = {
+        "Mode": "act",
+        "ReplaySource": REPLAYS,
+        "AccessEntries": "false",
+        "WebhookToken": TOKEN,
+    }
+    outputs = deploy(ministack, STACK, {**endpoint, **parameters})
+    for function in ("Interruption", "Handover", "Restore", "Placement"):
         role = outputs[f"{function}RoleArn"].rpartition("/")[2]
         verifier.groups[role] = f"evenkeel-{function.lower()}"
     return Deployed(ministack, control_plane, outputs)

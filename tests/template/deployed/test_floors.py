@@ -1,0 +1,117 @@
+"""Placement and restore as they are deployed, asserted from the cluster.
+
+The real API server asks for each pod, over TLS, which a test's gateway ends: ministack's API
+Gateway speaks http only, and is told of its route by the test (see gateway.py). From there on all
+is deployed: the HTTP API, the function, its role and its token for the cluster. Restore is invoked
+by name, with its schedule's event: that the schedule calls it is held in
+tests/template/test_restore.py.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.model import names
+from simulator.event_source import schedule_event
+from tests.e2e.manifests import deployment, selector, stateful_set
+from tests.e2e.witness import Witness
+from tests.template.deployed.conftest import TOKEN, Deployed
+from tests.template.deployed.gateway import Gateway, configured, make_routes, opened
+
+pytestmark = pytest.mark.stack
+
+
+@pytest.fixture
+def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway]:
+    """The webhook at work in the test's namespace, which is managed."""
+    api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
+    make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
+    with (
+        opened(stack.ministack, api, tmp_path) as (made, authority),
+        configured(stack.control_plane, namespace, made, authority, TOKEN),
+    ):
+        yield made
+
+
+def pods(stack: Deployed, namespace: str) -> list[dict[str, Any]]:
+    """The pods that nobody has told to go."""
+    found = stack.control_plane.items("v1", "Pod", namespace)
+    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+
+def split(stack: Deployed, namespace: str, app: str) -> Mapping[str, int]:
+    """How many pods of a workload are on which capacity type, or on none."""
+    nodes = stack.control_plane.items("v1", "Node")
+    kind = {
+        each["metadata"]["name"]: each["metadata"]["labels"]["eks.amazonaws.com/capacityType"]
+        for each in nodes
+    }
+    return Counter(
+        kind.get(pod["spec"].get("nodeName", ""), "none")
+        for pod in pods(stack, namespace)
+        if pod["metadata"]["labels"]["app"] == app
+    )
+
+
+def test_pods_land_on_their_floor_through_the_http_api(
+    stack: Deployed, namespace: str, gateway: Gateway
+) -> None:
+    for spot in (True, False):
+        stack.add_node(spot=spot)
+    web = deployment("web", 6, annotations={names.ON_DEMAND: "30%"})
+    for manifest in (web, stateful_set("db", 3)):
+        manifest["metadata"]["namespace"] = namespace
+        stack.control_plane.apply(manifest)
+
+    for app, wanted in (("web", {"ON_DEMAND": 2, "SPOT": 4}), ("db", {"ON_DEMAND": 2, "SPOT": 1})):
+        stack.control_plane.wait_for(
+            f"the pods of {app} to be {wanted}",
+            lambda app=app, wanted=wanted: split(stack, namespace, app) == wanted,  # type: ignore[misc]
+            seconds=60,
+        )
+    assert all(names.PLACED in pod["metadata"]["annotations"] for pod in pods(stack, namespace))
+    assert set(gateway.statuses) == {200}
+    assert not any(TOKEN in line for line in stack.log_of("Placement"))
+
+
+def test_who_does_not_know_the_token_is_not_answered(gateway: Gateway) -> None:
+    review = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}).encode()
+    assert gateway.ask(f"/v1/{TOKEN[:-1]}", review).status == 401
+    assert gateway.ask(f"/v1/{TOKEN}", review).status == 400
+    assert gateway.ask(f"/v2/{TOKEN}", review).status == 404
+
+
+@pytest.mark.usefixtures("gateway")
+def test_restore_begins_a_move_and_handover_finishes_it(stack: Deployed, namespace: str) -> None:
+    control_plane = stack.control_plane
+    stack.add_node(spot=False)
+    web = deployment("web", 3, annotations={names.ON_DEMAND: "2"})
+    web["metadata"]["namespace"] = namespace
+    with Witness(control_plane, namespace, SystemClock()) as witness:
+        control_plane.apply(web)
+        control_plane.wait_for(
+            "three ready pods", lambda: witness.count("web", selector("web")) == 3, seconds=60
+        )
+        assert split(stack, namespace, "web") == {"ON_DEMAND": 3}
+        stack.add_node()
+
+        stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
+
+        control_plane.wait_for(
+            "one pod to have moved",
+            lambda: (
+                split(stack, namespace, "web") == {"ON_DEMAND": 2, "SPOT": 1}
+                and witness.count("web", selector("web")) == 3
+            ),
+            seconds=60,
+        )
+        assert not any(
+            names.RELEASED_FROM in pod["metadata"]["labels"] for pod in pods(stack, namespace)
+        )
+        assert witness.lowest("web") == 3
