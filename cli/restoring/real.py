@@ -15,6 +15,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import RestorePlan
+from evenkeel.flows import pause
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision, Verb
@@ -28,6 +29,9 @@ LOOK: Final = timedelta(milliseconds=100)
 
 BETWEEN_RUNS: Final = timedelta(seconds=2)
 """Between two looks for what is waited for, such as an ordinal that is not Ready yet."""
+
+AFTER_PATIENCE: Final = timedelta(seconds=60)
+"""How much longer than a move's patience one waits for its end."""
 
 PASSES: Final = frozenset({"Moving", "NotAllAvailable", "PodsWait", "FloorNotReady", "BudgetOfRun"})
 """What a workload waits for that passes by itself before long."""
@@ -100,12 +104,20 @@ class Restoring:
         return [e.decision for e in entries if e.decision.verb is Verb.ROLL_BACK]
 
     def _finish(self) -> None:
-        """Let the reconciler work until it has nothing left to do."""
+        """Let the reconciler work until it has nothing left to do. Raises UnmetError.
+
+        A move goes back when its patience is over; what is not through some time later waits
+        for something else.
+        """
+        give_up = self.clock.now() + self.terms.patience + AFTER_PATIENCE
         while self._wake_ups.messages or self._source.running:
             self._driver.advance(self.clock.now() - self._driver.now())
             if len(self._source.errors) > FAILURES:
                 error = self._source.errors[-1]
                 raise UnmetError(f"the handovers fail: {type(error).__name__}: {error}")
+            if self.clock.now() >= give_up:
+                why = self._complaint("Paused" if pause.is_paused(self.cluster) else "")
+                raise UnmetError(f"the handovers are not through: {why}")
             self.clock.sleep(LOOK)
 
     def _complaint(self, reason: str) -> str:

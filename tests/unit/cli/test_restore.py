@@ -1,6 +1,7 @@
 """``evenkeel restore``: what would move, and why; and moving, run after run."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,16 @@ def test_nothing_is_moved_while_paused(scene: RestoreScene) -> None:
     scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused})
     with pytest.raises(UnmetError, match="evenkeel resume --apply"):
         restoring(scene).act()
+
+
+def test_moves_that_a_pause_holds_up_are_not_waited_for_without_end(scene: RestoreScene) -> None:
+    paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused}
+    begun = scene.clock.now()
+    scene.clock.call_in(timedelta(seconds=2), lambda: scene.apply(manifest))
+    with pytest.raises(UnmetError, match="not through: Evenkeel is paused"):
+        restoring(scene, patience=timedelta(minutes=2)).act()
+    assert scene.clock.now() - begun < timedelta(minutes=4)
 
 
 def test_an_api_server_that_fails_is_told(scene: RestoreScene) -> None:

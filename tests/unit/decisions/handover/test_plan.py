@@ -295,7 +295,7 @@ def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> 
 
 
 @pytest.mark.parametrize("dooms", [DYING, HINTED])
-@pytest.mark.parametrize(("landed", "stays"), [(1, 2), (2, 2), (10, 10), (30, 30)])
+@pytest.mark.parametrize(("landed", "stays"), [(1, 2), (2, 2), (10, 10), (25, 25)])
 def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_already(
     dooms: Mapping[str, NodeNotice], landed: int, stays: int
 ) -> None:
@@ -308,10 +308,18 @@ def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_alread
     assert candidates(scene.plan(settled)) == ["a"]
 
 
+def test_who_landed_late_is_still_tried_when_half_the_time_is_over() -> None:
+    scene = Scene().moving("a", conditions=[landed_at(69)])
+    assert NOW + seconds(89) == LAST_MOMENT
+    before = scene.plan(NOW + seconds(78.9))
+    assert (before.steps[0].until, before.due) == (NOW + seconds(79), NOW + seconds(79))
+    assert candidates(scene.plan(NOW + seconds(79))) == ["a"]
+
+
 def test_who_landed_too_late_for_a_second_try_stays_to_its_last_moment() -> None:
-    scene = Scene().moving("a", conditions=[landed_at(60)])
-    found = scene.plan(NOW + seconds(61))
-    assert (found.steps[0].until, found.due) == (LAST_MOMENT, LAST_MOMENT)
+    scene = Scene().moving("a", conditions=[landed_at(85)])
+    found = scene.plan(NOW + seconds(86))
+    assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
     assert told(scene.plan(LAST_MOMENT).steps) == [("a", Verb.EVICT, "LastMoment")]
 
 

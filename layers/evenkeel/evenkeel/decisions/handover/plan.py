@@ -223,9 +223,10 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     """
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
-    settled = _settled_at(census, pod)
+    end = rules.last_moment(pod, deadline) if deadline.forced else deadline.at
+    settled = _settled_at(census, pod, end)
     if deadline.forced:
-        last = rules.last_moment(pod, deadline)
+        last = end
         if census.now >= last:
             return _at_last_moment(census, pod, deadline), None
         if last - census.now <= SHORTEST_HANDOVER:
@@ -249,18 +250,19 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     return _candidate(census, pod, deadline), due
 
 
-def _settled_at(census: Census, pod: Pod) -> datetime | None:
+def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
     """From when on a pod may be released that landed on its node after the cordon.
 
     Somebody lifted the cordon by hand and the mark stayed, or the pod tolerates every taint:
     its replacement may well land there too. So each such generation stays for as long again as
-    the node is drained already, and there are few of them. None for all others.
+    the node is drained already, or half the time that is left: there are few of them, and the
+    last is not left without a try. None for all others.
     """
     since = census.dooms[pod.spec.node_name].drained_since
     landed = pod.landed_at
     if since is None or landed is None or landed <= since:
         return None
-    return landed + max(SHORTEST_STAY, landed - since)
+    return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
 
 
 def _candidate(census: Census, pod: Pod, deadline: Deadline) -> Candidate:
