@@ -2,7 +2,7 @@
 
 import msgspec
 
-from evenkeel.model.meta import ApiStruct
+from evenkeel.model.meta import ApiStruct, LabelSelector
 
 
 class NodeRequirement(ApiStruct, frozen=True, kw_only=True):
@@ -64,6 +64,19 @@ class Toleration(ApiStruct, frozen=True, kw_only=True):
     effect: str = ""
 
 
+class TopologySpread(ApiStruct, frozen=True, kw_only=True):
+    """How far the pods of a selector may be from even over the values of a node label."""
+
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] | None = None
+
+
 class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a new pod's spec that placement reads."""
 
@@ -71,6 +84,7 @@ class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     node_selector: dict[str, str] | None = None
     affinity: NewAffinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
+    topology_spread_constraints: tuple[TopologySpread, ...] | None = None
 
     @property
     def node_affinity(self) -> NodeAffinity:

@@ -26,6 +26,7 @@ class Verb(StrEnum):
     COOL_DOWN = "cool-down"
     RELAX = "relax-floor"
     HOLD = "hold-floor"
+    PATCH_TEMPLATE = "patch-template"
     PLACE = "place"
     WAIT = "wait"
     LEAVE = "leave"

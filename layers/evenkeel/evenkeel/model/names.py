@@ -36,6 +36,21 @@ PLACED: Final = "evenkeel.dev/placed"
 CAPACITY: Final = "evenkeel.dev/capacity"
 """Label on a placed pod: the capacity type that its affinity asks for."""
 
+PLACEMENT: Final = "evenkeel.dev/placement"
+"""Annotation that an owner sets on a workload: ``template`` has its pod template place its pods."""
+
+BY_TEMPLATE: Final = "template"
+"""The value of that annotation."""
+
+TEMPLATE: Final = "evenkeel.dev/template"
+"""Annotation on such a workload: what restore wrote into its template, see model.template."""
+
+TEMPLATE_PREFIX: Final = "evenkeel-template-"
+"""Leases in the system namespace whose names begin so tell whose template was written once."""
+
+TEMPLATE_OF: Final = "evenkeel.dev/template-of"
+"""Label on such a Lease: the uid of the workload."""
+
 FLOOR_RELAXED: Final = "evenkeel.dev/floor-relaxed"
 """Annotation on a workload: until when its floor may go to spot, for want of on-demand room."""
 
@@ -82,7 +97,7 @@ TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""
 
 REVISION_HASH: Final = "controller-revision-hash"
-"""Label of a StatefulSet's pod: the revision of the template that it was made from."""
+"""Label that the StatefulSet controller puts on pods: the revision of their template."""
 
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation that Karpenter honours: it waits for such a pod when it drains a node."""

@@ -123,10 +123,17 @@ class Ordinals(ApiStruct, frozen=True, kw_only=True):
     start: int = 0
 
 
-class UpdateStrategy(ApiStruct, frozen=True, kw_only=True):
-    """How a StatefulSet's pods get another template: RollingUpdate or OnDelete."""
+class OrdinalUpdate(ApiStruct, frozen=True, kw_only=True):
+    """Bounds of a StatefulSet's rolling update: ordinals below ``partition`` are left."""
+
+    partition: int = 0
+
+
+class StatefulSetStrategy(ApiStruct, frozen=True, kw_only=True):
+    """How a StatefulSet replaces its pods: RollingUpdate, or OnDelete."""
 
     type: str = "RollingUpdate"
+    rolling_update: OrdinalUpdate | None = None
 
 
 class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
@@ -138,7 +145,7 @@ class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
     min_ready_seconds: int = 0
     pod_management_policy: str = "OrderedReady"
     ordinals: Ordinals = Ordinals()
-    update_strategy: UpdateStrategy = UpdateStrategy()
+    update_strategy: StatefulSetStrategy = StatefulSetStrategy()
 
 
 class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
@@ -148,6 +155,7 @@ class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     observed_generation: int = 0
+    current_revision: str = ""
     update_revision: str = ""
 
 

@@ -1,0 +1,250 @@
+"""What a form adds to a pod template, whether it is still there, and the patches.
+
+Nothing of the owner's is changed: what is added is noted, and only that is taken off again.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.placement.patch import BEARS_SPOT, NOT_SPOT, RATHER_SPOT
+from evenkeel.decisions.template.form import Form
+from evenkeel.model import names
+from evenkeel.model.affinity import (
+    NewAffinity,
+    NewPodSpec,
+    NodeAffinity,
+    NodeRequirement,
+    NodeSelector,
+    NodeSelectorTerm,
+    PreferredTerm,
+    TopologySpread,
+)
+from evenkeel.model.request import Operation, Patch, pointer
+from evenkeel.model.template import Rather, Written
+from evenkeel.model.workload import Deployment
+
+RATHER_ON_DEMAND: Final = (
+    PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=NOT_SPOT)),
+)
+"""One term: a node that no label calls spot matches all its clauses."""
+
+DO_NOT_SCHEDULE: Final = "DoNotSchedule"
+
+_SPEC: Final = ("spec", "template", "spec")
+_AFFINITY: Final = (*_SPEC, "affinity")
+_TOLERATIONS: Final = (*_SPEC, "tolerations")
+_SPREADS: Final = (*_SPEC, "topologySpreadConstraints")
+_NOTE: Final = ("metadata", "annotations", names.TEMPLATE)
+
+
+def additions(
+    workload: Workload, own: NewPodSpec, form: Form, policy: str, key: str, at: datetime
+) -> Written:
+    """What a form adds to a template that says ``own``. ``key`` empty: its spread is left out."""
+    if form.rather is Rather.ONLY_ON_DEMAND:
+        return Written(at=at, policy=policy, rather=form.rather, required=NOT_SPOT)
+    preferred = RATHER_SPOT if form.rather is Rather.SPOT else RATHER_ON_DEMAND
+    return Written(
+        at=at,
+        policy=policy,
+        rather=form.rather,
+        skew=form.skew,
+        preferred=_missing(own.node_affinity.preferred, preferred),
+        tolerations=_missing(own.tolerations, BEARS_SPOT),
+        spread=_spread(workload, form, key) if form.skew and key else None,
+    )
+
+
+def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
+    """The spread: over the pods of one revision, so that a rollout's old pods do not count.
+
+    ``nodeTaintsPolicy: Honor``: a type whose nodes the pods do not bear is none to wait for.
+    https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
+    """
+    by = names.TEMPLATE_HASH if isinstance(workload, Deployment) else names.REVISION_HASH
+    selector = workload.spec.selector
+    return TopologySpread(
+        max_skew=form.skew,
+        topology_key=key,
+        when_unsatisfiable=DO_NOT_SCHEDULE,
+        label_selector=selector,
+        min_domains=2,
+        node_taints_policy="Honor",
+        match_label_keys=None if selector.mentions(by) else (by,),
+    )
+
+
+def is_intact(spec: NewPodSpec, written: Written) -> bool:
+    """Whether all that was added is in a template."""
+    affinity = spec.node_affinity
+    terms = _terms(affinity.required)
+    kept = all(set(written.required) <= set(term.match_expressions or ()) for term in terms)
+    return (
+        kept
+        and (bool(terms) or not written.required)
+        and not _missing(affinity.preferred, written.preferred)
+        and not _missing(spec.tolerations, written.tolerations)
+        and not _missing(spec.topology_spread_constraints, _spreads(written))
+    )
+
+
+def owners_part(spec: NewPodSpec, written: Written | None) -> NewPodSpec:
+    """A template's spec without what was added."""
+    if written is None:
+        return spec
+    affinity = _without(spec.node_affinity, written)
+    return msgspec.structs.replace(
+        spec,
+        affinity=NewAffinity(node_affinity=affinity) if affinity != NodeAffinity() else None,
+        tolerations=_rest(spec.tolerations, written.tolerations),
+        topology_spread_constraints=_rest(spec.topology_spread_constraints, _spreads(written)),
+    )
+
+
+def template_patch(workload: Workload, before: Written | None, after: Written | None) -> Patch:
+    """Take off what was added before, and add what is to be added now, in one write.
+
+    Only while the workload's spec is the one that was read.
+    """
+    metadata = workload.metadata
+    operations = [
+        Operation("test", "/metadata/uid", workload.uid),
+        Operation("test", "/metadata/generation", metadata.generation),
+        *_notes(metadata.annotations.get(names.TEMPLATE), after),
+        *_changes(workload.spec.template.spec, before, after),
+    ]
+    return Patch(
+        kind=type(workload), name=workload.name, namespace=workload.namespace, body=operations
+    )
+
+
+def _notes(there: str | None, after: Written | None) -> Iterator[Operation]:
+    path = pointer(*_NOTE)
+    if there is not None:
+        yield Operation("test", path, there)
+    yield Operation("remove", path) if after is None else Operation("add", path, after.encode())
+
+
+def _changes(
+    spec: NewPodSpec, before: Written | None, after: Written | None
+) -> Iterator[Operation]:
+    yield from _affinity_changes(spec, before, after)
+    yield from _list_changes(
+        _TOLERATIONS,
+        spec.tolerations,
+        before.tolerations if before is not None else (),
+        after.tolerations if after is not None else (),
+    )
+    yield from _list_changes(
+        _SPREADS,
+        spec.topology_spread_constraints,
+        _spreads(before),
+        _spreads(after),
+    )
+
+
+def _affinity_changes(
+    spec: NewPodSpec, before: Written | None, after: Written | None
+) -> Iterator[Operation]:
+    there = spec.node_affinity
+    wanted = _with(_without(there, before), after)
+    if wanted == there:
+        return
+    path = pointer(*_AFFINITY, "nodeAffinity")
+    if wanted == NodeAffinity():
+        yield Operation("remove", path)
+    elif spec.affinity is None:
+        yield Operation("add", pointer(*_AFFINITY), {"nodeAffinity": _wire(wanted)})
+    else:
+        yield Operation("add", path, _wire(wanted))
+
+
+def _with(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:
+    if written is None:
+        return affinity
+    required = affinity.required
+    if written.required:
+        own = (NodeSelectorTerm(),) if required is None else required.node_selector_terms or ()
+        terms = tuple(
+            term
+            if term.is_empty and required is not None
+            else msgspec.structs.replace(
+                term, match_expressions=(*(term.match_expressions or ()), *written.required)
+            )
+            for term in own
+        )
+        required = NodeSelector(node_selector_terms=terms)
+    preferred = affinity.preferred
+    if written.preferred:
+        preferred = (*(preferred or ()), *written.preferred)
+    return NodeAffinity(required=required, preferred=preferred)
+
+
+def _without(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:
+    if written is None:
+        return affinity
+    required = affinity.required
+    if written.required and required is not None:
+        cut = [
+            _cut(term, written.required) if not term.is_empty else term
+            for term in required.node_selector_terms or ()
+        ]
+        terms = tuple(term for term in cut if term is not None)
+        required = NodeSelector(node_selector_terms=terms) if terms else None
+    return NodeAffinity(required=required, preferred=_rest(affinity.preferred, written.preferred))
+
+
+def _cut(term: NodeSelectorTerm, clauses: Sequence[NodeRequirement]) -> NodeSelectorTerm | None:
+    """A term without these clauses; None if it has no others: it would match no node then."""
+    left = _rest(term.match_expressions, clauses)
+    cut = msgspec.structs.replace(term, match_expressions=left)
+    return None if cut.is_empty else cut
+
+
+def _terms(required: NodeSelector | None) -> Sequence[NodeSelectorTerm]:
+    terms = (required.node_selector_terms or ()) if required is not None else ()
+    return [term for term in terms if not term.is_empty]
+
+
+def _spreads(written: Written | None) -> tuple[TopologySpread, ...]:
+    return () if written is None or written.spread is None else (written.spread,)
+
+
+def _missing[T](there: Sequence[T] | None, wanted: Sequence[T]) -> tuple[T, ...]:
+    return tuple(each for each in wanted if each not in (there or ()))
+
+
+def _rest[T](there: tuple[T, ...] | None, taken: Sequence[T]) -> tuple[T, ...] | None:
+    """A list without these; None if nothing is left."""
+    return tuple(each for each in there or () if each not in taken) or None
+
+
+def _list_changes(
+    path: Sequence[str],
+    there: Sequence[object] | None,
+    before: Sequence[object],
+    after: Sequence[object],
+) -> Iterator[Operation]:
+    """Replace entries of a list, at their positions; the list goes with its last entry."""
+    if before == after:
+        return
+    gone = [index for index, each in enumerate(there or ()) if each in before]
+    left = len(there or ()) - len(gone)
+    if not left:
+        if after:
+            yield Operation("add", pointer(*path), [_wire(each) for each in after])
+        elif there is not None:
+            yield Operation("remove", pointer(*path))
+        return
+    for index in reversed(gone):
+        yield Operation("remove", pointer(*path, index))
+    for each in after:
+        yield Operation("add", pointer(*path, "-"), _wire(each))
+
+
+def _wire(value: object) -> Any:
+    return msgspec.to_builtins(value)

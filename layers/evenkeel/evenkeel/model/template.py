@@ -1,0 +1,79 @@
+"""Workloads whose pod template places their pods: what restore wrote there, and that it did.
+
+The annotation ``evenkeel.dev/template`` is written together with the template. A Lease,
+``evenkeel-template-<uid>``, tells that there was one where somebody took away both.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
+from evenkeel.model.meta import KubernetesObject, Metadata, Reference
+from evenkeel.model.notice import VERSION
+from evenkeel.model.surroundings import Lease, LeaseSpec
+from evenkeel.model.times import is_sound
+
+
+class Rather(StrEnum):
+    """Where a template sends its pods."""
+
+    SPOT = "spot"
+    ON_DEMAND = "on-demand"
+    ONLY_ON_DEMAND = "only-on-demand"
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The annotation ``evenkeel.dev/template``: what was added to a template, and what for.
+
+    ``policy`` is the floor as its owner wrote it. ``skew`` is what the floor asks for; the template
+    has no ``spread`` while no spot node takes pods. ``required`` was added to each required term;
+    the others are what the template had not already.
+    """
+
+    v: int = VERSION
+    at: datetime
+    policy: str
+    rather: Rather
+    skew: int = 0
+    required: tuple[NodeRequirement, ...] = ()
+    preferred: tuple[PreferredTerm, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    spread: TopologySpread | None = None
+
+    def encode(self) -> str:
+        """The annotation's value."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def of(cls, workload: KubernetesObject) -> Self | None:
+        """What a workload notes; None if nothing that makes sense."""
+        text = workload.metadata.annotations.get(names.TEMPLATE)
+        if text is None:
+            return None
+        try:
+            found = msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+        return found if is_sound(found.at) else None
+
+
+def is_by_template(workload: KubernetesObject) -> bool:
+    """Whether its owner wants a workload's pods to be placed by its template."""
+    return workload.metadata.annotations.get(names.PLACEMENT) == names.BY_TEMPLATE
+
+
+def new_trace(workload: Reference) -> Lease:
+    """The Lease that tells that this workload's template was written."""
+    return Lease(
+        metadata=Metadata(
+            name=f"{names.TEMPLATE_PREFIX}{workload.uid}",
+            namespace=names.SYSTEM_NAMESPACE,
+            labels={names.TEMPLATE_OF: workload.uid},
+            annotations={names.CLAIM_FOR: str(workload)},
+        ),
+        spec=LeaseSpec(holder_identity=workload.uid),
+    )

@@ -1,0 +1,182 @@
+"""What is added to a template is found again, and taken off without a trace."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.template.additions import (
+    additions,
+    is_intact,
+    owners_part,
+    template_patch,
+)
+from evenkeel.decisions.template.form import Form
+from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.meta import LabelSelector
+from evenkeel.model.placement import Capacity
+from evenkeel.model.template import Rather, Written
+from tests import builders
+from tests.builders import NOW
+from tests.unit.decisions.template.patching import patched
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+KEY = names.CAPACITY_LABELS[2]
+ZONE = {"key": "zone", "operator": "In", "values": ["a"]}
+ARM = {"key": "arch", "operator": "In", "values": ["arm64"]}
+LIKED = {"weight": 5, "preference": {"matchExpressions": [ARM]}}
+OWN_SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+FIELD = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+OWN: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "empty affinity": {"affinity": {}},
+    "two terms, one empty": {
+        "affinity": {
+            "nodeAffinity": {
+                REQUIRED: {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [ZONE]},
+                        {"matchExpressions": [ARM]},
+                        {},
+                        FIELD,
+                    ]
+                },
+                PREFERRED: [LIKED],
+            }
+        }
+    },
+    "tolerations": {"tolerations": [{"key": "own", "operator": "Exists"}]},
+    "a spot toleration": {"tolerations": [{"key": KEY, "value": "spot"}]},
+    "a spread": {"topologySpreadConstraints": [OWN_SPREAD]},
+}
+FORMS = (Form(Rather.SPOT), Form(Rather.SPOT, 3), Form(Rather.ON_DEMAND, 1))
+ALL_FORMS = (*FORMS, Form(Rather.ONLY_ON_DEMAND))
+
+
+def workload(own: dict[str, Any], *, stateful: bool = False) -> Workload:
+    make = builders.stateful_set if stateful else builders.deployment
+    made: Workload = make(annotations={names.PLACEMENT: names.BY_TEMPLATE})
+    template = msgspec.structs.replace(
+        made.spec.template, spec=msgspec.convert(own, NewPodSpec, strict=False)
+    )
+    spec: Any = msgspec.structs.replace(made.spec, template=template)
+    return msgspec.structs.replace(made, spec=spec)
+
+
+def written(of: Workload, form: Form, key: str = KEY) -> Written:
+    own = owners_part(of.spec.template.spec, Written.of(of))
+    return additions(of, own, form, "2", key, NOW)
+
+
+@pytest.mark.parametrize("own", OWN.values(), ids=OWN)
+@pytest.mark.parametrize("form", ALL_FORMS)
+def test_what_is_added_is_found_and_taken_off(own: dict[str, Any], form: Form) -> None:
+    before = workload(own)
+    added = written(before, form)
+    assert is_intact(before.spec.template.spec, added) is False
+    after = patched(before, template_patch(before, None, added))
+    assert Written.of(after) == added
+    assert is_intact(after.spec.template.spec, added)
+    back = patched(after, template_patch(after, added, None))
+    left = {"affinity": {}} if own in ({}, *map(OWN.get, ("tolerations", "a spread"))) else own
+    assert owners_part(after.spec.template.spec, added) == owners_part(
+        before.spec.template.spec, added
+    )
+    assert names.TEMPLATE not in back.metadata.annotations
+    assert msgspec.to_builtins(back.spec.template.spec) in (
+        msgspec.to_builtins(workload(own | left).spec.template.spec),
+        msgspec.to_builtins(workload({"affinity": {}} | own).spec.template.spec),
+    )
+
+
+@pytest.mark.parametrize("first", ALL_FORMS)
+@pytest.mark.parametrize("second", ALL_FORMS)
+@pytest.mark.parametrize("own", OWN.values(), ids=OWN)
+def test_one_form_takes_the_place_of_another(
+    own: dict[str, Any], first: Form, second: Form
+) -> None:
+    bare = workload(own)
+    once = patched(bare, template_patch(bare, None, written(bare, first)))
+    anew = written(once, second)
+    twice = patched(once, template_patch(once, Written.of(once), anew))
+    direct = patched(bare, template_patch(bare, None, written(bare, second)))
+    assert is_intact(twice.spec.template.spec, anew)
+    assert twice.spec.template == direct.spec.template
+
+
+def test_dropping_the_spread_changes_nothing_else() -> None:
+    bare = workload({})
+    form = Form(Rather.SPOT, 3)
+    once = patched(bare, template_patch(bare, None, written(bare, form)))
+    patch = template_patch(once, Written.of(once), written(once, form, key=""))
+    paths = [each.path for each in patch.body if each.op != "test"]  # type: ignore[union-attr]
+    note = "/metadata/annotations/evenkeel.dev~1template"
+    assert paths == [note, "/spec/template/spec/topologySpreadConstraints"]
+
+
+@pytest.mark.parametrize("stateful", [False, True])
+def test_the_spread_counts_the_pods_of_one_revision(*, stateful: bool) -> None:
+    of = workload({}, stateful=stateful)
+    spread = written(of, Form(Rather.SPOT, 3)).spread
+    assert msgspec.json.decode(msgspec.json.encode(spread)) == {
+        "maxSkew": 3,
+        "topologyKey": KEY,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": of.name}},
+        "minDomains": 2,
+        "nodeTaintsPolicy": "Honor",
+        "matchLabelKeys": ["controller-revision-hash" if stateful else "pod-template-hash"],
+    }
+
+
+def test_a_selector_that_names_the_hash_needs_it_not_twice() -> None:
+    of = workload({})
+    selector = LabelSelector(match_labels={"app": "web", names.TEMPLATE_HASH: "1"})
+    spec: Any = msgspec.structs.replace(of.spec, selector=selector)
+    spread = written(msgspec.structs.replace(of, spec=spec), Form(Rather.SPOT, 3)).spread
+    assert spread is not None
+    assert spread.match_label_keys is None
+
+
+def test_all_on_demand_leaves_a_term_that_matches_nothing_as_it_is() -> None:
+    of = workload(OWN["two terms, one empty"])
+    after = patched(of, template_patch(of, None, written(of, Form(Rather.ONLY_ON_DEMAND))))
+    spec = after.spec.template.spec
+    required = spec.node_affinity.required
+    assert required is not None
+    clauses = [len(term.match_expressions or ()) for term in required.node_selector_terms or ()]
+    assert clauses == [4, 4, 0, 3]
+    assert allowed_by(spec) == {Capacity.ON_DEMAND}
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+def test_what_somebody_takes_away_is_missed(form: Form) -> None:
+    bare = workload({})
+    added = written(bare, form)
+    spec = patched(bare, template_patch(bare, None, added)).spec.template.spec
+    for field in ("affinity", "tolerations", "topology_spread_constraints"):
+        if getattr(spec, field) is not None:
+            assert not is_intact(msgspec.structs.replace(spec, **{field: None}), added)
+
+
+@pytest.mark.parametrize("form", ALL_FORMS)
+def test_of_what_somebody_took_away_the_rest_is_taken_off(form: Form) -> None:
+    bare = workload({})
+    added = written(bare, form)
+    after = patched(bare, template_patch(bare, None, added))
+    for field in ("affinity", "tolerations", "topology_spread_constraints"):
+        spec = msgspec.structs.replace(after.spec.template.spec, **{field: None})
+        template = msgspec.structs.replace(after.spec.template, spec=spec)
+        undone: Any = msgspec.structs.replace(after.spec, template=template)
+        undone = msgspec.structs.replace(after, spec=undone)
+        back = patched(undone, template_patch(undone, added, None))
+        assert msgspec.to_builtins(back.spec.template.spec) in ({}, {"affinity": {}})
+
+
+def test_a_note_that_is_spoilt_is_none() -> None:
+    for text in ("{", "{}", '{"v":1,"at":"2026-11-21T12:00:00","policy":"1","rather":"spot"}'):
+        assert Written.of(builders.deployment(annotations={names.TEMPLATE: text})) is None
