@@ -24,6 +24,7 @@ STYLES: Final = {
     Verb.REJECT: "red",
     Verb.RELAX: "yellow",
     Verb.HOLD: "green",
+    Verb.PATCH_TEMPLATE: "cyan",
     Verb.COOL_DOWN: "magenta",
 }
 QUIET: Final = "dim"

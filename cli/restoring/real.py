@@ -33,7 +33,9 @@ BETWEEN_RUNS: Final = timedelta(seconds=2)
 AFTER_PATIENCE: Final = timedelta(seconds=60)
 """How much longer than a move's patience one waits for its end."""
 
-PASSES: Final = frozenset({"Moving", "NotAllAvailable", "PodsWait", "FloorNotReady", "BudgetOfRun"})
+PASSES: Final = frozenset(
+    {"Moving", "NotAllAvailable", "PodsWait", "FloorNotReady", "BudgetOfRun", "RollingOut"}
+)
 """What a workload waits for that passes by itself before long."""
 
 FAILURES: Final = 5

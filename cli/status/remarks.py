@@ -11,7 +11,15 @@ from evenkeel.model.decision import Decision
 OFF: Final = ("BelowFloor", "AboveFloor")
 """Remarks that restore does something about."""
 
-SAID_ANYWAY: Final = {"FloorRelaxed": "floor relaxed", "CoolingDown": "cooling down"}
+SAID_ANYWAY: Final = {
+    "FloorRelaxed": "floor relaxed",
+    "CoolingDown": "cooling down",
+    "NoSpot": "template without its spread",
+    "RollingOut": "rolling out",
+    "NoCommonLabel": "no common label",
+    "TemplateRests": "template rests",
+    "TemplateUndone": "template undone",
+}
 """What restore says of a workload that is worth a word of its own."""
 
 
@@ -29,8 +37,7 @@ def remarks(standing: Standing, restore: Decision | None) -> Sequence[Remark]:
     ]
     brief = SAID_ANYWAY.get(restore.reason)
     if brief is not None:
-        warning = restore.reason == "FloorRelaxed"
-        told.append(Remark(restore.reason, brief, restore.message, warning=warning))
+        told.append(Remark(restore.reason, brief, restore.message, warning=restore.warning))
     return told
 
 

@@ -8,6 +8,8 @@ from cli.status.gather import Found
 from cli.status.remarks import remarks
 from cli.tables import Cell, Column, Table
 from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.model import names
+from evenkeel.model.template import is_by_template
 
 COLUMNS: Final = (
     Column(key="workload", title="WORKLOAD"),
@@ -15,6 +17,7 @@ COLUMNS: Final = (
     Column(key="floor", title="FLOOR"),
     Column(key="source", title="FROM", wide=True),
     Column(key="managed", title="MANAGED", wide=True),
+    Column(key="placement", title="PLACED BY", wide=True),
     Column(key="onDemand", title="ON-DEMAND", right=True),
     Column(key="spot", title="SPOT", right=True),
     Column(key="waiting", title="WAITING", right=True, wide=True),
@@ -59,6 +62,7 @@ def _row(standing: Standing, told: Sequence[Remark]) -> Sequence[Cell]:
         ),
         Cell(standing.floor.source.value),
         Cell("yes" if standing.is_managed else "no", value=standing.is_managed),
+        Cell(names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook"),
         _number(standing.on_demand, "red" if is_short else ""),
         _number(standing.spot),
         _number(standing.waiting),

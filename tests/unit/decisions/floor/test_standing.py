@@ -8,6 +8,7 @@ import pytest
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, stand
+from evenkeel.model import names
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from tests import builders
@@ -102,3 +103,14 @@ def test_a_move_and_a_floor_that_cannot_be_read_are_told() -> None:
         ("FloorUnreadable", True),
         ("Moving", False),
     ]
+
+
+def test_of_what_a_template_places_nobody_is_said_to_be_moved() -> None:
+    notes = {names.PLACEMENT: names.BY_TEMPLATE}
+    workload = builders.deployment(replicas=3, annotations=notes)
+    short = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(1, 2), NODES, is_managed=True)
+    (remark,) = short.remarks
+    assert remark.reason == "BelowFloor"
+    assert "its template places its pods" in remark.message
+    above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), NODES, is_managed=True)
+    assert above.remarks == []

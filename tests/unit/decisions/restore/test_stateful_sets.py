@@ -12,7 +12,7 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
 from evenkeel.model.surroundings import Lease
-from evenkeel.model.workload import Ordinals, StatefulSetStatus, UpdateStrategy
+from evenkeel.model.workload import Ordinals, StatefulSetStatus, StatefulSetStrategy
 from tests import builders
 from tests.builders import NOW, patched
 from tests.unit.decisions.restore.cases import (
@@ -161,7 +161,7 @@ def test_no_ordinal_is_updated_by_the_way(strategy: str, revision: str, *, moves
     db = stateful_set(3)
     db = msgspec.structs.replace(
         db,
-        spec=msgspec.structs.replace(db.spec, update_strategy=UpdateStrategy(type=strategy)),
+        spec=msgspec.structs.replace(db.spec, update_strategy=StatefulSetStrategy(type=strategy)),
         status=StatefulSetStatus(update_revision="db-2"),
     )
     pods = pods_of(db, "o1", "o2", "o1", labels={names.REVISION_HASH: revision})

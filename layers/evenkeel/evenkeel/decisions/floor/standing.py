@@ -8,6 +8,7 @@ from evenkeel.decisions.floor.source import FloorOf
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment, StatefulSet
 
 type Workload = Deployment | StatefulSet
@@ -80,7 +81,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         if self.released:
             message = f"{self.released} pods are being handed over: they leave when replaced"
             found.append(Remark("Moving", f"{self.released} moving", message))
-        if self.surplus and self.is_managed:
+        if self.surplus and self.is_managed and not is_by_template(self.workload):
             message = (
                 f"{self.surplus} more than its floor of {self.wanted} are on on-demand nodes:"
                 " restore moves them to spot, one at a time"
@@ -103,6 +104,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             why = f" ({self.why_waiting})" if self.why_waiting else ""
             reason = "NoRoom"
             remedy = f"; {self.waiting} wait for a node{why}: add on-demand capacity"
+        elif is_by_template(self.workload):
+            reason, remedy = "BelowFloor", ": its template places its pods"
         else:
             reason, remedy = "BelowFloor", ": restore moves pods there, one at a time"
         return Remark(reason, brief, f"{start}{remedy}", warning=True)

@@ -7,6 +7,7 @@
 | ``case`` | one workload: why nothing is to be done, or who may do it |
 | ``handover`` | one pod of a Deployment |
 | ``ordinal`` | one pod of a StatefulSet |
+| ``template`` | a workload whose pod template places its pods |
 | ``relaxing`` | floors for which no on-demand node has room |
 | ``memory`` | what failed before, and how long a workload rests |
 | ``room`` | which nodes a pod would find room on |

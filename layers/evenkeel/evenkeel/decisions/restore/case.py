@@ -5,7 +5,7 @@ from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore import handover, memory, ordinal, relaxing
+from evenkeel.decisions.restore import handover, memory, ordinal, relaxing, template
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
@@ -22,15 +22,22 @@ RELEASED_WITHIN: Final = timedelta(seconds=30)
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     """Decide about one workload.
 
-    - what is not restore's, or busy already, is left: see ``_hands_off``;
+    - what is not restore's is left: see ``_hands_off``;
+    - where a workload's template places its pods, no pod is moved: see ``template``;
+    - what is busy already is left: see ``_busy``;
     - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``;
     - what is as wanted is left;
     - what is in the middle of something, or rests, waits: see ``_not_now``;
     - else one pod of it moves, towards on-demand if its floor is not held.
     """
-    hands_off = _hands_off(case, snapshot)
+    hands_off = _hands_off(case)
     if hands_off is not None:
         return hands_off
+    busy = _busy(case, snapshot)
+    if template.concerns(case):
+        return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
+    if busy is not None:
+        return busy
     relaxed = relaxing.consider(case, snapshot, rooms)
     if relaxed is not None:
         return relaxed
@@ -45,13 +52,11 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     return ordinal.move(case, target, snapshot, rooms)
 
 
-def _hands_off(case: Case, snapshot: Snapshot) -> Decision | None:
-    """Why a workload is none of restore's business now.
+def _hands_off(case: Case) -> Decision | None:
+    """Why a workload is none of restore's business.
 
     - nobody places its pods: its namespace is not managed, or the cluster itself needs it;
-    - nothing of it runs;
-    - a pod of it is being handed over: one at a time, whoever began it;
-    - a node of its pods is doomed: its pods are on their way anyhow.
+    - nothing of it runs.
     """
     if case.is_never:
         return leave(case, "SystemNamespace", "nothing is moved in this namespace")
@@ -60,6 +65,15 @@ def _hands_off(case: Case, snapshot: Snapshot) -> Decision | None:
         return leave(case, "NotManaged", message)
     if not case.standing.replicas:
         return leave(case, "ScaledToZero", "it is scaled to zero")
+    return None
+
+
+def _busy(case: Case, snapshot: Snapshot) -> Decision | None:
+    """Why nothing more is begun with a workload now.
+
+    - a pod of it is being handed over: one at a time, whoever began it;
+    - a node of its pods is doomed: its pods are on their way anyhow.
+    """
     moving = next((pod for pod in case.pods if _is_moving(case, pod, snapshot.now)), None)
     if moving is not None:
         message = f"{moving.name} is being handed over: one at a time"

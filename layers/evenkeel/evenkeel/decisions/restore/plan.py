@@ -25,7 +25,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         outcome = consider(case, snapshot, rooms)
         if isinstance(outcome, Decision):
             left.append(outcome)
-        elif outcome.moves and sum(step.moves for step in steps) >= snapshot.terms.moves:
+        elif outcome.counts and sum(step.counts for step in steps) >= snapshot.terms.moves:
             left.append(_beyond_budget(case, snapshot))
         else:
             steps.append(outcome)

@@ -57,6 +57,7 @@ class Rooms:
         self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
         self._free: dict[str, dict[str, float]] = {}
         self._refused: dict[tuple[Capacity, bytes], int] = {}
+        self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
@@ -80,6 +81,19 @@ class Rooms:
         for resource, amount in wish.requests.items():
             free[resource] = free.get(resource, 0.0) - amount
         return True
+
+    def taking(self, rules: NewPodSpec, capacity: Capacity) -> Sequence[Node]:
+        """The nodes of this capacity type that take pods with these rules, full ones too."""
+        wish = Wish(requests={}, rules=rules)
+        key = (capacity, wish.key)
+        if key not in self._taking:
+            found = [node for node in self._nodes[capacity] if _accepts(wish, node, capacity)]
+            self._taking[key] = found
+        return self._taking[key]
+
+    def takes(self, rules: NewPodSpec, capacity: Capacity) -> bool:
+        """Whether a node of this capacity type takes pods with these rules, were there room."""
+        return bool(self.taking(rules, capacity))
 
     def _find(self, wish: Wish, capacity: Capacity) -> str | None:
         """The first node with room. Where there was none none will be: it only gets less here."""

@@ -11,6 +11,7 @@ from evenkeel.model.move import Move
 from evenkeel.model.node import Node
 from evenkeel.model.placement import Capacity, capacity_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import ReplicaSet
 
 
@@ -50,7 +51,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
     ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``:
-    nobody's pods are moved in its namespace.
+    nobody's pods are moved in its namespace. ``trace`` tells that its template was written once.
     """
 
     standing: Standing
@@ -59,6 +60,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     surroundings: Surroundings = Surroundings()
     moves: Mapping[str, Move] = {}
     is_never: bool = False
+    trace: Lease | None = None
 
     @property
     def workload(self) -> Workload:

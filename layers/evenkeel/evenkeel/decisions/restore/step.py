@@ -17,7 +17,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
     an accepted write. ``workload`` is the key of whose step it is. ``moves`` a pod: so many steps
-    are within a run's budget.
+    are within a run's budget; so are those whose write ``rolls`` a workload out.
     """
 
     workload: str
@@ -25,6 +25,12 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     before: Sequence[Write] = ()
     after: Sequence[Write] = ()
     moves: bool = False
+    rolls: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is within a run's budget."""
+        return self.moves or self.rolls
 
     @property
     def writes(self) -> Sequence[Write]:

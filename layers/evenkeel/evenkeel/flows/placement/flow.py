@@ -32,6 +32,7 @@ from evenkeel.model.placement import (
     placed_of,
 )
 from evenkeel.model.request import Operation
+from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
 
@@ -109,6 +110,8 @@ class PlacementFlow:
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
             left = Left("Paused", "Evenkeel is paused")
+        if left is None and is_by_template(around.workload):
+            left = Left("ByTemplate", "its workload's template says where it goes")
         if left is not None:
             return self._leave(subject, left, around.workload.reference)
         return self._decide(request, pod, around, began)

@@ -13,7 +13,7 @@ from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
-from evenkeel.flows.restore.sweeping import sweep
+from evenkeel.flows.restore.sweeping import sweep, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -33,6 +33,7 @@ _COUNTED: Final = {
     Verb.HOLD: "FloorsHeldAgain",
     Verb.COOL_DOWN: "MovesFailed",
     Verb.DELETE: "PodsMadeAnew",
+    Verb.PATCH_TEMPLATE: "TemplatesWritten",
 }
 
 
@@ -92,6 +93,9 @@ class RestoreFlow:
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep(self._cluster, writer, self._clock.now())
                 self._recorder.counted("MovesSwept", swept)
+                if not self._scope.namespace:
+                    traces = sweep_traces(self._cluster, writer, snapshot)
+                    self._recorder.counted("TracesSwept", traces)
         except PausedError:
             return Outcome(reason="Paused", plan=made, done=done)
         except ClusterError as error:

@@ -41,6 +41,9 @@ from evenkeel.ports import Clock, Cluster
 MOVES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.MOVE_OF)
 """The Leases that tell of moves."""
 
+TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_OF)
+"""The Leases that tell whose template was written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -72,9 +75,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     by_workload = _by_workload(pods, replica_sets)
     surroundings = _surroundings([item for items in around for item in items])
     fleet = _fleet(nodes, pods)
-    moves = _read_moves(cluster, clock.now())
+    moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space for space in namespaces}
-    maker = _Maker(fleet, spaces, surroundings, moves, everywhere=scope.everywhere)
+    maker = _Maker(fleet, spaces, surroundings, moves, traces, everywhere=scope.everywhere)
     cases = [
         maker.case(workload, by_owner[workload.key], by_workload[workload.key])
         for workload in (*deployments, *stateful_sets)
@@ -122,6 +125,7 @@ class _Maker:
         spaces: Mapping[str, Namespace],
         surroundings: Mapping[str, Surroundings],
         moves: Mapping[str, Move],
+        traces: Mapping[str, Lease],
         *,
         everywhere: bool,
     ) -> None:
@@ -129,6 +133,7 @@ class _Maker:
         self._spaces = spaces
         self._surroundings = surroundings
         self._moves = moves
+        self._traces = traces
         self._everywhere = everywhere
 
     def case(
@@ -153,6 +158,7 @@ class _Maker:
             surroundings=self._surroundings.get(workload.namespace, Surroundings()),
             moves={uid: move for uid, move in moves.items() if move is not None},
             is_never=workload.namespace in NEVER,
+            trace=self._traces.get(workload.uid),
         )
 
 
@@ -169,6 +175,15 @@ def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
         return {}
     moves = [(lease, believed_move(lease, now)) for lease in leases]
     return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
+
+
+def _read_traces(cluster: Cluster) -> Mapping[str, Lease]:
+    """By workload what tells that its template was written; none for who may not read Leases."""
+    try:
+        (leases,) = list_all(cluster, [List(TRACES)])
+    except ForbiddenError:
+        return {}
+    return {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in leases}
 
 
 def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:

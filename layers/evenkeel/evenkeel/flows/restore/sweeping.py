@@ -3,9 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.decisions.restore.snapshot import Snapshot
 from evenkeel.flows.handover.reading import list_all
-from evenkeel.flows.restore.reading import MOVES
+from evenkeel.flows.restore.reading import MOVES, TRACES
 from evenkeel.flows.restore.writing import Writer
+from evenkeel.model import names
 from evenkeel.model.move import believed_move
 from evenkeel.model.request import Delete, List
 from evenkeel.model.surroundings import Lease
@@ -30,6 +32,18 @@ def sweep(cluster: Cluster, writer: Writer, now: datetime) -> int:
 def _delete(lease: Lease) -> Delete:
     version = lease.metadata.resource_version
     return Delete(Lease, lease.name, lease.namespace, lease.uid, resource_version=version)
+
+
+def sweep_traces(cluster: Cluster, writer: Writer, snapshot: Snapshot) -> int:
+    """Delete what tells of templates of workloads that are gone; ``snapshot`` is of them all.
+
+    Answers how many. Raises as the writer does.
+    """
+    (leases,) = list_all(cluster, [List(TRACES)])
+    there = {case.workload.uid for case in snapshot.cases}
+    gone = [each for each in leases if each.metadata.labels[names.TEMPLATE_OF] not in there]
+    replies = writer.perform([_delete(lease) for lease in gone[:MOST_SWEPT]])
+    return sum(reply.error is None for reply in replies)
 
 
 def _is_old(lease: Lease, now: datetime) -> bool:

@@ -1,0 +1,301 @@
+"""One workload whose pod template places its pods: when the template is written, and when not.
+
+Each write is a rollout. So it is written where floor or size need another form, where spot has
+gone, and where it has come back; and where somebody undoes it, never again.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.restore.room import Rooms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
+from evenkeel.decisions.template.additions import (
+    DO_NOT_SCHEDULE,
+    additions,
+    is_intact,
+    owners_part,
+    template_patch,
+)
+from evenkeel.decisions.template.form import Form, form_of, serves
+from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.placement import Capacity
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Create, Delete, Write
+from evenkeel.model.surroundings import Lease
+from evenkeel.model.template import Rather, Written, is_by_template, new_trace
+from evenkeel.model.times import in_words
+from evenkeel.model.workload import Deployment, StatefulSet
+
+RESTS: Final = timedelta(minutes=10)
+"""So long after the last write a spread is put back at the earliest: spot may flap."""
+
+
+class _Need(NamedTuple):
+    """Why the template has to be written. ``is_urgent``: its pods wait until it is."""
+
+    reason: str
+    message: str
+    is_urgent: bool = False
+    not_before: datetime | None = None
+
+
+def concerns(case: Case) -> bool:
+    """Whether a workload's template places its pods, or has done so."""
+    is_written = names.TEMPLATE in case.workload.metadata.annotations
+    return is_by_template(case.workload) or is_written or case.trace is not None
+
+
+def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | None) -> Outcome:
+    """Decide about one workload. ``busy``: why it is in the middle of something.
+
+    - its owner does not want this any more: what was added is taken off;
+    - it was undone: never again, and that is told;
+    - it may not be written, or would do nothing: see ``_hands_off``;
+    - the spread waits for spot, and no spot node takes pods: it is dropped, also in a rollout,
+      which may wait for just that;
+    - a StatefulSet's pod waits for a node by an older template: it is made anew, for its controller
+      waits for it to get Ready first;
+    - what is in a rollout, or busy, waits;
+    - else it is written where ``_need`` says so.
+    """
+    if not is_by_template(case.workload):
+        return busy or _take_off(case)
+    written = Written.of(case.workload)
+    undone = _undone(case, written)
+    if undone is not None:
+        return undone
+    own = owners_part(case.workload.spec.template.spec, written)
+    key = _key(own, written, rooms)
+    form = form_of(case.standing.wanted, case.standing.replicas)
+    hands_off = _hands_off(case, own, form, key)
+    if hands_off is not None:
+        return hands_off
+    spot_takes = bool(key) and rooms.takes(own, Capacity.SPOT)
+    need = _need(case, written, form, key, spot_takes=spot_takes)
+    if need is not None and need.is_urgent:
+        return _write(case, written, own, form, "", snapshot.now, need)
+    return (
+        _made_anew(case)
+        or _rolling(case, busy)
+        or _settled(case, written, need, snapshot.now)
+        or _write(case, written, own, form, key if spot_takes else "", snapshot.now, need)
+    )
+
+
+def _undone(case: Case, written: Written | None) -> Decision | None:
+    """Leave a template from which somebody, GitOps say, took what was added.
+
+    The annotation tells what was added; where it is gone as well, a Lease tells that there was one.
+    """
+    if written is None:
+        if case.trace is None:
+            return None
+    elif is_intact(case.workload.spec.template.spec, written):
+        return None
+    message = (
+        "somebody takes out of its pod template what restore adds: it is not written again."
+        f" Let them leave affinity, tolerations and topologySpreadConstraints alone, then take the"
+        f" annotation {names.PLACEMENT} off for two minutes"
+    )
+    return leave(case, "TemplateUndone", message, warning=True)
+
+
+def _hands_off(case: Case, own: NewPodSpec, form: Form, key: str) -> Decision | None:
+    """Why a template is not to be written.
+
+    - its Deployment is paused; its StatefulSet updates nothing by itself, or not all ordinals;
+    - its owner's rules exclude one capacity type;
+    - the nodes have no capacity label in common, or its owner spreads over it already.
+    """
+    workload = case.workload
+    if isinstance(workload, Deployment):
+        if workload.spec.paused:
+            return leave(case, "RolloutPaused", "its rollouts are paused: it is left until then")
+    else:
+        strategy = workload.spec.update_strategy
+        if strategy.type == "OnDelete":
+            return leave(case, "OnDelete", "its update strategy is OnDelete: nobody rolls it out")
+        if strategy.rolling_update is not None and strategy.rolling_update.partition:
+            return leave(case, "Partition", "its update has a partition: it would stop half-way")
+    if len(allowed_by(own)) < len(Capacity):
+        return leave(case, "OwnRules", "its own rules exclude a capacity type")
+    if not form.skew:
+        return None
+    if not key:
+        labels = ", ".join(names.CAPACITY_LABELS)
+        message = f"no capacity label is on all nodes that its pods may go to: set one of {labels}"
+        return leave(case, "NoCommonLabel", message, warning=True)
+    spreads = own.topology_spread_constraints or ()
+    if any((s.topology_key, s.when_unsatisfiable) == (key, DO_NOT_SCHEDULE) for s in spreads):
+        return leave(case, "OwnSpread", f"its template spreads its pods over {key} already")
+    return None
+
+
+def _key(own: NewPodSpec, written: Written | None, rooms: Rooms) -> str:
+    """The label to spread over: one that all nodes have which pods may go to; empty without one.
+
+    The one that is written stays while it is good: another would be another rollout.
+    """
+    nodes = [node for each in Capacity for node in rooms.taking(own, each)]
+    common = [key for key in names.CAPACITY_LABELS if all(key in n.metadata.labels for n in nodes)]
+    there = written.spread.topology_key if written is not None and written.spread else ""
+    if there in common or (there and not common):
+        return there
+    return common[0] if common else ""
+
+
+def _need(
+    case: Case, written: Written | None, form: Form, key: str, *, spot_takes: bool
+) -> _Need | None:
+    """Why the template has to be written; None if it is good enough."""
+    standing = case.standing
+    told = _told(form, standing.wanted, standing.replicas)
+    if written is None:
+        return _Need("TemplateWritten", told)
+    there = Form(written.rather, written.skew)
+    spread = written.spread
+    if spread is not None and not spot_takes:
+        message = "no spot node takes its pods: they would wait for one, so the spread is dropped"
+        return _Need("SpreadDropped", message, is_urgent=True)
+    if written.policy != str(standing.floor.floor) and there != form:
+        return _Need("TemplateFollowsFloor", told)
+    if not serves(there, standing.wanted, standing.replicas):
+        if spread is None and there.rather is form.rather and not spot_takes:
+            return None
+        return _Need("TemplateFollowsSize", told)
+    return _need_of_spread(written, key, told) if there.skew and spot_takes else None
+
+
+def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
+    if written.spread is None:
+        message = f"spot nodes take pods again: {told}"
+        return _Need("SpreadPutBack", message, not_before=written.at + RESTS)
+    if written.spread.topology_key != key:
+        return _Need("TemplateFollowsLabel", f"all nodes have {key}: {told}")
+    return None
+
+
+def _told(form: Form, floor: int, size: int) -> str:
+    start = f"its floor is {floor} of {size}"
+    if form.rather is Rather.ONLY_ON_DEMAND:
+        return f"{start}: all go to on-demand"
+    if not form.skew:
+        return f"{start}: all rather go to spot"
+    if form.rather is Rather.ON_DEMAND:
+        return f"{start}: rather on-demand, and as even as can be"
+    return f"{start}: rather spot, with {form.skew} more there than on on-demand at most"
+
+
+def _made_anew(case: Case) -> Step | None:
+    stateful_set = case.workload
+    if not isinstance(stateful_set, StatefulSet):
+        return None
+    revision = stateful_set.status.update_revision
+    stale = [
+        pod
+        for pod in case.owned
+        if not pod.spec.node_name and pod.metadata.labels.get(names.REVISION_HASH) != revision
+    ]
+    if not stale or not _is_observed(stateful_set):
+        return None
+    pod: Pod = stale[0]
+    message = "it waits for a node by an older template: it is made anew by the one that is there"
+    write = writes.delete(pod)
+    decision = about(case, Verb.DELETE, "MadeByOldTemplate", message, pod=pod, write=write)
+    return Step(workload=stateful_set.key, decision=decision)
+
+
+def _rolling(case: Case, busy: Decision | None) -> Decision | None:
+    """Wait for a workload that is in a rollout, or busy otherwise."""
+    workload = case.workload
+    is_rolling = busy is not None and busy.reason == "InRollout"
+    if isinstance(workload, StatefulSet):
+        status = workload.status
+        is_rolling = not _is_observed(workload) or status.current_revision != status.update_revision
+    if is_rolling:
+        message = "its template places its pods, and its rollout is under way"
+        return leave(case, "RollingOut", message, verb=Verb.WAIT)
+    return busy
+
+
+def _is_observed(stateful_set: StatefulSet) -> bool:
+    return stateful_set.status.observed_generation >= stateful_set.metadata.generation
+
+
+def _settled(
+    case: Case, written: Written | None, need: _Need | None, now: datetime
+) -> Decision | None:
+    """Why nothing is written; None if it is."""
+    standing = case.standing
+    if need is not None:
+        if need.not_before is None or now >= need.not_before:
+            return None
+        message = f"spot is back; its spread is put back no sooner than {in_words(need.not_before)}"
+        return leave(case, "TemplateRests", message, verb=Verb.WAIT, until=need.not_before)
+    if standing.waiting:
+        why = f" ({standing.why_waiting})" if standing.why_waiting else ""
+        message = f"{standing.waiting} of its pods wait for a node{why}"
+        return leave(case, "PodsWait", message, verb=Verb.WAIT)
+    if standing.missing:
+        message = (
+            f"{standing.missing} of its floor are not on on-demand, although its template asks for"
+            " it: restart its rollout"
+        )
+        return leave(case, "TemplateFellShort", message, warning=True)
+    if written is not None and written.skew and written.spread is None:
+        message = "no spot node takes its pods: its spread is put back when one does"
+        return leave(case, "NoSpot", message, verb=Verb.WAIT)
+    return leave(case, AS_WANTED, "its template keeps its floor")
+
+
+def _write(
+    case: Case,
+    written: Written | None,
+    own: NewPodSpec,
+    form: Form,
+    key: str,
+    now: datetime,
+    need: _Need | None,
+) -> Step:
+    """Write the template. An urgent write keeps the form that is there, and drops its spread."""
+    assert need is not None  # noqa: S101 - a template that is good enough is left
+    workload = case.workload
+    if need.is_urgent and written is not None:
+        form, policy = Form(written.rather, written.skew), written.policy
+    else:
+        policy = str(case.standing.floor.floor)
+    after = additions(workload, own, form, policy, key, now)
+    trace: Sequence[Write] = [] if case.trace is not None else [Create(_trace(case))]
+    decision = about(
+        case,
+        Verb.PATCH_TEMPLATE,
+        need.reason,
+        need.message,
+        write=template_patch(workload, written, after),
+    )
+    return Step(workload=workload.key, decision=decision, after=trace, rolls=not need.is_urgent)
+
+
+def _trace(case: Case) -> Lease:
+    return new_trace(case.workload.reference)
+
+
+def _take_off(case: Case) -> Step:
+    """Take off what was added, as far as it is there, and the Lease that tells of it."""
+    message = "its owner does not want its template to place its pods any more"
+    forget: list[Write] = []
+    if case.trace is not None:
+        lease = case.trace
+        forget.append(Delete(Lease, lease.name, lease.namespace, uid=lease.uid))
+    if names.TEMPLATE not in case.workload.metadata.annotations:
+        decision = about(case, Verb.PATCH_TEMPLATE, "TemplateForgotten", message, write=forget[0])
+        return Step(workload=case.workload.key, decision=decision)
+    patch = template_patch(case.workload, Written.of(case.workload), None)
+    decision = about(case, Verb.PATCH_TEMPLATE, "TemplateTakenOff", message, write=patch)
+    return Step(workload=case.workload.key, decision=decision, after=forget, rolls=True)

@@ -1,0 +1,357 @@
+"""When a workload's template is written, and when it is left."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.floor.standing import Workload
+from evenkeel.decisions.restore.plan import plan
+from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.step import Step
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.node import Taint
+from evenkeel.model.request import Create, Delete
+from evenkeel.model.surroundings import Lease
+from evenkeel.model.template import Rather, Written, new_trace
+from evenkeel.model.workload import OrdinalUpdate, StatefulSetStrategy
+from tests import builders
+from tests.builders import LONG_AGO, NOW
+from tests.unit.decisions.restore.cases import (
+    case,
+    deployment,
+    fleet,
+    node,
+    outcome,
+    pods_of,
+    reason,
+    replica_set,
+    snapshot,
+    stateful_set,
+    step,
+    with_rules,
+)
+from tests.unit.decisions.template.patching import patched
+
+BY_TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
+NO_SPOT = fleet(node("o1"), node("o2"))
+OLD, NEW = "db-1", "db-2"
+
+
+def web(replicas: int = 4, floor: str = "1", **options: Any) -> Workload:
+    return deployment(replicas, floor, notes=BY_TEMPLATE | options.pop("notes", {}), **options)
+
+
+def db(replicas: int = 3, floor: str = "", **options: Any) -> Workload:
+    return stateful_set(replicas, floor, notes=BY_TEMPLATE, **options)
+
+
+def trace(of: Workload) -> Lease:
+    return new_trace(of.reference)
+
+
+def written(of: Workload, nodes: Fleet | None = None) -> Workload:
+    """The workload after restore wrote its template, a good while ago."""
+    made = step(case(of, "o1", nodes=nodes), nodes=nodes).decision.write
+    there = patched(of, made)
+    note = Written.of(there)
+    assert note is not None
+    return noted(there, msgspec.structs.replace(note, at=LONG_AGO))
+
+
+def noted(of: Workload, note: Written) -> Workload:
+    annotations = of.metadata.annotations | {names.TEMPLATE: note.encode()}
+    return with_meta(of, annotations=annotations)
+
+
+def with_meta(of: Workload, **changes: Any) -> Workload:
+    return msgspec.structs.replace(of, metadata=msgspec.structs.replace(of.metadata, **changes))
+
+
+def with_spec(of: Workload, **changes: Any) -> Workload:
+    spec: Any = msgspec.structs.replace(of.spec, **changes)
+    return msgspec.structs.replace(of, spec=spec)
+
+
+def with_floor(of: Workload, floor: str) -> Workload:
+    return with_meta(of, annotations=of.metadata.annotations | {names.ON_DEMAND: floor})
+
+
+def held(of: Workload, *places: str, **options: Any) -> Case:
+    """The workload as it stands when all has been written."""
+    return case(of, *places, trace=trace(of), **options)
+
+
+def note_of(made: Step, of: Workload) -> Written:
+    found = Written.of(patched(of, made.decision.write))
+    assert found is not None
+    return found
+
+
+def test_a_template_is_written_once_and_then_left() -> None:
+    before = web()
+    made = step(case(before, "s1", "s1", "s2", "s2"))
+    assert (made.decision.verb, made.decision.reason) == (Verb.PATCH_TEMPLATE, "TemplateWritten")
+    assert made.rolls
+    assert not made.moves
+    (lease,) = made.after
+    assert isinstance(lease, Create)
+    note = note_of(made, before)
+    assert (note.rather, note.skew, note.policy, note.at) == (Rather.SPOT, 2, "1", NOW)
+    after = patched(before, made.decision.write)
+    assert reason(held(after, "o1", "s1", "s1", "s2")) == "AsWanted"
+
+
+@pytest.mark.parametrize(
+    ("floor", "rather", "skew"),
+    [
+        ("none", Rather.SPOT, 0),
+        ("2", Rather.SPOT, 1),
+        ("3", Rather.ON_DEMAND, 1),
+        ("4", Rather.ONLY_ON_DEMAND, 0),
+        ("all", Rather.ONLY_ON_DEMAND, 0),
+    ],
+)
+def test_each_floor_has_its_template(floor: str, rather: Rather, skew: int) -> None:
+    before = web(5, floor)
+    made = step(case(before, "s1"))
+    note = note_of(made, before)
+    assert (note.rather, note.skew, note.spread is not None) == (rather, skew, bool(skew))
+    assert str(before.metadata.annotations[names.ON_DEMAND]) in (note.policy, "4")
+    assert "of 5: " in made.decision.message
+
+
+def test_no_pod_is_moved_while_the_template_is_good() -> None:
+    of = written(web(4, "1"))
+    assert reason(held(of, "o1", "o1", "o2", "o2")) == "AsWanted"
+    short = outcome(held(of, "s1", "s1", "s2", "s2"))
+    assert not isinstance(short, Step)
+    assert (short.reason, short.warning) == ("TemplateFellShort", True)
+    waiting = outcome(held(of, "o1", "s1", "s2", ""))
+    assert not isinstance(waiting, Step)
+    assert waiting.reason == "PodsWait"
+
+
+def test_a_size_that_the_template_does_not_serve_is_followed() -> None:
+    of = written(web(10, "30%"))
+    smaller = with_spec(of, replicas=9)
+    assert reason(held(smaller, *["o1"] * 3)) == "AsWanted"
+    small = with_spec(of, replicas=4)
+    made = step(held(small, "o1"))
+    assert made.decision.reason == "TemplateFollowsSize"
+    assert note_of(made, small).skew == 1
+    assert made.after == []
+
+
+def test_a_floor_that_is_changed_is_followed_where_it_needs_another_template() -> None:
+    of = written(web(4, "1"))
+    assert step(held(with_floor(of, "none"), "o1")).decision.reason == "TemplateFollowsFloor"
+    assert reason(held(with_floor(of, "25%"), "o1")) == "AsWanted"
+
+
+def test_the_spread_is_dropped_at_once_while_no_spot_node_takes_pods() -> None:
+    of = written(web())
+    for nodes in (
+        NO_SPOT,
+        fleet(node("o1"), node("s1", unschedulable=True)),
+        fleet(node("o1"), node("s1", ready=False)),
+        fleet(node("o1"), node("s1"), doomed=["s1"]),
+    ):
+        busy = held(of, "o1", "o1", "", nodes=nodes, replica_sets=[])
+        made = step(busy, nodes=nodes)
+        assert made.decision.reason == "SpreadDropped"
+        assert not made.rolls
+        note = note_of(made, of)
+        assert (note.skew, note.spread, note.policy) == (2, None, "1")
+
+
+def test_a_template_without_its_spread_waits_for_spot_and_is_left_in_peace() -> None:
+    of = written(web(), NO_SPOT)
+    assert reason(held(of, "o1", nodes=NO_SPOT), nodes=NO_SPOT) == "NoSpot"
+    small = with_spec(of, replicas=2)
+    assert reason(held(small, "o1", nodes=NO_SPOT), nodes=NO_SPOT) == "NoSpot"
+    most = with_spec(of, replicas=1)
+    made = step(held(most, "o1", nodes=NO_SPOT), nodes=NO_SPOT)
+    assert made.decision.reason == "TemplateFollowsSize"
+
+
+def test_a_spread_is_put_back_some_time_after_spot_is_back() -> None:
+    of = written(web(), NO_SPOT)
+    note = Written.of(of)
+    assert note is not None
+    soon = noted(of, msgspec.structs.replace(note, at=NOW - timedelta(minutes=9)))
+    early = outcome(held(soon, "o1"))
+    assert not isinstance(early, Step)
+    assert (early.reason, early.until) == ("TemplateRests", NOW + timedelta(minutes=1))
+    made = step(held(of, "o1"))
+    assert made.decision.reason == "SpreadPutBack"
+    assert note_of(made, of).spread is not None
+
+
+def test_the_spread_is_over_a_label_that_all_nodes_have_which_pods_may_go_to() -> None:
+    first, last = names.CAPACITY_LABELS[0], names.CAPACITY_LABELS[2]
+    both = {first: "spot"}
+    tainted = Taint(key="own", effect="NoSchedule")
+
+    def key(nodes: Fleet) -> str:
+        spread = note_of(step(case(web(), "s1", nodes=nodes), nodes=nodes), web()).spread
+        assert spread is not None
+        return spread.topology_key
+
+    assert key(fleet()) == last
+    everywhere = fleet(node("o1", labels={first: "on-demand"}), node("s1", labels=both))
+    assert key(everywhere) == first
+    assert key(fleet(node("o1"), node("s1", labels=both))) == last
+    none = msgspec.structs.replace(
+        node("o2", taints=[tainted]), metadata=builders.metadata("o2", labels={})
+    )
+    assert key(fleet(node("o1"), node("s1"), none)) == last
+
+
+def test_without_a_label_in_common_nothing_is_written_and_a_warning_says_so() -> None:
+    bare = msgspec.structs.replace(node("o1"), metadata=builders.metadata("o1", labels={}))
+    nodes = fleet(bare, node("s1"))
+    left = outcome(case(web(), "s1", nodes=nodes), nodes=nodes)
+    assert not isinstance(left, Step)
+    assert (left.reason, left.warning) == ("NoCommonLabel", True)
+    assert step(case(web(4, "all"), "s1", nodes=nodes), nodes=nodes).rolls
+    assert reason(held(written(web()), "o1", nodes=nodes), nodes=nodes) == "AsWanted"
+
+
+def test_another_label_is_taken_where_the_one_that_is_written_is_not_on_all_nodes() -> None:
+    first = names.CAPACITY_LABELS[0]
+    of = written(web())
+    new = msgspec.structs.replace(
+        node("o1"), metadata=builders.metadata("o1", labels={first: "on-demand"})
+    )
+    nodes = fleet(new, node("s1", labels={first: "spot"}))
+    made = step(held(of, "o1", nodes=nodes), nodes=nodes)
+    assert made.decision.reason == "TemplateFollowsLabel"
+
+
+def test_who_undoes_it_is_warned_and_it_is_never_written_again() -> None:
+    of = written(web())
+    partly = with_spec(of, template=web().spec.template)
+    wholly = web()
+    for undone in (partly, wholly):
+        left = outcome(held(undone, "s1"))
+        assert not isinstance(left, Step)
+        assert (left.reason, left.warning) == ("TemplateUndone", True)
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        (with_spec(web(), paused=True), "RolloutPaused"),
+        (with_spec(db(), update_strategy=StatefulSetStrategy(type="OnDelete")), "OnDelete"),
+        (
+            with_spec(
+                db(),
+                update_strategy=StatefulSetStrategy(rolling_update=OrdinalUpdate(partition=1)),
+            ),
+            "Partition",
+        ),
+        (
+            with_rules(
+                deployment(4, "1", notes=BY_TEMPLATE),
+                nodeSelector={names.CAPACITY_LABELS[0]: "spot"},
+            ),
+            "OwnRules",
+        ),
+        (
+            with_rules(
+                deployment(4, "1", notes=BY_TEMPLATE),
+                topologySpreadConstraints=[
+                    {
+                        "maxSkew": 1,
+                        "topologyKey": names.CAPACITY_LABELS[2],
+                        "whenUnsatisfiable": "DoNotSchedule",
+                    }
+                ],
+            ),
+            "OwnSpread",
+        ),
+    ],
+)
+def test_what_may_not_be_written_is_left(of: Workload, why: str) -> None:
+    assert reason(case(of, "s1")) == why
+
+
+def test_a_partition_of_zero_is_none() -> None:
+    strategy = StatefulSetStrategy(rolling_update=OrdinalUpdate())
+    assert step(case(with_spec(db(), update_strategy=strategy), "s1")).rolls
+
+
+def revisions(of: Workload, current: str, update: str, **status: Any) -> Workload:
+    made: Any = msgspec.structs.replace(
+        of.status, current_revision=current, update_revision=update, **status
+    )
+    return msgspec.structs.replace(of, status=made)
+
+
+def ordinals(of: Workload, *places: str, revision: str) -> Sequence[Any]:
+    return pods_of(of, *places, labels={names.REVISION_HASH: revision})
+
+
+def test_what_is_in_a_rollout_waits() -> None:
+    of = web()
+    two = [replica_set(deployment(4)), replica_set(deployment(4), name="web-2")]
+    assert reason(case(of, "s1", replica_sets=two)) == "RollingOut"
+    assert reason(case(revisions(db(), OLD, NEW), "s1")) == "RollingOut"
+    unseen = with_meta(revisions(db(), OLD, OLD), generation=3)
+    assert reason(case(unseen, "s1")) == "RollingOut"
+    released = builders.pod("gone", of=replica_set(deployment(4)), released=builders.release())
+    assert reason(case(of, pods=[released])) == "Moving"
+
+
+def test_an_ordinal_that_waits_by_an_older_template_is_made_anew() -> None:
+    of = revisions(db(), OLD, NEW)
+    pods = [*ordinals(of, "o1", revision=OLD), *ordinals(of, "", revision=OLD)]
+    made = step(case(of, pods=pods))
+    assert (made.decision.verb, made.decision.reason) == (Verb.DELETE, "MadeByOldTemplate")
+    assert not made.rolls
+    fresh = ordinals(of, "o1", "", revision=NEW)
+    assert reason(case(of, pods=fresh)) == "RollingOut"
+    unseen = with_meta(of, generation=3)
+    assert reason(case(unseen, pods=pods)) == "RollingOut"
+
+
+def test_what_was_added_is_taken_off_when_the_annotation_goes() -> None:
+    notes: Mapping[str, str] = {names.ON_DEMAND: "1"}
+    of = written(web())
+    note = of.metadata.annotations[names.TEMPLATE]
+    off = with_meta(of, annotations={**notes, names.TEMPLATE: note})
+    made = step(held(off, "o1"))
+    assert made.decision.reason == "TemplateTakenOff"
+    (forget,) = made.after
+    assert isinstance(forget, Delete)
+    bare = patched(off, made.decision.write)
+    assert names.TEMPLATE not in bare.metadata.annotations
+    assert bare.spec.template.spec.tolerations is None
+
+    made = step(case(off, "o1"))
+    assert made.after == []
+    made = step(held(with_meta(of, annotations=dict(notes)), "o1"))
+    assert made.decision.reason == "TemplateForgotten"
+    assert isinstance(made.decision.write, Delete)
+    assert reason(held(off, "o1", replica_sets=[])) == "InRollout"
+
+
+def test_a_note_that_is_spoilt_counts_as_undone_and_can_be_taken_off() -> None:
+    of = with_meta(web(), annotations={**web().metadata.annotations, names.TEMPLATE: "{"})
+    assert reason(held(of, "s1")) == "TemplateUndone"
+    off = with_meta(of, annotations={names.TEMPLATE: "{"})
+    assert (
+        names.TEMPLATE
+        not in patched(off, step(case(off, "s1")).decision.write).metadata.annotations
+    )
+
+
+def test_rollouts_are_within_a_runs_budget() -> None:
+    cases = [case(web(name=name), "s1") for name in ("a", "b", "c")]
+    made = plan(snapshot(*cases, moves=2))
+    assert len(made.steps) == 2
+    assert [each.reason for each in made.left] == ["BudgetOfRun"]
