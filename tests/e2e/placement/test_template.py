@@ -1,0 +1,191 @@
+"""Floors that pod templates keep, without a webhook, on the real API server and scheduler."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cli.poll.in_process import InProcessQueue
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.flows.restore.flow import RestoreFlow
+from evenkeel.flows.restore.reading import Scope
+from evenkeel.model import names
+from tests.e2e.harness import ShiftedClock
+from tests.e2e.manifests import deployment, stateful_set
+from tests.e2e.placement.test_restore import all_ready, planned, restore
+from tests.e2e.placement.webhook import Ground, on_demand
+
+pytestmark = pytest.mark.controlplane
+
+BY_TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}
+
+
+def apply(ground: Ground, manifest: dict[str, Any], **notes: str) -> None:
+    """Apply a workload whose template places its pods."""
+    manifest["metadata"]["annotations"] |= BY_TEMPLATE | notes
+    ground.apply(manifest)
+
+
+class Runs:
+    """Runs of the restore function's flow about the ground's namespace, at times of its own."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.clock = ShiftedClock()
+        self._cluster = ground.control_plane.cluster
+        self._scope = Scope(ground.namespace)
+
+    def __call__(self) -> dict[str, str]:
+        """The reasons of what was done, and of what was left, by workload."""
+        log = InMemoryRecorder()
+        events = ClusterEvents(self._cluster, self.clock, log, observes=False)
+        queue = InProcessQueue(self.clock, "wake-ups")
+        recorder = Tee(log, events)
+        flow = RestoreFlow(
+            Terms(), self._scope, self._cluster, queue, self.clock, recorder, acts=True
+        )
+        outcome = flow.run()
+        events.flush()
+        assert log.total("WritesFailed") == log.total("RestoresOvertaken") == 0, log.notes
+        decisions = [*outcome.plan.left, *(step.decision for step in outcome.done)]
+        return {(each.workload or each.subject).name: each.reason for each in decisions}
+
+    def until(self, ground: Ground, done: Callable[[dict[str, str]], bool]) -> None:
+        """Run until what it says is as wanted."""
+
+        def look() -> bool:
+            said = self()
+            return done(said)
+
+        ground.wait_for("restore to be done", look)
+
+
+def of(ground: Ground, app: str) -> list[dict[str, Any]]:
+    """The pods of a workload."""
+    return [pod for pod in ground.pods() if pod["metadata"]["labels"]["app"] == app]
+
+
+def generation(ground: Ground, kind: str, name: str) -> int:
+    found = ground.control_plane.get("apps/v1", kind, name, ground.namespace)
+    return int(found["metadata"]["generation"])
+
+
+def test_templates_bring_workloads_to_their_floors(ground: Ground) -> None:
+    ground.add_nodes(spot=2, on_demand=2)
+    apply(ground, deployment("web", 6, start="200ms"), **{names.ON_DEMAND: "2"})
+    apply(ground, deployment("rest", 3, start="200ms"))
+    apply(ground, deployment("most", 5, start="200ms"), **{names.ON_DEMAND: "80%"})
+    apply(ground, stateful_set("db", 3, start="200ms"))
+    all_ready(ground, 17)
+    assert planned(ground)["web"]["action"] == "patch-template"
+
+    done = restore(ground, "--apply")
+
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    all_ready(ground, 17)
+    split = {app: len(on_demand(of(ground, app))) for app in ("web", "rest", "most", "db")}
+    assert split == {"web": 2, "rest": 0, "most": 5, "db": 2}
+    before = {app: generation(ground, "Deployment", app) for app in ("web", "rest", "most")}
+    assert restore(ground, "--apply").returncode == 0
+    assert {app: generation(ground, "Deployment", app) for app in before} == before
+    assert {row["reason"] for row in planned(ground).values()} == {"AsWanted"}
+
+
+def test_nothing_waits_for_spot_that_is_gone_and_the_spread_comes_back_with_it(
+    ground: Ground,
+) -> None:
+    ground.add_nodes(spot=2, on_demand=2)
+    apply(ground, deployment("web", 6, start="200ms"), **{names.ON_DEMAND: "2"})
+    apply(ground, stateful_set("db", 5, start="200ms"))
+    runs = Runs(ground)
+    all_ready(ground, 11)
+    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
+    assert len(on_demand(all_ready(ground, 11))) == 2 + 3
+
+    for number in range(2):
+        ground.control_plane.delete_node(f"{ground.namespace}-spot-{number}")
+    runs.until(ground, lambda said: set(said.values()) == {"NoSpot"})
+    assert len(on_demand(all_ready(ground, 11, nowhere="-spot-"))) == 11
+
+    ground.add_nodes(spot=2, on_demand=0)
+    assert set(runs().values()) == {"TemplateRests"}
+    runs.clock.skip(timedelta(minutes=10))
+    assert set(runs().values()) == {"SpreadPutBack"}
+    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
+    assert len(on_demand(all_ready(ground, 11))) == 2 + 3
+
+
+def test_who_undoes_a_template_is_left_alone_with_a_warning(ground: Ground) -> None:
+    ground.add_nodes(spot=1, on_demand=1)
+    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
+    apply(ground, stateful_set("db", 3, start="200ms"))
+    declared = {
+        kind: ground.control_plane.get("apps/v1", kind, name, ground.namespace)
+        for kind, name in (("Deployment", "web"), ("StatefulSet", "db"))
+    }
+    runs = Runs(ground)
+    all_ready(ground, 7)
+    runs.until(ground, lambda said: set(said.values()) == {"AsWanted"})
+
+    template = declared["Deployment"]["spec"]["template"]
+    undo: dict[str, Any] = {"spec": {"template": {"spec": {"affinity": None}}}}
+    assert "affinity" not in template["spec"]
+    ground.control_plane.merge("apps/v1", "Deployment", "web", undo, ground.namespace)
+    whole = declared["StatefulSet"]
+    for key in ("resourceVersion", "uid", "managedFields", "creationTimestamp", "generation"):
+        whole["metadata"].pop(key, None)
+    path = f"apis/apps/v1/namespaces/{ground.namespace}/statefulsets/db"
+    ground.control_plane.request("PUT", path, whole)
+    before = {"web": generation(ground, "Deployment", "web")}
+    before["db"] = generation(ground, "StatefulSet", "db")
+
+    assert runs() == {"web": "TemplateUndone", "db": "TemplateUndone"}
+    assert runs() == {"web": "TemplateUndone", "db": "TemplateUndone"}
+
+    assert generation(ground, "Deployment", "web") == before["web"]
+    assert generation(ground, "StatefulSet", "db") == before["db"]
+    warned = [
+        event["involvedObject"]["name"]
+        for event in ground.control_plane.items("v1", "Event", ground.namespace)
+        if (event["type"], event["reason"]) == ("Warning", "TemplateUndone")
+    ]
+    assert set(warned) == {"web", "db"}
+
+
+def test_the_template_is_its_owners_again_when_the_annotation_goes(ground: Ground) -> None:
+    ground.add_nodes(spot=1, on_demand=1)
+    own = {"key": "own", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
+    web = deployment("web", 4, start="200ms", tolerations=[own])
+    apply(ground, web, **{names.ON_DEMAND: "2"})
+    read = ground.control_plane.get
+    before = read("apps/v1", "Deployment", "web", ground.namespace)["spec"]["template"]
+    runs = Runs(ground)
+    all_ready(ground, 4)
+    runs.until(ground, lambda said: said["web"] == "AsWanted")
+    written = read("apps/v1", "Deployment", "web", ground.namespace)
+    assert written["spec"]["template"]["spec"]["tolerations"][0] == own
+    assert json.loads(written["metadata"]["annotations"][names.TEMPLATE])["rather"] == "spot"
+
+    gone = {"metadata": {"annotations": {names.PLACEMENT: None}}}
+    ground.control_plane.merge("apps/v1", "Deployment", "web", gone, ground.namespace)
+    assert runs() == {"web": "TemplateTakenOff"}
+
+    after = read("apps/v1", "Deployment", "web", ground.namespace)
+    assert after["spec"]["template"] == before | {"spec": before["spec"] | {"affinity": {}}}
+    assert names.TEMPLATE not in after["metadata"]["annotations"]
+
+
+def test_the_webhook_leaves_pods_that_their_template_places(ground: Ground) -> None:
+    ground.add_nodes(spot=1, on_demand=1)
+    ground.serve()
+    apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
+    done = restore(ground, "--apply")
+    assert done.returncode == 0, done.stdout
+    pods = all_ready(ground, 4)
+    assert len(on_demand(pods)) == 2
+    assert not any(names.PLACED in pod["metadata"].get("annotations", {}) for pod in pods)
+    assert "ByTemplate" in ground.log()
