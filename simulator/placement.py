@@ -74,9 +74,8 @@ def refusal(pod: Obj, room: Room, rooms: Iterable[Room], closed: Iterable[Closed
 def _node_refuses(pod: Obj, node: Obj) -> str:
     if node["spec"].get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
         return "node(s) were unschedulable"
-    for taint in node["spec"].get("taints") or ():
-        if taint["effect"] in ("NoSchedule", "NoExecute") and not tolerates(pod, taint):
-            return "node(s) had untolerated taint(s)"
+    if not bears_taints(pod, node):
+        return "node(s) had untolerated taint(s)"
     return "" if matches_node(pod, node) else "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -107,6 +106,15 @@ def tolerates(pod: Obj, taint: Obj) -> bool:
             or toleration.get("value", "") == taint.get("value", "")
         )
         for toleration in pod["spec"].get("tolerations") or ()
+    )
+
+
+def bears_taints(pod: Obj, node: Obj) -> bool:
+    """Whether no taint keeps a pod off a node."""
+    return all(
+        tolerates(pod, taint)
+        for taint in node["spec"].get("taints") or ()
+        if taint["effect"] in ("NoSchedule", "NoExecute")
     )
 
 
@@ -198,7 +206,10 @@ def closed_to(pod: Obj, others: Iterable[tuple[Obj, Obj]]) -> Iterator[Closed]:
 
 
 def scores(pod: Obj, rooms: list[Room]) -> list[float]:
-    """How well each node suits: preferred affinity, even spreading, free room."""
+    """How well each node suits: preferred affinity, even spreading, free room.
+
+    A pod that says itself how it is spread is not spread by default.
+    """
     preferred = at(
         pod,
         "spec",
@@ -211,7 +222,7 @@ def scores(pod: Obj, rooms: list[Room]) -> list[float]:
         sum(t["weight"] for t in preferred if matches_term(t["preference"], room.node))
         for room in rooms
     ]
-    owner = controller_of(pod)
+    owner = None if pod["spec"].get("topologySpreadConstraints") else controller_of(pod)
     near = [_siblings(room, owner["uid"]) if owner else 0 for room in rooms]
     most_liked, most_near = max(liked, default=0) or 1, max(near, default=0) or 1
     return [

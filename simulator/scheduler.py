@@ -22,6 +22,7 @@ from simulator.api.objects import (
     uid_of,
 )
 from simulator.placement import Room, anti_affinity, closed_to, refusal, scores
+from simulator.spread import is_spread, spreads_of
 from simulator.world import World
 
 FIRST_BACK_OFF = timedelta(seconds=1)
@@ -41,6 +42,7 @@ class Scheduler:
         self._active: dict[Key, int] = {}
         self._failed: dict[Key, datetime] = {}
         self._resting: set[Key] = set()
+        self._uneven: set[Key] = set()
         self._attempts: dict[str, int] = {}
         self._arrivals = 0
         self._due = False
@@ -82,12 +84,15 @@ class Scheduler:
             self._rooms[node].add(new)
         if anti_affinity(new):
             self._shy[key] = new
-        if old is not None and node_of(old) and labels_of(old) != labels_of(new):
+        if (old is not None and node_of(old) and labels_of(old) != labels_of(new)) or (
+            self._uneven and (old is None or not node_of(old) or is_leaving(new))
+        ):
             self._look_again()
 
     def _forget(self, key: Key, old: Obj) -> None:
         self._active.pop(key, None)
         self._failed.pop(key, None)
+        self._uneven.discard(key)
         self._attempts.pop(uid_of(old), None)
         self._shy.pop(key, None)
         if node_of(old) in self._rooms:
@@ -103,6 +108,7 @@ class Scheduler:
 
     def _activate(self, key: Key) -> None:
         self._failed.pop(key, None)
+        self._uneven.discard(key)
         self._arrivals += 1
         self._active.setdefault(key, self._arrivals)
         if not self._due:
@@ -155,10 +161,13 @@ class Scheduler:
             if node_of(other) in self._rooms
         ]
         closed = set(closed_to(pod, shy))
+        spreads = spreads_of(pod, rooms)
         why: Counter[str] = Counter()
         fitting: list[Room] = []
         for room in rooms:
-            reason = refusal(pod, room, rooms, closed)
+            reason = refusal(pod, room, rooms, closed) or next(
+                filter(None, (spread.refusal(room.node) for spread in spreads)), ""
+            )
             if reason:
                 why[reason] += 1
             else:
@@ -178,6 +187,8 @@ class Scheduler:
         self._attempts[uid_of(pod)] = attempts + 1
         back_off = min(FIRST_BACK_OFF * 2 ** min(attempts, 10), LONGEST_BACK_OFF)
         self._failed[key] = self._world.now() + back_off
+        if is_spread(pod):
+            self._uneven.add(key)
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
         message = f"0/{len(self._rooms)} nodes are available: {reasons}."
         condition = {

@@ -1,5 +1,6 @@
 """Where the scheduler puts pods, and where not."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -169,6 +170,90 @@ def test_anti_affinity_can_be_about_zones(ground: Ground) -> None:
     ground.eventually(lambda: [p for p in ground.pods() if p.ready])
     waiting = ground.eventually(lambda: [p for p in ground.pods() if not p.spec.node_name])[0]
     assert "anti-affinity" in unschedulable(ground, waiting.name)
+
+
+CAPACITY = "example.org/capacity"
+
+
+def spread(skew: int = 1, **more: Any) -> dict[str, Any]:
+    """Spread a workload's pods over the capacity label, and prefer spot."""
+    constraint = {
+        "maxSkew": skew,
+        "topologyKey": CAPACITY,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+        "minDomains": 2,
+        "nodeTaintsPolicy": "Honor",
+        **more,
+    }
+    expression = {"key": CAPACITY, "operator": "In", "values": ["spot"]}
+    preference = {"weight": 100, "preference": {"matchExpressions": [expression]}}
+    return {"topologySpreadConstraints": [constraint], **node_affinity(**{PREFERRED: [preference]})}
+
+
+def test_pods_are_spread_over_a_label_no_further_apart_than_the_skew(ground: Ground) -> None:
+    spot = ground.add_node("spot", labels={CAPACITY: "spot"})
+    other = ground.add_node("other", labels={CAPACITY: "on-demand"})
+    ground.add_node("neither")
+    ground.apply(deployment("web", template("web", **spread(2)), replicas=6))
+    nodes = [pod.spec.node_name for pod in ground.ready_pods(6)]
+    assert (nodes.count(spot), nodes.count(other)) == (4, 2)
+
+
+def test_with_fewer_domains_than_asked_for_only_the_skew_is_placed(ground: Ground) -> None:
+    spot = ground.add_node("spot", labels={CAPACITY: "spot"})
+    other = ground.add_node("other", labels={CAPACITY: "on-demand"})
+    ground.patch(Node, spot, CORDON)
+    ground.apply(deployment("web", template("web", **spread()), replicas=3))
+    ground.eventually(lambda: [p for p in ground.pods() if p.ready])
+    waiting = ground.eventually(lambda: [p for p in ground.pods() if not p.spec.node_name][1:])
+    assert "topology spread" in unschedulable(ground, waiting[0].name)
+    assert {p.spec.node_name for p in ground.pods()} == {other, ""}
+    ground.patch(Node, spot, {"spec": {"unschedulable": None}})
+    nodes = [pod.spec.node_name for pod in ground.ready_pods(3)]
+    assert {nodes.count(spot), nodes.count(other)} == {1, 2}
+
+
+@pytest.mark.parametrize(("policy", "placed"), [("Honor", 4), ("Ignore", 2)])
+def test_a_domain_that_a_taint_closes_counts_unless_taints_are_honoured(
+    ground: Ground, policy: str, placed: int
+) -> None:
+    for name in ("spot", "on-demand", "reserved"):
+        ground.add_node(name, labels={CAPACITY: name})
+    ground.patch(Node, ground.node("reserved"), {"spec": {"taints": [TAINT]}})
+    ground.apply(deployment("web", template("web", **spread(nodeTaintsPolicy=policy)), replicas=4))
+
+    def settled() -> list[str] | None:
+        pods = ground.pods()
+        refused = [p for p in pods for c in p.status.conditions if c.reason == "Unschedulable"]
+        nodes = [pod.spec.node_name for pod in pods if pod.spec.node_name]
+        return nodes if len(nodes) + len(refused) == len(pods) == 4 else None
+
+    nodes = ground.eventually(settled)
+    assert sorted(map(nodes.count, set(nodes))) == [placed // 2] * 2
+
+
+def test_a_rollouts_old_pods_do_not_count_where_the_hash_is_matched(ground: Ground) -> None:
+    spot = ground.add_node("spot", labels={CAPACITY: "spot"})
+    other = ground.add_node("other", labels={CAPACITY: "on-demand"})
+    ground.apply(deployment("web", template("web", nodeSelector={CAPACITY: "spot"}), replicas=4))
+    ground.ready_pods(4)
+    added = spread(2, matchLabelKeys=["pod-template-hash"])
+    changes = [Operation("add", f"/spec/template/spec/{key}", added[key]) for key in added]
+    gone = Operation("remove", "/spec/template/spec/nodeSelector")
+    ground.patch(Deployment, "web", [gone, *changes])
+
+    def rolled() -> Sequence[Pod] | None:
+        pods = ground.pods()
+        hashes = {pod.metadata.labels["pod-template-hash"] for pod in pods}
+        return pods if len(pods) == 4 and len(hashes) == 1 and other in nodes_of(pods) else None
+
+    nodes = nodes_of(ground.eventually(rolled))
+    assert (nodes.count(spot), nodes.count(other)) == (3, 1)
+
+
+def nodes_of(pods: Sequence[Pod]) -> list[str]:
+    return [pod.spec.node_name for pod in pods]
 
 
 def test_a_host_port_is_taken_once_per_node(ground: Ground) -> None:
