@@ -11,9 +11,11 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.restore.flow import RestoreFlow
-from evenkeel.flows.restore.reading import Scope
+from evenkeel.flows.restore.reading import TRACES, Scope
+from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import WakeUp
+from evenkeel.model.request import List, Listing
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
@@ -90,7 +92,9 @@ def test_nothing_that_restore_does_is_refused(
     stuck = deployment("stuck", 1, annotations={ON_DEMAND: "all"})
     stuck["spec"]["template"]["spec"]["nodeSelector"] = {"there": "is-no-such-node"}
     ground.apply(stuck)
-    ground.wait_for("7 pods", lambda: len(ground.pods()) == 7)
+    notes = {ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
+    ground.apply(deployment("own", 2, annotations=notes))
+    ground.wait_for("9 pods", lambda: len(ground.pods()) == 9)
     ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
     ground.add_nodes(spot=1, on_demand=0)
 
@@ -104,14 +108,19 @@ def test_nothing_that_restore_does_is_refused(
         scope = Scope(ground.namespace)
         flow = RestoreFlow(terms, scope, cluster, bell, clock, recorder, acts=True)
         outcome = flow.run()
+        (traces,) = cluster.perform([List(TRACES)])
 
+    assert isinstance(traces.result, Listing)
+    assert len(traces.result.items) == 1
     assert outcome.reason == "Restored"
     assert {(step.decision.workload or step.decision.subject).name for step in outcome.done} == {
         "web",
         "db",
         "stuck",
+        "own",
     }
-    assert {step.decision.verb for step in outcome.done} == {Verb.RELEASE, Verb.EVICT, Verb.RELAX}
+    verbs = {step.decision.verb for step in outcome.done}
+    assert verbs == {Verb.RELEASE, Verb.EVICT, Verb.RELAX, Verb.PATCH_TEMPLATE}
     assert bell.rung == 1
     assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
 

@@ -132,6 +132,9 @@ class Ground:
         self.control_plane.kubectl(
             *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/move-of")
         )
+        self.control_plane.kubectl(
+            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/template-of")
+        )
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:
