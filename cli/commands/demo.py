@@ -23,7 +23,7 @@ HEADLINES: Final = {
     Phase.STORM: "the storm",
     Phase.AFTERMATH: "the instances are gone; what they took along comes back",
     Phase.EXPIRY: "waiting for the rebalance recommendation to expire",
-    Phase.RESTORE: "new spot nodes came; restore moves pods back, of a workload one at a time",
+    Phase.RESTORE: "new spot nodes came; restore moves pods back, one per workload",
 }
 
 

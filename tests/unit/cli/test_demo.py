@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from cli import checkout
+from cli.commands.demo import HEADLINES
 from cli.demo import play, storm
 from cli.demo.view import View
 from cli.errors import BadInputError, UnmetError
@@ -245,6 +246,11 @@ def test_restore_alone_brings_the_floors_that_no_webhook_placed(
 
     assert ratios(json.loads(done.stdout))["data/sts/postgres"]["first"]["onDemand"] == 0
     assert json.loads(done.stdout)["short"] == []
+
+
+def test_each_headline_fits_behind_the_time() -> None:
+    assert set(HEADLINES) == set(play.Phase)
+    assert all(len(f"+33m09s  {headline}") < 80 for headline in HEADLINES.values())
 
 
 def test_the_storm_comes_the_same_way_every_time() -> None:
