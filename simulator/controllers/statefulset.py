@@ -180,9 +180,8 @@ class StatefulSetController(Controller):
         """The revision of a new pod: the old one where the update has not come yet."""
         status = stateful_set["status"]
         start, _ = range_of(stateful_set)
-        rolling = stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
-        partition = rolling.get("partition", 0)
-        not_yet = partition or status.get("currentReplicas", 0)
+        rolling = stateful_set["spec"]["updateStrategy"].get("rollingUpdate")
+        not_yet = rolling["partition"] if rolling else status.get("currentReplicas", 0)
         is_old = ordinal - start < not_yet and stateful_set["spec"]["updateStrategy"]["type"] == (
             "RollingUpdate"
         )

@@ -3,6 +3,7 @@
 import pytest
 
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import Operation
 from evenkeel.model.surroundings import PersistentVolumeClaim
 from evenkeel.model.workload import StatefulSet
 from tests.contract.ground import Ground
@@ -123,6 +124,26 @@ def test_the_highest_ordinal_is_updated_first(ground: Ground) -> None:
 
     ground.eventually(updated)
     ground.ready_pods(2)
+
+
+def test_an_ordinal_that_is_lost_in_an_update_is_made_by_the_new_template(ground: Ground) -> None:
+    """Also a lower one, whose turn has not come. One that waits by either blocks the update."""
+    ground.apply(workload("StatefulSet", "db", replicas=2))
+    first, _ = ground.ready_pods(2)
+    nowhere = Operation("add", "/spec/template/spec/nodeSelector", {"there": "is-none"})
+    ground.patch(StatefulSet, "db", [nowhere])
+    ground.eventually(lambda: [p for p in ground.pods() if p.name == "db-1" and not p.ready])
+    ground.delete(first)
+
+    def made() -> Pod | None:
+        pods = [p for p in ground.pods() if p.name == "db-0" and p.uid != first.uid]
+        return pods[0] if pods else None
+
+    new = ground.eventually(made).metadata.labels["controller-revision-hash"]
+    status = ground.get(StatefulSet, "db").status
+    assert new == status.update_revision != status.current_revision
+    ground.patch(StatefulSet, "db", [Operation("remove", "/spec/template/spec/nodeSelector")])
+    ground.never(lambda: any(p.spec.node_name for p in ground.pods() if p.name == "db-0"))
 
 
 def test_an_ordinal_keeps_its_claim(ground: Ground) -> None:
