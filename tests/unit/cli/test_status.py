@@ -4,13 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
 from cli.main import main
 from cli.status.gather import gather
+from cli.status.show import table
 from evenkeel.model import names
+from evenkeel.model.meta import Reference
+from evenkeel.model.template import new_trace
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
@@ -97,6 +101,21 @@ def cluster() -> SimulatedCluster:
         stateful_set("db", 3),
     )
     return made
+
+
+def test_who_places_the_pods_is_said_and_what_is_off_with_a_template(
+    cluster: SimulatedCluster,
+) -> None:
+    cluster.apply(deployment("web", 2, notes={names.PLACEMENT: names.BY_TEMPLATE}))
+    (uid,) = [each["metadata"]["uid"] for each in cluster.objects("Deployment")]
+    trace = new_trace(Reference(kind="Deployment", namespace="default", name="web", uid=uid))
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+    cluster.apply(lease | msgspec.json.decode(msgspec.json.encode(trace)))
+    cluster.clock.advance(seconds(20))
+    rows = {row["workload"]: row for row in table(gather(cluster)).data()}
+    assert rows["default/sts/db"]["placement"] == "webhook"
+    assert rows["default/deploy/web"]["placement"] == "template"
+    assert "TemplateUndone" in [each["reason"] for each in rows["default/deploy/web"]["status"]]
 
 
 def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(

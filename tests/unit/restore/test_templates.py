@@ -59,6 +59,7 @@ def test_templates_hold_floors_without_a_pod_being_moved(scene: RestoreScene) ->
     assert scene.split("db") == {"on-demand": 2, "spot": 1}
     assert rollouts(scene, "web") == rollouts(scene, "db") == ["TemplateWritten"]
     assert scene.moves() == []
+    assert not any(names.PLACED in pod.metadata.annotations for pod in scene.pods("web"))
     assert scene.lowest("web") >= 4
 
 
@@ -113,6 +114,17 @@ def test_a_handover_goes_on_beside_a_template(scene: RestoreScene) -> None:
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
     assert scene.lowest("web") >= 4
     assert rollouts(scene, "web") == ["TemplateWritten"]
+
+
+def test_floors_stand_when_all_spot_nodes_go_at_once(scene: RestoreScene) -> None:
+    begun(scene)
+    scene.run(until=600)
+    scene.interrupt("s0", "s1")
+    scene.run(until=1_200)
+    assert scene.split("web") == {"on-demand": 5}
+    assert scene.split("db") == {"on-demand": 3}
+    assert scene.lowest("web") >= 2
+    assert rollouts(scene, "web") == ["TemplateWritten", "SpreadDropped"]
 
 
 def test_what_is_observed_is_not_written(make_scene: MakeScene) -> None:
