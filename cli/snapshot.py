@@ -96,6 +96,14 @@ def read(name: str) -> Snapshot:
     return parse(label, _load(name))
 
 
+def reserve(file: Path) -> None:
+    """Make a file that is written later: better told now than then. Raises UnmetError."""
+    try:
+        file.touch()
+    except OSError as error:
+        raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
+
+
 def write(file: Path, objects: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
     """Write a snapshot to a file; ``objects`` answers those of a kind. Raises UnmetError."""
     items = [item for kind in KINDS for item in objects(kind)]

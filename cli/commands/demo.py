@@ -53,6 +53,8 @@ def demo(*, output: str, speed: float, no_live: bool, snapshot_to: Path | None) 
     does not stand at the end.
     """
     out = console.standard_output()
+    if snapshot_to is not None:
+        snapshot.reserve(snapshot_to)
     scene = play.prepare()
     simulation = scene.simulation
     try:

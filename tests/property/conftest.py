@@ -11,7 +11,7 @@ SHARED = settings(
 settings.register_profile(
     "check",
     SHARED,
-    max_examples=36,
+    max_examples=30,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )

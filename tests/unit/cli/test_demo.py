@@ -25,8 +25,14 @@ PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
-    done = CliRunner().invoke(main, ["demo", "-o", "json"])
+def end(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the reported demo writes its cluster at the end."""
+    return tmp_path_factory.mktemp("demo") / "end.json"
+
+
+@pytest.fixture(scope="module")
+def report(end: Path) -> dict[str, Any]:
+    done = CliRunner().invoke(main, ["demo", "-o", "json", "--snapshot-to", str(end)])
     assert done.exit_code == 0, done.output
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -195,13 +201,11 @@ def test_the_storm_drove_pods_to_on_demand_nodes_before(report: dict[str, Any]) 
     assert report["short"] == []
 
 
-def test_status_agrees_with_the_end_of_the_demo(tmp_path: Path) -> None:
-    end = tmp_path / "end.json"
-    told = CliRunner().invoke(main, ["demo", "-o", "json", "--snapshot-to", str(end)])
+def test_status_agrees_with_the_end_of_the_demo(report: dict[str, Any], end: Path) -> None:
     asked = CliRunner().invoke(main, ["status", "--snapshot", str(end), "-o", "json"])
 
     stands = {row["workload"]: row for row in json.loads(asked.stdout) if row["managed"]}
-    restored = ratios(json.loads(told.stdout))
+    restored = ratios(report)
     assert len(restored) == 11
     assert restored.keys() == stands.keys()
     for name, row in restored.items():
@@ -216,6 +220,7 @@ def test_a_snapshot_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -
 
     assert done.exit_code == 1
     assert "end.json: cannot be written (No such file" in done.stderr
+    assert done.stdout == ""
 
 
 def lose_on_demand(simulation: Simulation, _manifests: object) -> None:

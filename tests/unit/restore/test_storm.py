@@ -16,12 +16,12 @@ from tests.unit.handover.manifests import deployment, stateful_set
 TEAMS = 10
 EACH = 50
 """So many Deployments, and so many StatefulSets."""
-REPLICAS = 23
+REPLICAS = 10
 ORDINALS = 3
-FLOORS = {"Deployment": 5, "StatefulSet": 2}
-"""20 % of 23, and the majority of 3."""
-ON_DEMAND_NODES = 7
-"""Of 50 pods each: the 350 of the floors fill them up."""
+FLOORS = {"Deployment": 2, "StatefulSet": 2}
+"""20 % of 10, and the majority of 3."""
+ON_DEMAND_NODES = 4
+"""Of 50 pods each: the 200 of the floors fill them up."""
 
 
 class Storm(RestoreScene):
