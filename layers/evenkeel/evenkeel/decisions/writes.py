@@ -7,9 +7,10 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown, Release, rest_after
-from evenkeel.model.request import Delete, Evict, Operation, Patch, pointer
+from evenkeel.model.request import Delete, Evict, Operation, Patch, as_read, pointer
 from evenkeel.model.times import in_words, is_sound
 
 _LABELS = ("metadata", "labels")
@@ -99,8 +100,7 @@ def disruption_patch(pod: Pod, now: datetime) -> Patch:
         namespace=pod.namespace,
         subresource="status",
         body=(
-            Operation("test", "/metadata/uid", pod.uid),
-            Operation("test", "/metadata/resourceVersion", pod.metadata.resource_version),
+            *as_read(pod),
             Operation("add", "/status/conditions/-", condition),
         ),
     )
@@ -111,14 +111,8 @@ def cooldown_of(workload: KubernetesObject) -> Cooldown | None:
 
     Anybody who may annotate workloads can have written it: a time without a zone is none.
     """
-    text = workload.metadata.annotations.get(names.COOLDOWN)
-    if text is None:
-        return None
-    try:
-        cooldown = msgspec.json.decode(text, type=Cooldown)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    return cooldown if is_sound(cooldown.until) else None
+    cooldown = read_note(workload.metadata.annotations.get(names.COOLDOWN), Cooldown)
+    return cooldown if cooldown is not None and is_sound(cooldown.until) else None
 
 
 def cooldown_patch(workload: KubernetesObject, now: datetime) -> Patch:

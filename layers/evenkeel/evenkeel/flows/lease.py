@@ -1,7 +1,7 @@
 """The Lease that lets one reconciler at a time work on a cluster."""
 
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch, pointer
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import is_sound, to_micro_time
 from evenkeel.ports import Clock, Cluster, Reply
 
 DURATION = timedelta(seconds=18)
@@ -206,7 +206,7 @@ def _wake_up_at(lease: Lease) -> datetime | None:
 
 
 def _text(time: datetime | None) -> str:
-    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return "" if time is None else to_micro_time(time)
 
 
 def _parse(text: str) -> datetime:

@@ -7,18 +7,19 @@ type that it names. There is one per controller: its conditional writes let two 
 begin one move.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, Self
 
 import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
+from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
-from evenkeel.model.placement import Capacity
+from evenkeel.model.placement import Capacity, since_of
 from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import is_sound, to_micro_time
 
 LONGEST: Final = 86_400
 """Seconds that a move may last: as long as a release."""
@@ -49,7 +50,7 @@ def new_move(
     controller: Reference, pod: Reference, target: Capacity, at: datetime, until: datetime
 ) -> Lease:
     """The Lease that tells of a move from ``at`` to ``until``."""
-    time = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    time = to_micro_time(at)
     return Lease(
         metadata=Metadata(
             name=move_name(controller.uid),
@@ -73,17 +74,15 @@ def new_move(
 def move_of(lease: Lease) -> Move | None:
     """The move that a Lease tells of; None if nothing that makes sense."""
     spec, annotations = lease.spec, lease.metadata.annotations
-    try:
-        since = msgspec.convert(spec.renew_time, type=datetime)
-        target = Capacity(annotations.get(names.CAPACITY, ""))
-    except (msgspec.ValidationError, ValueError):
+    since = since_of(lease)
+    target = annotations.get(names.CAPACITY, "")
+    if since is None or target not in Capacity or not spec.holder_identity:
         return None
     lasts = timedelta(seconds=max(0, min(spec.lease_duration_seconds or 0, LONGEST)))
-    if not is_sound(since) or not spec.holder_identity:
-        return None
     taken_by = annotations.get(names.TAKEN_BY, "")
     name = annotations.get(names.MOVED_POD, "")
-    return Move(spec.holder_identity, name, target, since, since + lasts, taken_by, lease)
+    until = since + lasts
+    return Move(spec.holder_identity, name, Capacity(target), since, until, taken_by, lease)
 
 
 def believed_move(lease: Lease, now: datetime) -> Move | None:
@@ -114,11 +113,5 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     @classmethod
     def of(cls, workload: KubernetesObject) -> Self | None:
         """What a workload notes; None if nothing that makes sense."""
-        text = workload.metadata.annotations.get(names.RESTORED)
-        if text is None:
-            return None
-        try:
-            found = msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
-        return found if is_sound(found.at) else None
+        found = read_note(workload.metadata.annotations.get(names.RESTORED), cls)
+        return found if found is not None and is_sound(found.at) else None

@@ -6,7 +6,7 @@ is there. That pod's annotation ``evenkeel.dev/placed`` names it by its holder.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 import msgspec
@@ -15,9 +15,10 @@ from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
 from evenkeel.model.node import Node
+from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
 from evenkeel.model.surroundings import Lease, LeaseSpec
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import is_sound, to_micro_time
 
 FRESH = timedelta(seconds=10)
 """A note that is older was not made in this admission: somebody copied a pod."""
@@ -74,13 +75,7 @@ def placed_as(
 
 def placed_of(annotations: dict[str, str] | None) -> Placed | None:
     """What these annotations say of a placement; None if nothing that makes sense."""
-    text = (annotations or {}).get(names.PLACED)
-    if text is None:
-        return None
-    try:
-        return msgspec.json.decode(text, type=Placed)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
+    return read_note((annotations or {}).get(names.PLACED), Placed)
 
 
 class Relaxation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -92,14 +87,8 @@ class Relaxation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def relaxed_until(workload: KubernetesObject) -> datetime | None:
     """Until when a workload's floor may go to spot; None if nothing that makes sense says so."""
-    text = workload.metadata.annotations.get(names.FLOOR_RELAXED)
-    if text is None:
-        return None
-    try:
-        until = msgspec.json.decode(text, type=Relaxation).until
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    return until if is_sound(until) else None
+    found = read_note(workload.metadata.annotations.get(names.FLOOR_RELAXED), Relaxation)
+    return found.until if found is not None and is_sound(found.until) else None
 
 
 def is_relaxed(workload: KubernetesObject, now: datetime) -> bool:
@@ -170,7 +159,7 @@ def claims_of(leases: Sequence[Lease], controller_uid: str) -> Sequence[Claim]:
 
 
 def since_of(lease: Lease) -> datetime | None:
-    """When a claim was taken; None if that makes no sense."""
+    """Since when a Lease is held; None if that makes no sense."""
     try:
         since = msgspec.convert(lease.spec.renew_time, type=datetime)
     except msgspec.ValidationError:
@@ -193,7 +182,7 @@ def new_claim(controller: Reference, slot: int, holder: str, now: datetime) -> L
 
 def claim_spec(holder: str, now: datetime, transitions: int = 0) -> LeaseSpec:
     """What a claim's Lease says of who holds it."""
-    text = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    text = to_micro_time(now)
     return LeaseSpec(
         holder_identity=holder,
         acquire_time=text,

@@ -37,6 +37,14 @@ def pointer(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def as_read(item: KubernetesObject) -> tuple[Operation, Operation]:
+    """The tests by which a patch fails if anything about an object has changed since."""
+    return (
+        Operation("test", "/metadata/uid", item.uid),
+        Operation("test", "/metadata/resourceVersion", item.metadata.resource_version),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Get[T: KubernetesObject]:
     """Read one object. Answers the object; NotFoundError without it."""

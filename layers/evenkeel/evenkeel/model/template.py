@@ -13,6 +13,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
+from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound
@@ -51,14 +52,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     @classmethod
     def of(cls, workload: KubernetesObject) -> Self | None:
         """What a workload notes; None if nothing that makes sense."""
-        text = workload.metadata.annotations.get(names.TEMPLATE)
-        if text is None:
-            return None
-        try:
-            found = msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
-        return found if is_sound(found.at) else None
+        found = read_note(workload.metadata.annotations.get(names.TEMPLATE), cls)
+        return found if found is not None and is_sound(found.at) else None
 
 
 def is_by_template(workload: KubernetesObject) -> bool:

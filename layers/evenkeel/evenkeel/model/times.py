@@ -12,6 +12,11 @@ def is_sound(time: datetime) -> bool:
     return time.tzinfo is not None and time.year in YEARS
 
 
+def to_micro_time(time: datetime) -> str:
+    """A time as Leases have it: RFC 3339 in UTC, to the microsecond."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def in_words(time: datetime) -> str:
     """A time as people and logs read it: RFC 3339 in UTC, to the second."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -84,3 +84,12 @@ def test_a_rollout_goes_on_where_a_replica_set_is_not_all_of_its_deployment(
     owner: Owner, *, in_rollout: bool
 ) -> None:
     assert owner.deployment_in_rollout == (WHOLE if in_rollout else None)
+
+
+def test_each_object_of_a_namespace_is_among_those_of_its_kind_and_others_are_left_out() -> None:
+    budget, service, policy = builders.budget(), builders.service(), builders.policy()
+    claim, other = builders.claim(), builders.pod()
+    found = Surroundings.of([claim, other, policy, service, budget])
+    assert found == Surroundings(
+        budgets=[budget], services=[service], policies=[policy], claims=[claim]
+    )

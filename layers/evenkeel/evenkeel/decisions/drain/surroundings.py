@@ -1,10 +1,11 @@
 """What a decision about a pod has to know of the objects around it."""
 
 from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 
-from evenkeel.model.meta import Reference
+from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import (
     NetworkPolicy,
@@ -24,6 +25,16 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     services: Sequence[Service] = ()
     policies: Sequence[NetworkPolicy] = ()
     claims: Sequence[PersistentVolumeClaim] = ()
+
+    @classmethod
+    def of(cls, items: Sequence[KubernetesObject]) -> Self:
+        """Those among a namespace's objects that are of these kinds."""
+        return cls(
+            budgets=[item for item in items if isinstance(item, PodDisruptionBudget)],
+            services=[item for item in items if isinstance(item, Service)],
+            policies=[item for item in items if isinstance(item, NetworkPolicy)],
+            claims=[item for item in items if isinstance(item, PersistentVolumeClaim)],
+        )
 
     def budgets_of(self, pod: Pod) -> Sequence[PodDisruptionBudget]:
         """The budgets that select this pod; a budget without a selector selects none."""

@@ -226,17 +226,16 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     end = rules.last_moment(pod, deadline) if deadline.forced else deadline.at
     settled = _settled_at(census, pod, end)
     if deadline.forced:
-        last = end
-        if census.now >= last:
+        if census.now >= end:
             return _at_last_moment(census, pod, deadline), None
-        if last - census.now <= SHORTEST_HANDOVER:
-            return _wait(census, pod, "TooLateForHandover", last), last
+        if end - census.now <= SHORTEST_HANDOVER:
+            return _wait(census, pod, "TooLateForHandover", end), end
         if failure is not None:
-            return _wait(census, pod, "CannotBeReplaced", last), last
+            return _wait(census, pod, "CannotBeReplaced", end), end
         if settled is not None and census.now < settled:
-            until = min(settled, last)
+            until = min(settled, end)
             return _wait(census, pod, "LandedAfterCordon", until), until
-        return _candidate(census, pod, deadline), last - SHORTEST_HANDOVER
+        return _candidate(census, pod, deadline), end - SHORTEST_HANDOVER
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)

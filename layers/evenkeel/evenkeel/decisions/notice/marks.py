@@ -14,8 +14,9 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
+from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.request import Operation, Patch, pointer
+from evenkeel.model.request import Operation, Patch, as_read, pointer
 from evenkeel.model.times import is_sound
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -30,12 +31,8 @@ def read(node: Node) -> NodeNotice | None:
     Anybody who may annotate nodes can have written it, so times without a zone and times that
     cannot be reckoned with are no notice either.
     """
-    text = node.metadata.annotations.get(names.NOTICE)
-    if text is None:
-        return None
-    try:
-        notice = msgspec.json.decode(text, type=NodeNotice)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
+    if notice is None:
         return None
     times = [notice.deadline, notice.since]
     if notice.cordoned_at is not None:
@@ -151,11 +148,7 @@ def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
     return Patch(
         kind=Node,
         name=node.name,
-        body=(
-            Operation("test", "/metadata/uid", node.uid),
-            Operation("test", "/metadata/resourceVersion", node.metadata.resource_version),
-            *operations,
-        ),
+        body=(*as_read(node), *operations),
     )
 
 

@@ -19,7 +19,7 @@ from evenkeel.model.move import Move, new_move
 from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release, ReleaseReason
-from evenkeel.model.request import Create, Operation, Patch, Write
+from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -150,8 +150,7 @@ def tell(lease: Lease, before: Move | None) -> Write:
         return Create(lease)
     there = before.lease
     operations: Sequence[Operation] = (
-        Operation("test", "/metadata/uid", there.uid),
-        Operation("test", "/metadata/resourceVersion", there.metadata.resource_version),
+        *as_read(there),
         Operation("add", "/metadata/annotations", lease.metadata.annotations),
         Operation("add", "/spec", msgspec.to_builtins(lease.spec)),
     )

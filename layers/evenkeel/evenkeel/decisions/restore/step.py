@@ -64,15 +64,7 @@ def leave(
     warning: bool = False,
 ) -> Decision:
     """Leave a workload as it is, or wait for something."""
-    return Decision(
-        verb=verb,
-        subject=case.workload.reference,
-        workload=case.workload.reference,
-        reason=reason,
-        message=message,
-        until=until,
-        warning=warning,
-    )
+    return about(case, verb, reason, message, until=until, warning=warning)
 
 
 def about(  # noqa: PLR0913 - a Decision's own fields
@@ -86,7 +78,7 @@ def about(  # noqa: PLR0913 - a Decision's own fields
     until: datetime | None = None,
     warning: bool = False,
 ) -> Decision:
-    """A decision that writes: about a pod of a workload, or about the workload itself."""
+    """A decision about a pod of a workload, or about the workload itself."""
     subject: Reference = case.workload.reference if pod is None else pod.reference
     return Decision(
         verb=verb,

@@ -131,7 +131,6 @@ class Plans:
 
     def _keep(self, key: str, plan: WorkloadPlan) -> None:
         self._plans[key] = plan
-        self._handovers = None
         self._untold.add(key)
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:

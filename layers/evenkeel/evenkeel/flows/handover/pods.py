@@ -10,10 +10,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-import msgspec
-
 from evenkeel.model import names
 from evenkeel.model.meta import OwnerReference
+from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
 
@@ -34,11 +33,8 @@ def read_release(pod: Pod) -> Release | None:
 @lru_cache(maxsize=8_192)
 def _decode(text: str) -> Release | None:
     """The same pods are looked at again and again: decode what they bear once."""
-    try:
-        release = msgspec.json.decode(text, type=Release)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    return release if release.makes_sense else None
+    release = read_note(text, Release)
+    return release if release is not None and release.makes_sense else None
 
 
 def believed_release(pod: Pod, now: datetime) -> Release | None:

@@ -165,12 +165,7 @@ def read_surroundings(cluster: Cluster, view: View) -> None:
             if request.selection.namespace == namespace
             for item in listed
         ]
-        view.surroundings[namespace] = Surroundings(
-            budgets=[item for item in items if isinstance(item, PodDisruptionBudget)],
-            services=[item for item in items if isinstance(item, Service)],
-            policies=[item for item in items if isinstance(item, NetworkPolicy)],
-            claims=[item for item in items if isinstance(item, PersistentVolumeClaim)],
-        )
+        view.surroundings[namespace] = Surroundings.of(items)
 
 
 def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:

@@ -11,7 +11,17 @@ from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim, since_of
-from evenkeel.model.request import Create, Delete, List, Listing, Operation, Patch, Selection, Write
+from evenkeel.model.request import (
+    Create,
+    Delete,
+    List,
+    Listing,
+    Operation,
+    Patch,
+    Selection,
+    Write,
+    as_read,
+)
 from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.ports import Clock, Cluster, Reply
 
@@ -90,8 +100,7 @@ def _take(
         name=lease.name,
         namespace=lease.namespace,
         body=(
-            Operation("test", "/metadata/uid", lease.uid),
-            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            *as_read(lease),
             Operation("add", "/spec", msgspec.to_builtins(spec)),
         ),
     )

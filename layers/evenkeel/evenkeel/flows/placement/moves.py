@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Operation, Patch, Selection, pointer
+from evenkeel.model.request import List, Operation, Patch, Selection, as_read, pointer
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import StatefulSet
 from evenkeel.ports import Cluster
@@ -51,8 +51,7 @@ def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: 
         name=lease.name,
         namespace=lease.namespace,
         body=(
-            Operation("test", "/metadata/uid", lease.uid),
-            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            *as_read(lease),
             Operation("add", pointer("metadata", "annotations", names.TAKEN_BY), holder),
         ),
     )

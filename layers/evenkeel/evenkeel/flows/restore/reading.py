@@ -209,15 +209,7 @@ def _surroundings(items: Iterable[Any]) -> Mapping[str, Surroundings]:
     found: defaultdict[str, list[Any]] = defaultdict(list)
     for item in items:
         found[item.namespace].append(item)
-    return {
-        namespace: Surroundings(
-            budgets=[item for item in mine if isinstance(item, PodDisruptionBudget)],
-            services=[item for item in mine if isinstance(item, Service)],
-            policies=[item for item in mine if isinstance(item, NetworkPolicy)],
-            claims=[item for item in mine if isinstance(item, PersistentVolumeClaim)],
-        )
-        for namespace, mine in found.items()
-    }
+    return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}
 
 
 def _fleet(nodes: Sequence[Node], pods: Iterable[Pod]) -> Fleet:

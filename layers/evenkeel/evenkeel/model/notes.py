@@ -1,0 +1,13 @@
+"""Notes: annotations that hold JSON, which anybody who may annotate can have written."""
+
+import msgspec
+
+
+def read_note[T](text: str | None, kind: type[T]) -> T | None:
+    """What a note says; None without one, and for what is none of this kind."""
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
