@@ -7,7 +7,13 @@ from typing import Any, Final
 
 from cli import functions
 from cli.functions import Ports
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
+from evenkeel.settings import (
+    HANDOVER_TIMEOUT,
+    HandoverSettings,
+    InterruptionSettings,
+    Mode,
+    RestoreSettings,
+)
 from simulator.clock import SimulatedClock
 from simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from simulator.queues import SimulatedQueue
@@ -31,7 +37,7 @@ class Application:
         self._driver = driver
         self._mode = mode
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
-        self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups")
+        self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT)
         marking = functions.interruption(
             InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
             ports,
@@ -43,8 +49,14 @@ class Application:
         )
         self._sources: Sequence[SimulatedEventSource | SimulatedSchedule] = (
             SimulatedEventSource(driver, self._notices, marking),
-            SimulatedEventSource(driver, self._wake_ups, moving, concurrency=functions.HANDOVERS),
-            SimulatedSchedule(driver, moving),
+            SimulatedEventSource(
+                driver,
+                self._wake_ups,
+                moving,
+                concurrency=functions.HANDOVERS,
+                timeout=HANDOVER_TIMEOUT,
+            ),
+            SimulatedSchedule(driver, moving, timeout=HANDOVER_TIMEOUT),
         )
 
     def begin_restore(self) -> None:

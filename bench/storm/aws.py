@@ -187,7 +187,7 @@ def _furnished(endpoint: str) -> Aws:
     return Aws(
         endpoint,
         queue("notices", 30, 100, 300),
-        queue("wake-ups", 20, 1_000, 3_600),
+        queue("wake-ups", 60, 1_000, 3_600),
         ec2,
         sqs,
     )

@@ -13,11 +13,9 @@ from cli.poll.sources import RecordDocument
 from evenkeel.errors import QueueError
 from evenkeel.model.notice import WakeUp
 from evenkeel.ports import Clock
+from evenkeel.settings import HANDOVER_TIMEOUT
 from simulator.event_source import batch_event
 from simulator.queues import BATCH, Message
-
-VISIBILITY: Final = timedelta(seconds=20)
-"""As template.yaml gives it to the wake-up queue: the handover function's timeout."""
 
 LONGEST_WAIT: Final = timedelta(seconds=1)
 
@@ -30,7 +28,7 @@ class InProcessQueue:
     SQS it counts in fractions of seconds.
     """
 
-    def __init__(self, clock: Clock, name: str, visibility: timedelta = VISIBILITY) -> None:
+    def __init__(self, clock: Clock, name: str, visibility: timedelta = HANDOVER_TIMEOUT) -> None:
         """An empty queue."""
         self.name = name
         self._clock = clock

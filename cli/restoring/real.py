@@ -20,7 +20,7 @@ from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import HandoverSettings, Mode
+from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from simulator.clock import SimulatedClock
 from simulator.event_source import SimulatedEventSource
 from simulator.queues import SimulatedQueue
@@ -62,7 +62,9 @@ class Restoring:
         events = ClusterEvents(self.cluster, self.clock, self.journal, observes=False)
         recorder = Tee(self.journal, events)
         self._driver = SimulatedClock(self.clock.now())
-        self._wake_ups = SimulatedQueue(self._driver, "evenkeel-wake-ups")
+        self._wake_ups = SimulatedQueue(
+            self._driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT
+        )
         instances = NodeInstances(self.cluster, CLUSTER_NAME)
         moving = functions.handover(
             HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
@@ -70,7 +72,11 @@ class Restoring:
             self._wake_ups,
         )
         self._source = SimulatedEventSource(
-            self._driver, self._wake_ups, moving, concurrency=functions.HANDOVERS
+            self._driver,
+            self._wake_ups,
+            moving,
+            concurrency=functions.HANDOVERS,
+            timeout=HANDOVER_TIMEOUT,
         )
         self._flow = RestoreFlow(
             self.terms,

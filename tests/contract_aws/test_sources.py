@@ -46,7 +46,7 @@ class InProcess:
     def __init__(self) -> None:
         self._clock = SimulatedClock(START)
         clock: Clock = self._clock
-        self.source = Impatient(clock, "wake-ups")
+        self.source = Impatient(clock, "wake-ups", visibility=timedelta(seconds=20))
 
     def put(self, body: str) -> None:
         self.source.put(body)

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenkeel.handlers import Handler
 from evenkeel.model.notice import WakeUp
+from evenkeel.settings import HANDOVER_TIMEOUT
 from simulator.clock import SimulatedClock
 from simulator.queues import BATCH, Message, SimulatedQueue
 
@@ -15,7 +16,7 @@ class ForgetfulQueue(SimulatedQueue):
     """A queue that can be made to lose all that is in it."""
 
     def __init__(self, clock: SimulatedClock, name: str) -> None:
-        super().__init__(clock, name)
+        super().__init__(clock, name, visibility=HANDOVER_TIMEOUT)
         self._lost: set[str] = set()
 
     def forget(self) -> None:

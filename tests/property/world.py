@@ -15,7 +15,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
 from evenkeel.ports import Instance
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from simulator.api.eviction import evict
 from simulator.api.objects import Obj, is_active, key_of, labels_of, node_of, uid_of
 from simulator.clock import Process, SimulatedClock
@@ -193,8 +193,10 @@ class _World:
         function = Containers(moving)
         self.sources = (
             SimulatedEventSource(self.clock, self.notices, Containers(marking)),
-            SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2),
-            SimulatedSchedule(self.clock, function),
+            SimulatedEventSource(
+                self.clock, self.wake_ups, function, concurrency=2, timeout=HANDOVER_TIMEOUT
+            ),
+            SimulatedSchedule(self.clock, function, timeout=HANDOVER_TIMEOUT),
         )
 
     # What happens.

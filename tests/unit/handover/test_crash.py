@@ -73,9 +73,9 @@ def test_whoever_takes_over_from_the_dead_comes_back_for_what_is_left(scene: Sce
     scene.run(until=26)
     scene.crash()
     scene.wake_ups._messages.clear()
-    scene.run(until=80)
+    scene.run(until=107)
 
-    assert scene.outcomes() == ["LeaseHeld", "OutOfTime", "OutOfTime"]
+    assert scene.outcomes() == ["LeaseHeld", "LeaseHeld", "OutOfTime", "HolderLives"]
     assert len(scene.wake_ups.messages) == 1
 
 

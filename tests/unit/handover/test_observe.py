@@ -77,13 +77,13 @@ def test_what_an_acting_deployment_left_is_told_too(make_scene: MakeScene) -> No
     acting.begin()
     pod = acting.pod("one")
     acting.interrupt("s1")
-    acting.run(until=16.5)
+    acting.run(until=17.5)
     acting._mode = Mode.OBSERVE
     before = len(acting.writes)
 
     watching = acting._handover()
     acting.clock.start(lambda: (watching({}, None), None)[1])
-    acting.run(until=16.9)
+    acting.run(until=17.9)
 
     assert len(acting.writes) == before
     assert acting.told()[-1][1].reason in ("ReplacementPending", "NodeDying")

@@ -39,7 +39,7 @@ def test_the_last_released_pod_stays_until_a_rollout_has_a_pod_of_its_own(begun:
 
     assert begun.lowest("web") == 1
     last = max(old, key=begun.gone_at)
-    assert begun.story(last)[-2:] == ["8.0 wait RolloutPending", "27.0 delete ScaledToZero"]
+    assert begun.story(last)[-2:] == ["8.0 wait RolloutPending", "28.0 delete ScaledToZero"]
     assert not any(pod.released for pod in begun.pods("web"))
 
 

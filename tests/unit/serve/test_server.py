@@ -28,6 +28,7 @@ class Served:
         files = authority.issue("server", "127.0.0.1").write(folder, "server")
         self.client = ssl.create_default_context(cadata=authority.certificate)
         self.notes: list[tuple[str, str, int, float]] = []
+        self.has_noted = threading.Condition()
         self.events: list[dict[str, Any]] = []
         self.wait = threading.Event()
         self.wait.set()
@@ -35,7 +36,7 @@ class Served:
             ("127.0.0.1", 0),
             tls_context(*map(str, files)),
             self.handle,
-            lambda *facts: self.notes.append(facts),
+            self.note,
         )
         self.address = ("127.0.0.1", self.server.server_address[1])
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
@@ -45,6 +46,17 @@ class Served:
         self.events.append(event)
         self.wait.wait(5)
         return {"statusCode": 200 if event["rawPath"] == PATH else 401, "body": "answered"}
+
+    def note(self, *facts: Any) -> None:
+        with self.has_noted:
+            self.notes.append(facts)
+            self.has_noted.notify()
+
+    def noted(self, number: int) -> list[tuple[str, str, int, float]]:
+        """What was noted, once it is so much: an answer is noted when it is sent already."""
+        with self.has_noted:
+            self.has_noted.wait_for(lambda: len(self.notes) >= number, 5)
+            return list(self.notes)
 
     def connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(*self.address, context=self.client, timeout=5)
@@ -96,7 +108,7 @@ def test_a_connection_is_kept_for_the_next_request_after_a_good_one(served: Serv
     for _ in range(3):
         made.request("POST", PATH, "{}")
         assert made.getresponse().read() == b"answered"
-    assert len({note[0] for note in served.notes}) == 1
+    assert len({note[0] for note in served.noted(3)}) == 1
     made.request("POST", "/v1/other", "{}")
     answer = made.getresponse()
     assert (answer.status, answer.headers["Connection"]) == (401, "close")
@@ -136,7 +148,7 @@ def test_what_cannot_be_read_is_refused_without_repeating_it(
 def test_what_is_noted_never_holds_the_path(served: Served) -> None:
     served.ask()
     served.ask("GET", "/v1/secret-path")
-    assert [note[1:3] for note in served.notes] == [("POST", 200), ("GET", 200)]
+    assert [note[1:3] for note in served.noted(2)] == [("POST", 200), ("GET", 200)]
     assert "secret" not in repr(served.notes)
 
 

@@ -15,9 +15,10 @@ from evenkeel.model.times import is_sound, to_micro_time
 from evenkeel.ports import Clock, Cluster, Reply
 
 DURATION = timedelta(seconds=18)
-"""As long as an invocation works, at most; it is stopped after 20 s.
+"""How long it is held without a renewal.
 
-A message comes back 20 s after the crash of whoever took it: then the Lease is free again.
+A message comes back 20 s after the last sign of life of whoever took it: then the Lease is free
+again.
 """
 
 ON_TIME = timedelta(milliseconds=100)
@@ -49,6 +50,7 @@ class ReconcilerLease:
         self._cluster = cluster
         self._clock = clock
         self._holder = holder
+        self._is_held = False
         self.problem = ""
         self.held_for = timedelta()
         self.taking = ""
@@ -70,12 +72,31 @@ class ReconcilerLease:
                 return False
             reply = self._create(now) if lease is None else self._take(lease, now)
             if reply.error is None:
+                self._is_held = True
                 self.problem = ""
                 return True
             self.problem = str(reply.error)
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return True
+
+    def renewal(self, now: datetime) -> Patch | None:
+        """The request that holds it for longer; None if it was not to be had."""
+        if not self._is_held:
+            return None
+        return Patch(
+            kind=Lease,
+            name=names.HANDOVER_LEASE,
+            namespace=names.SYSTEM_NAMESPACE,
+            body=(
+                Operation("test", "/spec/holderIdentity", self._holder),
+                Operation("add", "/spec/renewTime", _text(now)),
+            ),
+        )
+
+    def is_lost_by(self, reply: Reply) -> bool:
+        """Whether the reply to a renewal tells that another has it, or nobody."""
+        return isinstance(reply.error, (*_CHANGED_MEANWHILE, NotFoundError))
 
     def release(self, wake_up_at: datetime | None) -> bool:
         """Give it up, so that the next one need not wait; whatever goes wrong, it expires.

@@ -1,6 +1,7 @@
 """The handler of the handover function: wake-ups from its queue, and the schedule's event."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError, QueueError
@@ -69,11 +70,15 @@ def _woken(
             recorder.noted(str(error))
     if not sound:
         return failures(())
-    outcome = flow.run(assumed, watched=takings if all(takings) else ())
+    kept = sound[0]
+    outcome = flow.run(
+        assumed,
+        watched=takings if all(takings) else (),
+        hide=partial(wake_ups.postpone, kept.receipt_handle),
+    )
     _conclude(outcome, recorder)
     if outcome.again_in is None:
         return failures(())
-    kept = sound[0]
     try:
         wake_ups.postpone(kept.receipt_handle, outcome.again_in)
     except QueueError as error:

@@ -44,8 +44,11 @@ RELAXED_FOR: Final = "EVENKEEL_RELAXED_FLOOR_SECONDS"
 REGION: Final = "AWS_REGION"
 LOG_STREAM: Final = "AWS_LAMBDA_LOG_STREAM_NAME"
 
-LONGEST_WORK: Final = timedelta(seconds=15)
-"""The handover function and its queue time out after 20 s: 5 s stay for what is under way."""
+HANDOVER_TIMEOUT: Final = timedelta(seconds=60)
+"""The handover function is stopped after so long; its queue's visibility timeout is as long."""
+
+LONGEST_WORK: Final = timedelta(seconds=50)
+"""10 s stay for what is under way, and for an API server that takes its time."""
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for its webhook: 1 s stays for what is under way."""

@@ -10,7 +10,7 @@ CONFIG: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
     user_agent_extra="evenkeel",
 )
-"""Three attempts of three seconds and their pauses fit into a function's 20 seconds.
+"""Three attempts of three seconds and their pauses fit into the shortest function's 20 seconds.
 
 A notice lives for two minutes and is tried again within seconds by its queue, so waiting
 longer for one answer gains nothing.

@@ -1,7 +1,7 @@
 """The flow of the handover function: look whether there is work, take the Lease, reconcile."""
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,17 +14,19 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
+from evenkeel.flows.handover.tenure import Hide, Tenure
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.request import Request
 from evenkeel.ports import Clock, Cluster, Instances, Recorder
-from evenkeel.settings import HandoverSettings, Mode
+from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest when the API server does not answer: deadlines do not wait either."""
 
-LONGEST = timedelta(seconds=17)
-"""No invocation begins anything later than this: it is stopped after 20 s."""
+CLOSING = timedelta(seconds=3)
+"""No invocation begins anything so shortly before it is stopped."""
 
 
 class HandoverFlow:
@@ -58,20 +60,22 @@ class HandoverFlow:
         *,
         scheduled: bool = False,
         watched: Collection[str] = (),
+        hide: Hide | None = None,
     ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
         They count in observe mode alone, where nodes are never marked. ``scheduled``: no
         wake-up led to it, so none comes back. ``watched``: there is something to do only if
-        one of these takings of the Lease still stands, for whoever took it has died. Whatever
-        the API server refuses or leaves unanswered ends the invocation, and another follows.
+        one of these takings of the Lease still stands, for whoever took it has died. ``hide``
+        is for the wake-up that led to it. Whatever the API server refuses or leaves unanswered
+        ends the invocation, and another follows.
         """
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
             view = View(capacities=self._capacities.known(started))
-            return self._act(view, started, scheduled=scheduled, watched=watched)
+            return self._act(view, started, scheduled=scheduled, watched=watched, hide=hide)
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
             self._recorder.noted(
@@ -81,13 +85,19 @@ class HandoverFlow:
 
     def _observe(self, view: View) -> Outcome:
         if reading.is_any_work(self._cluster, view) or view.notices:
-            keeper = self._gather(view)
+            keeper = self._gather(view, lambda: None)
             reading.read_peers(self._cluster, view)
             observe(view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
 
     def _act(
-        self, view: View, started: datetime, *, scheduled: bool, watched: Collection[str]
+        self,
+        view: View,
+        started: datetime,
+        *,
+        scheduled: bool,
+        watched: Collection[str],
+        hide: Hide | None,
     ) -> Outcome:
         if not reading.is_any_work(self._cluster, view):
             self._teller.forget()
@@ -96,9 +106,11 @@ class HandoverFlow:
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
         lease = ReconcilerLease(self._cluster, self._clock, holder)
+        tenure = Tenure(lease, self._recorder, hide)
         try:
             if watched and not lease.stands(watched):
                 return Outcome("HolderLives")
+            tenure.begin(self._clock.now())
             if not lease.acquire():
                 if scheduled:
                     return Outcome("LeaseHeld", lease.held_for, taking=lease.taking)
@@ -111,14 +123,14 @@ class HandoverFlow:
             self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
         wake_up_at = None
         try:
-            keeper = self._gather(view)
+            keeper = self._gather(view, lambda: self._keep(tenure))
             gathered_in = self._clock.now() - started
             with self._cluster.session() as session:
                 reconciler = Reconciler(
                     *(self._settings, self._cluster, session, self._clock),
                     *(view, keeper, self._teller),
                 )
-                outcome = reconciler.act(self._end(started), gathered_in)
+                outcome = reconciler.act(tenure, self._end(started), gathered_in)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
@@ -132,13 +144,25 @@ class HandoverFlow:
         A slow API server takes most of its time for that; something has to come of it.
         """
         work = self._settings.work
-        return max(started + work, min(self._clock.now() + work / 3, started + LONGEST))
+        latest = started + HANDOVER_TIMEOUT - CLOSING
+        return max(started + work, min(self._clock.now() + work / 3, latest))
 
-    def _gather(self, view: View) -> NodeKeeper:
-        reading.read_pods(self._cluster, view)
-        reading.find_lost_nodes(self._cluster, view)
-        reading.read_owners(self._cluster, view)
-        reading.read_surroundings(self._cluster, view)
+    def _gather(self, view: View, after_each: Callable[[], None]) -> NodeKeeper:
+        for read in (
+            reading.read_pods,
+            reading.find_lost_nodes,
+            reading.read_owners,
+            reading.read_surroundings,
+        ):
+            read(self._cluster, view)
+            after_each()
         return NodeKeeper(
             self._settings, self._cluster, view, self._recorder, self._states, self._spot_count
         )
+
+    def _keep(self, tenure: Tenure) -> None:
+        def renew(renewal: Request) -> None:
+            for reply in self._cluster.perform([renewal]):
+                tenure.heard(reply)
+
+        tenure.keep(self._clock.now(), renew)

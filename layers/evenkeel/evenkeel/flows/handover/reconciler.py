@@ -15,6 +15,7 @@ from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.progress import PaceOfPlanning
 from evenkeel.flows.handover.releasing import Releases
 from evenkeel.flows.handover.telling import Teller
+from evenkeel.flows.handover.tenure import Tenure
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision, Verb
@@ -88,8 +89,8 @@ class Reconciler:
         self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
 
-    def act(self, until: datetime, gathered_in: timedelta) -> Outcome:
-        """Work until nothing but waiting for a time is left, or until ``until``.
+    def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
+        """Work until nothing but waiting for a time is left, the tenure lost, or time up.
 
         ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
@@ -100,7 +101,8 @@ class Reconciler:
         self._keeper.plan(self._plans.handovers, now)
         self._follower.follow()
         first_look: datetime | None = now + FIRST_LOOK
-        while (now := self._clock.now()) < until and not self._writer.is_paused:
+        while (now := self._clock.now()) < until and not self._has_to_stop(tenure):
+            tenure.keep(now, self._session.submit)
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
             if first_look is not None and self._follower.is_blind and now < first_look:
@@ -116,12 +118,17 @@ class Reconciler:
                 if self._only_waits and not self._is_soon(now):
                     return self._outcome(now)
             for arrival in self._session.next(self._patience(now, until)):
-                self._take(arrival)
+                if not tenure.heard(arrival):
+                    self._take(arrival)
             self._catch_up()
         self._hear_the_last(until + DRAINING)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
-        return Outcome("OutOfTime", self._rest(self._clock.now()))
+        reason = "LeaseLost" if tenure.is_lost else "OutOfTime"
+        return Outcome(reason, self._rest(self._clock.now()))
+
+    def _has_to_stop(self, tenure: Tenure) -> bool:
+        return self._writer.is_paused or tenure.is_lost
 
     def _take(self, arrival: Arrival) -> None:
         """Show an arrival to everybody who may wait for it."""

@@ -1,0 +1,167 @@
+"""What an invocation holds while it works: kept as long as it lives, and missed soon after."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    QueueError,
+    ThrottledError,
+    UnavailableError,
+)
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.request import Create, Operation, Patch, Request
+from evenkeel.model.surroundings import Lease
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.handover.conftest import MakeScene
+from tests.unit.handover.manifests import deployment
+
+HIDDEN = timedelta(seconds=20)
+HELD = timedelta(seconds=18)
+
+
+def with_a_stuck_pod(scene: Scene) -> Scene:
+    """A Deployment's pod on s1 that finds no other place; s1 is interrupted."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1")
+    return scene
+
+
+def the_lease(scene: Scene) -> Any:
+    (there,) = scene.cluster.objects("Lease")
+    return there["spec"]
+
+
+def renewed(scene: Scene) -> datetime:
+    return datetime.fromisoformat(the_lease(scene)["renewTime"])
+
+
+def is_renewal(request: Request) -> bool:
+    """Whether it is a write to the Lease of somebody who has it."""
+    return (
+        isinstance(request, Patch)
+        and request.kind is Lease
+        and any(
+            isinstance(operation, Operation) and operation.path == "/spec/renewTime"
+            for operation in request.body
+        )
+    )
+
+
+def is_taking(request: Request) -> bool:
+    return isinstance(request, Create) and isinstance(request.object, Lease)
+
+
+def test_while_it_works_its_lease_and_its_wake_up_are_never_anybody_else_s(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    held: list[timedelta] = []
+    hidden: list[timedelta] = []
+
+    def look() -> None:
+        now = scene.clock.now()
+        held.append(renewed(scene) + HELD - now)
+        hidden.append(scene.wake_ups.messages[0].visible_at - now)
+
+    for second in range(2, 51):
+        scene.later(second, look)
+    scene.run(until=50.5)
+
+    assert len(scene.moving.running) == 1
+    assert min(held) > timedelta(seconds=12)
+    assert min(hidden) > timedelta(seconds=14)
+    assert max(held) <= HELD
+    assert max(hidden) <= HIDDEN
+
+
+@pytest.mark.parametrize("died", [12, 33, 49])
+def test_one_that_dies_is_missed_twenty_seconds_after_its_last_sign_of_life(
+    scene: Scene, died: int
+) -> None:
+    with_a_stuck_pod(scene)
+    pod = scene.pod("stuck")
+    scene.run(until=died)
+    (first,) = scene.moving.running
+    scene.crash()
+    assert not first.alive
+    scene.add_node("o1", spot=False)
+    scene.run(until=85)
+
+    assert died + 14 < scene.gone_at(pod) <= died + 21
+    assert scene.lowest("stuck") == 1
+
+
+@pytest.mark.parametrize("error", [ConflictError("changed"), InvalidError("not yours")])
+def test_it_stops_when_another_has_taken_its_lease(scene: Scene, error: ClusterError) -> None:
+    with_a_stuck_pod(scene)
+    scene.later(8, lambda: scene.fail(error, is_renewal, times=1))
+    scene.run(until=10.9)
+    assert "LeaseLost" not in scene.outcomes()
+    scene.run(until=12)
+
+    assert scene.outcomes() == ["LeaseLost"]
+    assert len(scene.moving.running) == 1  # its wake-up was not lost with it
+
+
+def test_the_lease_stays_with_whoever_took_it(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    scene.run(until=8)
+    taken = {"holderIdentity": "other", "leaseDurationSeconds": 18}
+    scene.apply(
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": names.HANDOVER_LEASE, "namespace": names.SYSTEM_NAMESPACE},
+            "spec": taken | {"renewTime": scene.at(8).strftime("%Y-%m-%dT%H:%M:%S.%fZ")},
+        }
+    )
+    scene.run(until=25)
+
+    assert scene.outcomes()[:2] == ["LeaseLost", "LeaseHeld"]
+    assert the_lease(scene)["holderIdentity"] == "other"
+
+
+@pytest.mark.parametrize("error", [ThrottledError("busy"), UnavailableError("reset")])
+def test_a_renewal_that_got_no_answer_is_tried_again_the_next_time(
+    scene: Scene, error: ClusterError
+) -> None:
+    with_a_stuck_pod(scene)
+    scene.later(8, lambda: scene.fail(error, is_renewal, times=1))
+    scene.run(until=20)
+
+    assert scene.outcomes() == []
+    assert scene.clock.now() - renewed(scene) < timedelta(seconds=6)
+
+
+def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    scene.later(5, lambda: scene.wake_ups.fail(QueueError("no")))
+    scene.later(8, lambda: scene.wake_ups.fail(None))
+    scene.run(until=24)
+
+    assert scene.outcomes() == ["LeaseHeld"]  # of its own wake-up, which came back
+    assert [note for note, _ in scene.recorder.notes if "wake-up may come back" in note] == [
+        "the wake-up may come back while it is worked on: no"
+    ]
+    assert the_lease(scene)["holderIdentity"].endswith("/1")
+
+
+def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene(options=replace(CALM, latency=timedelta(seconds=5)))
+    with_a_stuck_pod(scene)
+    scene.run(until=60)
+
+    taken = max(at for at, r in scene.requests if is_taking(r) and at < 50)
+    (renewed_at,) = (at for at, r in scene.requests if is_renewal(r))
+    assert renewed_at - taken <= 10
+    assert [decision.verb for _, decision in scene.told()] == [Verb.MARK]  # it still reads
