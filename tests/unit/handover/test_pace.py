@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from evenkeel.errors import ThrottledError, UnavailableError
+from evenkeel.flows.handover.planning import Planner
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import ReplicaSet
@@ -241,3 +242,27 @@ def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
     scene.run(until=115)
 
     assert 88.9 <= scene.gone_at("alone") <= 89 + latency + 0.1
+
+
+def test_planning_takes_a_small_share_of_the_time(
+    make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much news there is, and however often there is a look at it."""
+    scene = make_scene(options=replace(CALM, controller_qps=40))
+    apps = [f"web-{number}" for number in range(8)]
+    busy_node(scene, dict.fromkeys(apps, 12))
+    spent: list[tuple[float, float]] = []
+    plan = Planner.plan
+
+    def take_a_while(*args: Any) -> Any:
+        began = scene.seconds
+        scene.clock.sleep(timedelta(seconds=0.02))
+        spent.append((began, scene.seconds - began))
+        return plan(*args)
+
+    monkeypatch.setattr(Planner, "plan", take_a_while)
+    scene.interrupt("s1")
+    scene.run(until=40)
+
+    assert sum(seconds for began, seconds in spent if 2 <= began < 6) < 0.4 * 4
+    assert {scene.lowest(app) for app in apps} == {12}

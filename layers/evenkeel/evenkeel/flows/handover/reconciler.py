@@ -164,8 +164,9 @@ class Reconciler:
             news |= self._follower.take_news() | self._plans.controllers
         elif self._follower.news and now >= self._pace_of_planning.next_at:
             news |= self._follower.take_news()
-        self._plans.replan(news, now)
-        self._pace_of_planning.planned(now, self._clock.now())
+        if news:
+            self._plans.replan(news, now)
+            self._pace_of_planning.planned(now, self._clock.now())
         if self._keeper.is_stale(now, self._plans.handovers if news else None):
             self._keeper.plan(self._plans.handovers, now)
         self._view.caught_up()
