@@ -1,6 +1,6 @@
 """Single runs: side by side, observing, refused, and what they tell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from evenkeel.model.placement import Capacity
 from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
+from evenkeel.ports import Reply
 from evenkeel.settings import Mode
 from simulator.event_source import SimulatedSchedule
 from tests.fixtures.restoring import EVERY, RestoreScene
@@ -204,6 +205,34 @@ def test_what_its_owner_changes_while_a_run_reads_is_not_moved_by_it(
 
     assert changed
     assert scene.moves() == []
+
+
+def test_workloads_are_read_again_side_by_side_and_one_that_is_gone_keeps_no_other(
+    scene: RestoreScene,
+) -> None:
+    """An API server takes its time for each answer that it proves to be fresh."""
+    scene.apply(deployment("api", 4, notes=FLOOR_OF_ONE))
+    above_its_floor(scene)
+    scene.begin()
+    labels = {"app=api", "app=web", "app=db"}
+    together: list[set[str]] = []
+    perform = scene.cluster.perform
+
+    def recording(requests: Sequence[Request]) -> Sequence[Reply]:
+        asked = {each.selection.labels for each in requests if isinstance(each, List)}
+        if asked & labels:
+            if not together:
+                scene.cluster.delete("Deployment", "web", "default")
+            together.append(asked)
+        return perform(requests)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(scene.cluster, "perform", recording)
+        scene.run(until=40)
+
+    assert together[0] == labels
+    moved = {(each.workload or each.subject).name for each in scene.moves()}
+    assert moved == {"api", "db"}
 
 
 @pytest.mark.parametrize("spoilt", ["in days", "nobody", "another's name"])

@@ -112,26 +112,34 @@ class RestoreFlow:
         """Carry steps out, some at a time; ``done`` is filled with those that were."""
         cases = {case.workload.key: case for case in snapshot.cases}
         for some in batched(made.steps, TOGETHER, strict=False):
-            renewed = [self._renewed(snapshot, cases[step.workload], step) for step in some]
-            for step in writer.carry_out([step for step in renewed if step is not None]):
+            renewed = self._renewed(snapshot, [(cases[step.workload], step) for step in some])
+            for step in writer.carry_out(renewed):
                 self._recorder.counted(_COUNTED[step.decision.verb])
                 done.append(step)
 
-    def _renewed(self, snapshot: Snapshot, case: Case, step: Step) -> Step | None:
-        """The step for a workload that is read anew: the snapshot's first pages are old by now.
+    def _renewed(self, snapshot: Snapshot, some: Sequence[tuple[Case, Step]]) -> Sequence[Step]:
+        """The steps for workloads that are read anew: the snapshot's first pages are old by now.
 
-        None if it is not to be moved any more.
+        Without those that are not to be moved any more.
         """
-        if not step.moves:
-            return step
-        newer = read_again(self._cluster, case, snapshot.fleet)
-        if newer is not None:
-            now = self._clock.now()
-            again = plan_again(msgspec.structs.replace(snapshot, now=now), newer)
+        moving = [case for case, step in some if step.moves]
+        found = read_again(self._cluster, moving, snapshot.fleet)
+        newer = {case.workload.key: each for case, each in zip(moving, found, strict=True)}
+        anew = msgspec.structs.replace(snapshot, now=self._clock.now())
+        renewed = []
+        for case, step in some:
+            if not step.moves:
+                renewed.append(step)
+                continue
+            read = newer[case.workload.key]
+            again = plan_again(anew, read) if read is not None else None
             if isinstance(again, Step):
-                return again
-        self._recorder.noted(f"{step.decision.subject} is not moved: it has changed meanwhile")
-        return None
+                renewed.append(again)
+            else:
+                self._recorder.noted(
+                    f"{step.decision.subject} is not moved: it has changed meanwhile"
+                )
+        return renewed
 
     def _tell(self, made: RestorePlan) -> None:
         """Tell what is left and why, but for what is as wanted; the same once in a while."""

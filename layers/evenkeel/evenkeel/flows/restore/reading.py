@@ -85,18 +85,25 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms)
 
 
-def read_again(cluster: Cluster, case: Case, fleet: Fleet) -> Case | None:
-    """A workload and its pods as they are now. Raises ClusterError.
+def read_again(cluster: Cluster, cases: Sequence[Case], fleet: Fleet) -> Sequence[Case | None]:
+    """Workloads and their pods as they are now. Raises ClusterError.
 
-    None if it is gone, or its owner has changed it: the snapshot knows neither the ReplicaSets of
-    a rollout that has begun since, nor another floor.
+    None for one that is gone, or that its owner has changed: the snapshot knows neither the
+    ReplicaSets of a rollout that has begun since, nor another floor. All are asked for at once:
+    what an API server proves to be fresh it answers about 0.1 s later.
     """
-    kind = type(case.workload)
-    space = case.workload.namespace
-    selection = selected(space, case.workload.spec.selector)
-    (pods,) = list_all(cluster, [List(selection)])
-    (reply,) = cluster.perform([Get(kind, case.workload.name, space)])
-    workload = reply.result
+    found = [case.workload for case in cases]
+    selections = [selected(each.namespace, each.spec.selector) for each in found]
+    pods = list_all(cluster, [List(selection) for selection in selections])
+    replies = cluster.perform([Get(type(each), each.name, each.namespace) for each in found])
+    return [
+        _renewed(case, mine, reply.result, fleet)
+        for case, mine, reply in zip(cases, pods, replies, strict=True)
+    ]
+
+
+def _renewed(case: Case, pods: Sequence[Pod], workload: object, fleet: Fleet) -> Case | None:
+    """A workload with its pods among these, if it is still the same."""
     if not isinstance(workload, Deployment | StatefulSet) or _is_changed(case.workload, workload):
         return None
     owners = {case.workload.key} | {each.key for each in case.replica_sets}
