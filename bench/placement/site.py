@@ -14,6 +14,7 @@ from bench.placement.results import Webhook
 from bench.storm.site import launched, restart_controller_manager
 from bench.storm.worker import Worker
 from tests.e2e.placement.webhook import Ground, on_demand
+from tests.fixtures.control_plane import ControlPlane
 
 PERCENT: Final = 30
 HASH: Final = "bench"
@@ -98,17 +99,7 @@ class Site:
 
     def webhook(self) -> Webhook:
         """What the webhook's process did so far."""
-        lines = self.control_plane.text("metrics").splitlines()
-        reviews, seconds = (
-            sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
-            for name in (f"{CALLS}_count{{", f"{CALLS}_sum{{")
-        )
-        return Webhook(
-            reviews=round(reviews),
-            mean=seconds / reviews,
-            cpu_seconds=self._process.cpu_seconds,
-            peak_mb=self._process.peak_mb,
-        )
+        return used(self.control_plane, self._process)
 
     def _make(self, manifest: Mapping[str, Any]) -> str:
         """Create an object; its uid."""
@@ -138,6 +129,21 @@ def prepared() -> Iterator[Site]:
         finally:
             for webhook in ground.webhooks:
                 webhook.kill()
+
+
+def used(control_plane: ControlPlane, process: Worker) -> Webhook:
+    """What a webhook's process did so far for an API server."""
+    lines = control_plane.text("metrics").splitlines()
+    reviews, seconds = (
+        sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
+        for name in (f"{CALLS}_count{{", f"{CALLS}_sum{{")
+    )
+    return Webhook(
+        reviews=round(reviews),
+        mean=seconds / reviews,
+        cpu_seconds=process.cpu_seconds,
+        peak_mb=process.peak_mb,
+    )
 
 
 def floor_of(pods: int) -> int:
