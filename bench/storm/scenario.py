@@ -22,6 +22,8 @@ class Scenario:
     seconds. ``large`` Deployments of ``size`` replicas and ``large`` of one. ``idle`` on-demand
     nodes with room for ``per_idle`` pods each; ``late`` of them appear only ``late_after``
     seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
+    With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
+    large Deployments ``percent`` are annotated to be on on-demand nodes.
     ``bystanders`` further pods run on ``further`` nodes of their own, which nobody notices.
     """
 
@@ -40,11 +42,13 @@ class Scenario:
     limit: Limit = Limit.NONE
     bystanders: int = 0
     further: int = 0
+    ordinals: int = 0
+    percent: int = 0
 
     @property
     def pods(self) -> int:
         """How many pods there are."""
-        return self.large * (self.size + 1)
+        return self.large * (self.size + self._small)
 
     def of(self, nodes: int) -> "Scenario":
         """The same with so many spot nodes, an even number, and all else in proportion."""
@@ -60,11 +64,33 @@ class Scenario:
 
     @property
     def replicas(self) -> Mapping[str, int]:
-        """How many replicas each Deployment has, by its name."""
+        """How many replicas each workload has, by its name."""
+        small = "set" if self.ordinals else "one"
+        return self._each({"large": self.size, small: self._small})
+
+    @property
+    def floors(self) -> Mapping[str, int]:
+        """How many of each workload have to be on on-demand nodes.
+
+        A StatefulSet's default is a majority, that of a Deployment none.
+        """
+        large = math.ceil(self.size * self.percent / 100)
+        return self._each(
+            {"large": large, "set": self.ordinals // 2 + 1}
+            if self.ordinals
+            else {"large": large, "one": 0}
+        )
+
+    @property
+    def _small(self) -> int:
+        return self.ordinals or 1
+
+    def _each(self, amounts: Mapping[str, int]) -> Mapping[str, int]:
+        """So many for every workload of a kind, one of each kind in turn."""
         return {
-            f"{kind}-{number:02d}": replicas
+            f"{kind}-{number:02d}": amount
             for number in range(self.large)
-            for kind, replicas in (("large", self.size), ("one", 1))
+            for kind, amount in amounts.items()
         }
 
 

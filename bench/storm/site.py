@@ -19,6 +19,7 @@ from bench.storm.workloads import (
     OWN,
     bystander,
     deployment,
+    manifests,
     priority_class,
 )
 from tests.fixtures.control_plane import HERE, ControlPlane, Options
@@ -66,11 +67,7 @@ class Site:
         if scenario.bystanders:
             self._add_bystanders()
         self._add_spot_nodes(self.spot)
-        manifests = [
-            deployment(name, replicas, number // 2 % scenario.classes)
-            for number, (name, replicas) in enumerate(scenario.replicas.items())
-        ]
-        return self._run(manifests, scenario.pods, OWN)
+        return self._run(manifests(scenario), scenario.pods, OWN)
 
     def add_idle_nodes(self) -> None:
         """Add the on-demand nodes, Ready."""
@@ -109,9 +106,13 @@ class Site:
         self.control_plane.merge("v1", "Node", name, {"spec": {"unschedulable": value}})
 
     def ready(self, query: str = OWN) -> int:
-        """How many replicas are available, as the Deployments' own status says."""
-        items = self.control_plane.items("apps/v1", "Deployment", NAMESPACE, query)
-        return sum(item.get("status", {}).get("availableReplicas", 0) for item in items)
+        """How many replicas are available, as the workloads' own status says."""
+        kinds = ("Deployment", "StatefulSet") if self.scenario.ordinals else ("Deployment",)
+        return sum(
+            item.get("status", {}).get("availableReplicas", 0)
+            for kind in kinds
+            for item in self.control_plane.items("apps/v1", kind, NAMESPACE, query)
+        )
 
     def wait_until_ready(self, pods: int, seconds: float, query: str = OWN) -> None:
         """Wait until so many replicas are available."""
@@ -182,11 +183,11 @@ class Site:
             counts[key] = counts.get(key, 0.0) + float(value)
         return counts
 
-    def _run(self, manifests: Sequence[Mapping[str, Any]], pods: int, query: str) -> float:
-        """Apply Deployments; seconds until so many of their pods are Ready."""
+    def _run(self, workloads: Sequence[Mapping[str, Any]], pods: int, query: str) -> float:
+        """Apply workloads; seconds until so many of their pods are Ready."""
         began = time.monotonic()
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(self.control_plane.apply, manifests))
+            list(pool.map(self.control_plane.apply, workloads))
         self.wait_until_ready(pods, FILLING, query)
         return time.monotonic() - began
 
@@ -202,8 +203,8 @@ class Site:
                 wait=False,
             )
         sizes = [len(range(number, pods, BYSTANDING)) for number in range(BYSTANDING)]
-        manifests = [bystander(f"bystander-{n:02d}", size) for n, size in enumerate(sizes)]
-        self._run(manifests, pods, "labelSelector=group%3Dbystanders")
+        made = [bystander(f"bystander-{n:02d}", size) for n, size in enumerate(sizes)]
+        self._run(made, pods, "labelSelector=group%3Dbystanders")
 
     def _add_spot_nodes(self, spot: Mapping[str, str]) -> None:
         for instance_id, name in spot.items():

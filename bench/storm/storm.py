@@ -12,7 +12,7 @@ from bench.storm import aws, bare, baselines, figures, site
 from bench.storm.aws import Aws
 from bench.storm.beside import Observed, Work, observed, scaling, taking, working
 from bench.storm.feed import Dispatch, Feed, evenly
-from bench.storm.figures import Outcome
+from bench.storm.figures import Outcome, Sight
 from bench.storm.results import Baseline, Round
 from bench.storm.scenario import Limit, Scenario
 from bench.storm.site import Site
@@ -27,10 +27,16 @@ LONGEST: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Endured:
-    """What became of a storm, and the ids of the messages that it was made of."""
+    """What became of a storm, and what it was made of.
+
+    ``sent``: the ids of its messages. ``noticed``: when each node's notice was sent, in seconds
+    since 1970. ``sights``: all that the observer saw.
+    """
 
     outcome: Outcome
     sent: Sequence[str]
+    noticed: Mapping[str, float]
+    sights: Sequence[Sight]
 
 
 class Storm:
@@ -96,7 +102,8 @@ class Storm:
             with working(*works, *(make(seen) for make in further)):
                 feed.run()
                 self._wait(feed.noticed)
-        return Endured(self._judge(seen, feed.noticed), feed.sent)
+        outcome = self._judge(seen, feed.noticed)
+        return Endured(outcome, feed.sent, feed.noticed, seen.sights)
 
     def delete_all(self) -> Baseline:
         """Cordon the spot nodes and delete every pod, as fast as the API server takes it."""

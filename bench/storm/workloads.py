@@ -1,6 +1,9 @@
 """The workloads of a storm, as manifests."""
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+from bench.storm.scenario import Scenario
 
 NAMESPACE: Final = "default"
 GRACE: Final = 30
@@ -9,8 +12,25 @@ GRACE: Final = 30
 OWN: Final = "labelSelector=group%3Dstorm"
 """A query for the storm's own workloads and pods."""
 
+ON_DEMAND: Final = "evenkeel.dev/on-demand"
+"""The annotation by which an owner says how many pods have to be on on-demand nodes."""
+
 FURTHER: Final = "evenkeel-bench/further"
 """A label and taint of the nodes where only bystanders run."""
+
+
+def manifests(scenario: Scenario) -> Sequence[dict[str, Any]]:
+    """The workloads of a scenario, in its order."""
+    made = []
+    for number, (name, replicas) in enumerate(scenario.replicas.items()):
+        manifest = deployment(name, replicas, number // 2 % scenario.classes)
+        if number % 2 and scenario.ordinals:
+            manifest["kind"] = "StatefulSet"
+            manifest["spec"]["serviceName"] = name
+        elif number % 2 == 0 and scenario.percent:
+            manifest["metadata"]["annotations"] = {ON_DEMAND: f"{scenario.percent}%"}
+        made.append(manifest)
+    return made
 
 
 def deployment(name: str, replicas: int, priority: int) -> dict[str, Any]:
