@@ -147,6 +147,11 @@ bench-faults: venv ## Measure storms in which something else goes wrong too
 	@$(PYTHON) -m bench.faults $(FAULT)
 	@$(PYTHON) -m bench.report
 
+.PHONY: bench-floors
+bench-floors: venv ## Measure a storm with floors and no room for a replacement
+	@$(PYTHON) -m bench.floors
+	@$(PYTHON) -m bench.report
+
 .PHONY: bench-placement
 bench-placement: venv ## Measure what the webhook adds to a pod's creation
 	@$(PYTHON) -m bench.placement

@@ -1,0 +1,1 @@
+"""The storm with floors and without room for a replacement: what stands is the floors."""

@@ -1,0 +1,27 @@
+"""``python -m bench.floors``: measure, print what is seen, keep the results and their table."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bench import store
+from bench.floors.run import run
+from bench.report import floors as report
+from bench.say import since_now
+
+
+def main(arguments: Sequence[str]) -> int:
+    """``[--nodes N]``; exit code 1 if it is not as wanted."""
+    parser = argparse.ArgumentParser(prog="bench.floors")
+    parser.add_argument("--nodes", type=int, default=100, help="spot nodes, an even number")
+    options = parser.parse_args(arguments)
+    floors = run(options.nodes, store.new_log("floors"), since_now())
+    store.write("floors", floors)
+    store.write_table("floors", report.table(floors))
+    for miss in floors.missed:
+        print(f"not as wanted: {miss}", file=sys.stderr)
+    return 1 if floors.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

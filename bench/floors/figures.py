@@ -1,0 +1,154 @@
+"""How workloads stood, from what an observer wrote down."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from bench.storm.figures import Sight
+
+
+class Wanted(NamedTuple):
+    """So many replicas, ``floor`` of them on on-demand nodes."""
+
+    replicas: int
+    floor: int
+
+
+class Stand(msgspec.Struct, frozen=True, kw_only=True):
+    """Some workloads of the same size and floor, as they stood.
+
+    Of one workload the Ready pods count that nobody told to go, unless their node is gone:
+    ``lowest`` are the fewest that one of the workloads ever had, ``lowest_on_demand`` the fewest
+    on on-demand nodes. ``below_wanted`` and ``below_floor``: so many workloads had fewer than
+    their replicas, or their floor, at any time; ``below_on_demand``: fewer than their floor on
+    on-demand nodes. ``at_first``, ``ready`` and ``on_demand`` are the fewest and the most of any
+    workload: on on-demand nodes when it began, Ready in the end, and on on-demand nodes then.
+    """
+
+    kind: str
+    workloads: int
+    replicas: int
+    floor: int
+    lowest: int
+    lowest_on_demand: int
+    below_wanted: int
+    below_floor: int
+    below_on_demand: int
+    at_first: tuple[int, int]
+    ready: tuple[int, int]
+    on_demand: tuple[int, int]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether in the end all are Ready, and exactly the floors on on-demand nodes."""
+        return self.ready == (self.replicas,) * 2 and self.on_demand == (self.floor,) * 2
+
+
+@dataclass(slots=True)
+class _Workload:
+    wanted: Wanted
+    on: dict[str, str] = field(default_factory=dict)  # the nodes of those that serve, by uid
+    at_first: int = 0
+    lowest: int = 0
+    lowest_on_demand: int = 0
+
+    def on_demand(self, spot: Collection[str]) -> int:
+        return sum(node not in spot for node in self.on.values())
+
+    def begin(self, spot: Collection[str]) -> None:
+        self.lowest = len(self.on)
+        self.at_first = self.lowest_on_demand = self.on_demand(spot)
+
+    def look(self, spot: Collection[str]) -> None:
+        self.lowest = min(self.lowest, len(self.on))
+        self.lowest_on_demand = min(self.lowest_on_demand, self.on_demand(spot))
+
+
+def stands(
+    sights: Iterable[Sight], wanted: Mapping[str, Wanted], spot: Collection[str], since: float
+) -> Sequence[Stand]:
+    """How the workloads of each kind stood, which is their names' first part.
+
+    ``spot`` are the names of all spot nodes that there ever were; ``since``, in seconds since
+    1970, is from when on it counts.
+    """
+    workloads = {name: _Workload(each) for name, each in wanted.items()}
+    has_begun = False
+    for sight in sights:
+        if not has_begun and sight.at >= since:
+            has_begun = True
+            for each in workloads.values():
+                each.begin(spot)
+        for each in _touched(sight, workloads):
+            each.look(spot)
+    assert has_begun, "nothing was seen since it began"
+    kinds = dict.fromkeys(name.partition("-")[0] for name in wanted)
+    return [
+        _stand(
+            kind, [each for name, each in workloads.items() if name.startswith(f"{kind}-")], spot
+        )
+        for kind in kinds
+    ]
+
+
+def overdue(sights: Iterable[Sight], noticed: Mapping[str, float], lead: float) -> int:
+    """How many pods were still there when their noticed node's deadline had come."""
+    there: set[str] = set()
+    over: set[str] = set()
+    for sight in sights:
+        if sight.kind != "pod" or sight.node not in noticed:
+            continue
+        there.add(sight.uid)
+        if sight.gone:
+            there.discard(sight.uid)
+            if sight.at > noticed[sight.node] + lead:
+                over.add(sight.uid)
+    return len(there | over)
+
+
+def _touched(sight: Sight, workloads: Mapping[str, _Workload]) -> Iterable[_Workload]:
+    """Bring up to date what a sight concerns."""
+    if sight.kind == "node":
+        return _lost(sight.name, workloads) if sight.gone else ()
+    workload = workloads.get(sight.app)
+    if workload is None:
+        return ()
+    if sight.serves:
+        workload.on[sight.uid] = sight.node
+    else:
+        workload.on.pop(sight.uid, None)
+    return (workload,)
+
+
+def _lost(node: str, workloads: Mapping[str, _Workload]) -> Iterable[_Workload]:
+    """A node is gone: nothing serves there, whatever its pods' objects still say."""
+    found = [each for each in workloads.values() if node in each.on.values()]
+    for each in found:
+        each.on = {uid: where for uid, where in each.on.items() if where != node}
+    return found
+
+
+def _stand(kind: str, some: Sequence[_Workload], spot: Collection[str]) -> Stand:
+    replicas, floor = some[0].wanted
+    return Stand(
+        kind=kind,
+        workloads=len(some),
+        replicas=replicas,
+        floor=floor,
+        lowest=min(each.lowest for each in some),
+        lowest_on_demand=min(each.lowest_on_demand for each in some),
+        below_wanted=sum(each.lowest < replicas for each in some),
+        below_floor=sum(each.lowest < floor for each in some),
+        below_on_demand=sum(each.lowest_on_demand < floor for each in some),
+        at_first=_ends(each.at_first for each in some),
+        ready=_ends(len(each.on) for each in some),
+        on_demand=_ends(each.on_demand(spot) for each in some),
+    )
+
+
+def _ends(amounts: Iterable[int]) -> tuple[int, int]:
+    """The least and the most."""
+    found = list(amounts)
+    return min(found), max(found)
