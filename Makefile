@@ -152,6 +152,11 @@ bench-floors: venv ## Measure a storm with floors and no room for a replacement
 	@$(PYTHON) -m bench.floors
 	@$(PYTHON) -m bench.report
 
+.PHONY: bench-restore
+bench-restore: venv ## Measure restore from all pods on on-demand
+	@$(PYTHON) -m bench.restoring
+	@$(PYTHON) -m bench.report
+
 .PHONY: bench-placement
 bench-placement: venv ## Measure what the webhook adds to a pod's creation
 	@$(PYTHON) -m bench.placement

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bench.report import faults, floors, growth, placement, plan, storm
+from bench.report import faults, floors, growth, placement, plan, restoring, storm
 from bench.store import RESULTS, ROOT
 
 PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
@@ -21,6 +21,8 @@ def tables() -> Mapping[str, str]:
         found["placement"] = placement.table(placement.read())
     if (RESULTS / "plan.json").exists():
         found["plan"] = plan.table(plan.read())
+    if (RESULTS / "restoring.json").exists():
+        found["restoring"] = restoring.table(restoring.read())
     if (RESULTS / "floors.json").exists():
         found["floors"] = floors.table(floors.read())
     return found

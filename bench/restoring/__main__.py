@@ -1,0 +1,28 @@
+"""``python -m bench.restoring``: measure, print what is seen, keep the results and their table."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bench import store
+from bench.report import restoring as report
+from bench.restoring.run import run
+from bench.say import since_now
+
+
+def main(arguments: Sequence[str]) -> int:
+    """``[--nodes N] [--seconds N]``; exit code 1 if it is not as wanted."""
+    parser = argparse.ArgumentParser(prog="bench.restoring")
+    parser.add_argument("--nodes", type=int, default=100, help="spot nodes, an even number")
+    parser.add_argument("--seconds", type=float, default=900, help="no run begins after them")
+    options = parser.parse_args(arguments)
+    restored = run(options.nodes, options.seconds, store.new_log("restoring"), since_now())
+    store.write("restoring", restored)
+    store.write_table("restoring", report.table(restored))
+    for miss in restored.missed:
+        print(f"not as wanted: {miss}", file=sys.stderr)
+    return 1 if restored.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
