@@ -27,12 +27,14 @@ def read() -> Restored:
 def table(restored: Restored) -> str:
     """Markdown: a row for each kind of workload, and below it the moves and the condition."""
     runs, moves, seconds = restored.runs, restored.moves, restored.seconds
+    left = restored.surplus - moves
+    bound = f" There it was stopped, with {left:,} to go." if left > 0 else ""
     pace = (
-        f"- {moves:,} moves for {restored.surplus:,} pods above their floors, in {len(runs)} runs"
+        f"- {moves:,} moves of {restored.surplus:,} pods above their floors, in {len(runs)} runs"
         f" and {seconds:.0f} s: {seconds / len(runs):.1f} s a run, {seconds / moves * 1000:.0f} ms"
-        f" a move. Of a run {statistics.median(each.own for each in runs):.1f} s (median) are"
-        " restore's own, the rest is until its moves are through, and then the next begins; the"
-        " schedule would begin one a minute."
+        f" a move.{bound} Of a run {statistics.median(each.own for each in runs):.1f} s (median)"
+        " are restore's own, the rest is until its moves are through, and then the next begins;"
+        " the schedule would begin one a minute."
     )
     cpu = (
         f"- CPU for a move: restore {_ms(restored.restore_cpu / moves)}, handover"

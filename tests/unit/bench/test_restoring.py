@@ -95,10 +95,15 @@ def test_the_table_tells_of_each_kind_and_of_the_pace() -> None:
     table = report.table(restored())
     assert "| Deployments of 59 | 50 | 12 (20 %) | 12 | 59 | 0 |" in table
     assert "| Deployments of 1 | 50 | 0 (the default, none) | 0 | 1 | 0 |" in table
-    assert "2,400 moves for 2,400 pods above their floors, in 48 runs and 360 s: 7.5 s" in table
+    assert "2,400 moves of 2,400 pods above their floors, in 48 runs and 360 s: 7.5 s" in table
+    assert "stopped" not in table
     assert "150 ms a move" in table
     assert "restore 10 ms, handover 20 ms (150 MB at most)" in table
     assert "the webhook 4 ms a review" in table
+
+
+def test_the_table_tells_that_it_was_stopped_before_the_end() -> None:
+    assert "There it was stopped, with 480 to go." in report.table(restored(moves=40))
 
 
 @pytest.mark.parametrize("nodes", [4, 20, 100])
