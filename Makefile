@@ -10,7 +10,10 @@ PYTHON := .venv/bin/python
 PYTEST := $(PYTHON) -m pytest
 WORKERS ?= 2
 
-# Python compiles what is imported when it is: of thousands of modules a tenth.
+# Python compiles what is imported when it is: of thousands of modules a tenth. It keeps what it
+# compiled, also where the environment forbids that, as containers' do: tests start many processes,
+# each of which would compile all anew.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := pip install --quiet --disable-pip-version-check --no-compile
 
 # The tests on a real control plane mostly wait for it: more of them than cores. 0.5 GB each.
