@@ -254,10 +254,11 @@ class SimulatedCluster:
         selection = request.selection
         chosen = filter_of(selection)
         store = self.server.store
+        where = chosen.kind, chosen.namespace, chosen.node
         if request.fresh:
-            found, revision = store.all(chosen.kind, chosen.namespace), store.revision
+            found, revision = store.all(*where), store.revision
         else:
-            found, revision = store.as_of(chosen.kind, chosen.namespace, self.options.cache_lag)
+            found, revision = store.as_of(*where, age=self.options.cache_lag)
         objects = in_order(filter(chosen.matches, found))
         if request.limit:
             objects = objects[: request.limit]

@@ -2,10 +2,10 @@
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 
 from evenkeel.errors import ClusterError
-from simulator.api.objects import Obj, at
+from simulator.api.objects import Obj, at, labels_of
 
 type Labels = Mapping[str, str]
 type Predicate = Callable[[Obj], bool]
@@ -81,34 +81,67 @@ def holds(key: str, operator: str, values: tuple[str, ...] | list[str], labels: 
     raise ClusterError(f"{operator!r} is not a valid operator of a selector")
 
 
+@functools.lru_cache(maxsize=4096)
 def label_predicate(text: str) -> Predicate | None:
     """Whether an object's labels satisfy a selector; None when every object does."""
     parsed = clauses(text)
     if not parsed:
         return None
+    wanted = {key: values[0] for key, op, values in parsed if op == "In" and len(values) == 1}
+    if len(wanted) == len(parsed):
+        return functools.partial(_carries, wanted.items())
 
     def matches(obj: Obj) -> bool:
-        labels = obj["metadata"].get("labels") or {}
+        labels = labels_of(obj)
         return all(holds(*clause, labels) for clause in parsed)
 
     return matches
 
 
-def field_predicate(text: str) -> Predicate | None:
-    """Whether an object satisfies a field selector; None when every object does."""
-    wanted: list[tuple[tuple[str, ...], str, bool]] = []
+def _carries(wanted: ItemsView[str, str], obj: Obj) -> bool:
+    return wanted <= labels_of(obj).items()
+
+
+@functools.lru_cache(maxsize=4096)
+def field_clauses(text: str) -> tuple[tuple[tuple[str, ...], str, bool], ...]:
+    """A field selector's clauses as (path, value, whether it is to be that or not to be).
+
+    ClusterError (400) if it is none.
+    """
+    found: list[tuple[tuple[str, ...], str, bool]] = []
     for clause in filter(None, (part.strip() for part in text.split(","))):
         name, operator, value = [*re.split(r"(!=|==|=)", clause, maxsplit=1), "", ""][:3]
         if name not in FIELDS or not operator:
             raise ClusterError(f"field label not supported: {name}")
-        wanted.append((FIELDS[name], value, operator != "!="))
+        found.append((FIELDS[name], value, operator != "!="))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def field_predicate(text: str) -> Predicate | None:
+    """Whether an object satisfies a field selector; None when every object does."""
+    wanted = field_clauses(text)
     if not wanted:
         return None
+    if len(wanted) == 1:
+        return functools.partial(_compares, *wanted[0])
 
     def matches(obj: Obj) -> bool:
-        return all((text_at(obj, path) == value) is equal for path, value, equal in wanted)
+        return all(_compares(*clause, obj) for clause in wanted)
 
     return matches
+
+
+def _compares(path: tuple[str, ...], value: str, equal: bool, obj: Obj) -> bool:  # noqa: FBT001
+    return (text_at(obj, path) == value) is equal
+
+
+def node_wanted(text: str) -> str:
+    """The node on which a field selector wants its pods; empty where it says nothing of it."""
+    path = FIELDS["spec.nodeName"]
+    return next(
+        (value for field, value, equal in field_clauses(text) if field == path and equal), ""
+    )
 
 
 def text_at(obj: Obj, path: tuple[str, ...]) -> str:

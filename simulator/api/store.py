@@ -58,8 +58,13 @@ class Store:
         """The object, or None."""
         return self._kinds[kind][key[0]].get(key[1])
 
-    def all(self, kind: str, namespace: str = "") -> Iterable[Obj]:
-        """The objects of a kind, in one namespace or in all, in no particular order."""
+    def all(self, kind: str, namespace: str = "", node: str = "") -> Iterable[Obj]:
+        """The objects of a kind, in one namespace or in all, in no particular order.
+
+        With ``node``, all pods that are bound to it, of whichever namespace.
+        """
+        if node:
+            return self.pods_on(node)
         if namespace:
             return self._kinds[kind][namespace].values()
         return itertools.chain.from_iterable(
@@ -109,10 +114,15 @@ class Store:
         self._record(kind, key, old, None)
         return last_state(old, self.revision)
 
-    def as_of(self, kind: str, namespace: str, age: timedelta) -> tuple[Iterable[Obj], int]:
-        """The objects as they were this long ago, and the revision then."""
+    def as_of(
+        self, kind: str, namespace: str = "", node: str = "", *, age: timedelta
+    ) -> tuple[Iterable[Obj], int]:
+        """The objects as they were this long ago, and the revision then.
+
+        With ``node``, at least all pods that were bound to it.
+        """
         cutoff = self._clock.now() - age
-        then = {key_of(obj): obj for obj in self.all(kind, namespace)}
+        undone: dict[Key, Obj | None] = {}
         revision = self.revision
         for change in reversed(self._history):
             if change.time <= cutoff:
@@ -122,11 +132,13 @@ class Store:
             if change.kind != kind or obj is None:
                 continue
             key = key_of(obj)
-            if change.old is None:
-                then.pop(key, None)
-            elif not namespace or key[0] == namespace:
-                then[key] = change.old
-        return then.values(), revision
+            if not namespace or key[0] == namespace:
+                undone[key] = change.old
+        found = self.all(kind, namespace, node)
+        if not undone:
+            return found, revision
+        then = {key_of(obj): obj for obj in found} | undone
+        return [obj for obj in then.values() if obj is not None], revision
 
     def since(self, revision: int) -> Iterator[Transition]:
         """What happened after this revision; ExpiredError if that is forgotten."""

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.errors import ExpiredError
 from simulator.api.objects import Obj
-from simulator.api.selectors import Predicate, field_predicate, label_predicate
+from simulator.api.selectors import Predicate, field_predicate, label_predicate, node_wanted
 from simulator.api.store import Store, last_state
 from simulator.clock import SimulatedClock
 
@@ -24,17 +24,19 @@ RECONNECT_AFTER = timedelta(milliseconds=50)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A selection on plain objects."""
+    """A selection on plain objects; ``node``, where they are pods of one node."""
 
     kind: str
     namespace: str = ""
+    node: str = ""
     labels: Predicate | None = None
     fields: Predicate | None = None
 
     @classmethod
     def of(cls, kind: str, namespace: str, labels: str, fields: str) -> "Filter":
         """The filter of selectors in the API's syntax; ClusterError if they are not."""
-        return cls(kind, namespace, label_predicate(labels), field_predicate(fields))
+        node = node_wanted(fields) if kind == "Pod" else ""
+        return cls(kind, namespace, node, label_predicate(labels), field_predicate(fields))
 
     def matches(self, obj: Obj) -> bool:
         """Whether the object is in the selection."""
@@ -160,7 +162,7 @@ class WatchHub:
 
     def select(self, selection: Filter) -> list[Obj]:
         """The objects of a selection, in the order of their namespaces and names."""
-        found = self.store.all(selection.kind, selection.namespace)
+        found = self.store.all(selection.kind, selection.namespace, selection.node)
         return in_order(filter(selection.matches, found))
 
     def _dispatch(self, kind: str, old: Obj | None, new: Obj | None) -> None:

@@ -11,6 +11,7 @@ from simulator.clock import SimulatedClock
 
 NAMES = ("a", "b", "c")
 OWNERS = ("u1", "u2")
+NODES = ("n1", "n2")
 
 pods = st.builds(
     lambda namespace, name, node, owners: {
@@ -28,7 +29,7 @@ pods = st.builds(
     },
     st.sampled_from(("x", "y")),
     st.sampled_from(NAMES),
-    st.sampled_from(("", "n1", "n2")),
+    st.sampled_from(("", *NODES)),
     st.lists(st.sampled_from(OWNERS), unique=True),
 )
 steps = st.lists(st.tuples(st.sampled_from(("write", "write", "remove")), pods), max_size=30)
@@ -52,7 +53,7 @@ def test_the_indexes_agree_with_a_full_scan(steps: list[tuple[str, Obj]]) -> Non
         expected = [p for p in everything if uid in [o["uid"] for o in owners_of(p)]]
         assert sorted_by_key(store.dependents(uid)) == sorted_by_key(expected)
         assert store.dependents(uid, "ReplicaSet") == []
-    for node in ("n1", "n2"):
+    for node in NODES:
         expected = [p for p in everything if node_of(p) == node]
         assert sorted_by_key(list(store.pods_on(node))) == sorted_by_key(expected)
     for namespace in ("x", "y"):
@@ -84,9 +85,15 @@ def test_the_past_can_be_read(steps: list[tuple[str, Obj]], ago: int) -> None:
             store.remove("Pod", key_of(pod))
         states.append((sorted_by_key(list(store.all("Pod"))), store.revision))
     back = min(ago, len(steps))
-    then, revision = store.as_of("Pod", "", second * back)
+    then, revision = store.as_of("Pod", age=second * back)
     expected, expected_revision = states[len(steps) - back]
     assert (sorted_by_key(list(then)), revision) == (expected, expected_revision)
+    for node in NODES:
+        then, revision = store.as_of("Pod", node=node, age=second * back)
+        assert revision == expected_revision
+        assert sorted_by_key([pod for pod in then if node_of(pod) == node]) == [
+            pod for pod in expected if node_of(pod) == node
+        ]
 
 
 def test_an_old_state_stays_what_it_was_when_the_object_changes() -> None:
