@@ -1,6 +1,7 @@
 """Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,8 @@ from simulator.api.selectors import holds, selects
 UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 HOSTNAME = "kubernetes.io/hostname"
 ROUNDING = 1e-9
+type Port = tuple[str, int]
+"""A protocol and a port of the node."""
 type Closed = tuple[str, str]
 """A topology key and a domain of it that a pod must keep out of."""
 
@@ -57,11 +60,26 @@ class Room:
                 self.used[name] -= amount
 
 
-def refusal(pod: Obj, room: Room, rooms: Iterable[Room], closed: Iterable[Closed]) -> str:
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports."""
+
+    requests: Mapping[str, float]
+    ports: AbstractSet[Port]
+
+    @classmethod
+    def of(cls, pod: Obj) -> "Needs":
+        """Those of a pod, to be found out once for all nodes."""
+        return cls(requests_of(pod), ports_of(pod))
+
+
+def refusal(
+    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Iterable[Closed]
+) -> str:
     """Why the pod cannot run on this node, or empty."""
     return (
         _node_refuses(pod, room.node)
-        or _room_refuses(pod, room)
+        or _room_refuses(needs, room)
         or (
             "node(s) didn't match pod anti-affinity rules"
             if repelled(pod, room, rooms)
@@ -79,13 +97,12 @@ def _node_refuses(pod: Obj, node: Obj) -> str:
     return "" if matches_node(pod, node) else "node(s) didn't match Pod's node affinity/selector"
 
 
-def _room_refuses(pod: Obj, room: Room) -> str:
-    ports = ports_of(pod)
-    if ports and any(ports & ports_of(other) for other in room.pods.values()):
+def _room_refuses(needs: Needs, room: Room) -> str:
+    if needs.ports and any(needs.ports & ports_of(other) for other in room.pods.values()):
         return "node(s) didn't have free ports for the requested pod ports"
     if len(room.pods) + 1 > room.allocatable.get("pods", 110):
         return "Too many pods"
-    for name, amount in requests_of(pod).items():
+    for name, amount in needs.requests.items():
         if room.used.get(name, 0) + amount > room.allocatable.get(name, 0) + ROUNDING:
             return f"Insufficient {name}"
     return ""
@@ -151,7 +168,7 @@ def matches_term(term: Obj, node: Obj) -> bool:
     )
 
 
-def ports_of(pod: Obj) -> set[tuple[str, int]]:
+def ports_of(pod: Obj) -> set[Port]:
     """The host ports that a pod takes, with their protocols."""
     return {
         (port.get("protocol", "TCP"), port["hostPort"])
@@ -205,7 +222,7 @@ def closed_to(pod: Obj, others: Iterable[tuple[Obj, Obj]]) -> Iterator[Closed]:
                     yield key, domain
 
 
-def scores(pod: Obj, rooms: list[Room]) -> list[float]:
+def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
     """How well each node suits: preferred affinity, even spreading, free room.
 
     A pod that says itself how it is spread is not spread by default.
@@ -228,7 +245,7 @@ def scores(pod: Obj, rooms: list[Room]) -> list[float]:
     return [
         2 * 100 * liked[i] / most_liked
         + 2 * 100 * (1 - near[i] / most_near)
-        + 100 * _free(pod, room)
+        + 100 * _free(needs, room)
         for i, room in enumerate(rooms)
     ]
 
@@ -241,11 +258,10 @@ def _siblings(room: Room, owner: str) -> int:
     )
 
 
-def _free(pod: Obj, room: Room) -> float:
+def _free(needs: Needs, room: Room) -> float:
     """The share of cores and memory that stays free, as LeastAllocated counts it."""
-    wanted = requests_of(pod)
     shares = [
-        1 - (room.used.get(name, 0) + wanted.get(name, 0)) / room.allocatable[name]
+        1 - (room.used.get(name, 0) + needs.requests.get(name, 0)) / room.allocatable[name]
         for name in ("cpu", "memory")
         if room.allocatable.get(name)
     ]

@@ -21,7 +21,7 @@ from simulator.api.objects import (
     node_of,
     uid_of,
 )
-from simulator.placement import Room, anti_affinity, closed_to, refusal, scores
+from simulator.placement import Needs, Room, anti_affinity, closed_to, refusal, scores
 from simulator.spread import is_spread, spreads_of
 from simulator.world import World
 
@@ -154,7 +154,7 @@ class Scheduler:
         return -int(at(pod or {}, "spec", "priority", default=0)), self._active[key]
 
     def _place(self, key: Key, pod: Obj) -> None:
-        rooms = self._rooms.values()
+        rooms, needs = self._rooms.values(), Needs.of(pod)
         shy = [
             (other, self._rooms[node_of(other)].node)
             for other in self._shy.values()
@@ -165,7 +165,7 @@ class Scheduler:
         why: Counter[str] = Counter()
         fitting: list[Room] = []
         for room in rooms:
-            reason = refusal(pod, room, rooms, closed) or next(
+            reason = refusal(pod, needs, room, rooms, closed) or next(
                 filter(None, (spread.refusal(room.node) for spread in spreads)), ""
             )
             if reason:
@@ -175,7 +175,7 @@ class Scheduler:
         if not fitting:
             self._fail(key, pod, why)
             return
-        ranked = scores(pod, fitting)
+        ranked = scores(pod, needs, fitting)
         best = max(ranked)
         winners = [room for room, score in zip(fitting, ranked, strict=True) if score == best]
         chosen = self._world.rng.choice(winners).node["metadata"]["name"]
