@@ -1,6 +1,7 @@
 """Every write in turn is an invocation's last. All invariants hold when another takes over."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +27,9 @@ ALL = (dips, left_behind, released_for_ever, touched_without_notice, written_aft
 MOST_ON_LEASE = 8
 """Among so many first writes those to the Lease are tried, too; later ones are as these."""
 
+MOST_REFUSED = 3
+"""Of the refusals of one request so many first ones are tried; later ones are as these."""
+
 LONG_ENOUGH = (SCHEDULE + REACTION).total_seconds()
 """Seconds before a deadline from which on the schedule alone is in time."""
 
@@ -43,9 +47,12 @@ def crashed_at_every_write(scene: Scene, crash: Crash) -> Iterator[Scene]:
     assume(story.recorder.with_verb(Verb.RELEASE))
     deadlines = [notice.deadline for notice in scene.notices if notice.deadline is not None]
     last = min(deadlines, default=scene.end) - LONG_ENOUGH
+    refusals = Counter[str]()
     for number, deed in enumerate(story.deeds):
         late = crash.recovery is Recovery.SCHEDULE and story.seconds(deed.at) >= last
-        if not late and (not deed.on_lease or number < MOST_ON_LEASE):
+        refusals[str(deed)] += deed.error is not None
+        again = deed.error is not None and refusals[str(deed)] > MOST_REFUSED
+        if not late and not again and (not deed.on_lease or number < MOST_ON_LEASE):
             yield dataclasses.replace(scene, crash=dataclasses.replace(crash, write=number))
 
 
