@@ -55,13 +55,13 @@ class Runs:
         return {(each.workload or each.subject).name: each.reason for each in decisions}
 
     def until(self, ground: Ground, done: Callable[[dict[str, str]], bool]) -> None:
-        """Run until what it says is as wanted."""
+        """Run twice a second until what it says is as wanted: each run reads everything."""
 
         def look() -> bool:
             said = self()
             return done(said)
 
-        ground.wait_for("restore to be done", look)
+        ground.wait_for("restore to be done", look, every=0.5)
 
 
 def of(ground: Ground, app: str) -> list[dict[str, Any]]:
