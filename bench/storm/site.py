@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,7 +90,11 @@ class Site:
         self._add_spot_nodes(spot)
 
     def refill(self) -> float:
-        """Move all pods to the spot nodes by a bare deletion; seconds to full capacity."""
+        """Move all pods to the spot nodes by a bare deletion; seconds to full capacity.
+
+        Then wait until what was deleted is gone and the other nodes are free again: a storm that
+        begins before finds no room.
+        """
         for name in self.idle:
             self.set_unschedulable(name, value=True)
         began = time.monotonic()
@@ -99,7 +103,24 @@ class Site:
         seconds = time.monotonic() - began
         for name in self.idle:
             self.set_unschedulable(name, value=False)
+        self._wait_for("the deleted pods to go", self._has_no_others)
+        self._wait_for("the idle nodes to be free", self._has_no_taints)
         return seconds
+
+    def _has_no_others(self) -> bool:
+        return len(self.control_plane.items("v1", "Pod", NAMESPACE, OWN)) <= self.scenario.pods
+
+    def _has_no_taints(self) -> bool:
+        return not any(
+            node["metadata"]["name"] in self.idle and node["spec"].get("taints")
+            for node in self.control_plane.items("v1", "Node")
+        )
+
+    def _wait_for(self, what: str, holds: Callable[[], bool]) -> None:
+        give_up = time.monotonic() + FILLING
+        while not holds():
+            assert time.monotonic() < give_up, f"{FILLING:.0f} s were not enough for {what}"
+            time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
 
     def set_unschedulable(self, name: str, *, value: bool) -> None:
         """Cordon a node, or lift that."""
