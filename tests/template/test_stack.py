@@ -135,7 +135,8 @@ def test_a_message_stays_invisible_while_its_function_may_run(
     function: str, queue: str, stack: Stack
 ) -> None:
     assert stack.of(queue)["VisibilityTimeout"] >= stack.of(function)["Timeout"]
-    assert stack.of("HandoverFunction")["Timeout"] > settings.LONGEST_WORK.total_seconds()
+    assert stack.of("HandoverFunction")["Timeout"] == settings.HANDOVER_TIMEOUT.total_seconds()
+    assert stack.of("RestoreFunction")["Timeout"] > settings.LONGEST_RESTORE.total_seconds()
 
 
 def test_a_notice_is_tried_for_as_long_as_it_counts_and_then_becomes_a_dead_letter(

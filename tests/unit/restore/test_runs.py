@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
-from evenkeel.flows.restore.reading import MOVES
+from evenkeel.flows.restore import flow
+from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
@@ -288,3 +289,30 @@ def test_an_update_that_waits_for_a_deletion_is_not_brought_by_a_move(scene: Res
     scene.cluster.delete("Pod", "db-2", "default")
     scene.run(until=400)
     assert scene.split("db") == {"on-demand": 2, "spot": 1}
+
+
+def test_a_run_whose_time_is_up_leaves_the_rest_to_the_next(
+    scene: RestoreScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function is stopped in the middle of a write otherwise."""
+
+    def read_slowly(*args: Any) -> Any:
+        scene.clock.sleep(timedelta(seconds=5))
+        return read_again(*args)
+
+    monkeypatch.setattr(flow, "read_again", read_slowly)
+    monkeypatch.setattr(flow, "LONGEST_RESTORE", timedelta(seconds=4))
+    apps = [f"web-{number}" for number in range(20)]
+    scene.add_nodes("o", 4, spot=False, room="8")
+    scene.apply(*(deployment(app, 1) for app in apps))
+    scene.settle()
+    scene.add_nodes("s", 4, spot=True, room="8")
+    scene.begin()
+    scene.run(until=58)
+    assert len(scene.moves()) == 16
+    assert ("time is up; the next run takes what is left", {"steps": 4}) in scene.recorder.notes
+
+    scene.run(until=200)
+
+    assert all(scene.split(app) == {"spot": 1} for app in apps)
+    assert {scene.lowest(app) for app in apps} == {1}

@@ -50,6 +50,9 @@ HANDOVER_TIMEOUT: Final = timedelta(seconds=60)
 LONGEST_WORK: Final = timedelta(seconds=50)
 """10 s stay for what is under way, and for an API server that takes its time."""
 
+LONGEST_RESTORE: Final = timedelta(seconds=90)
+"""The restore function is stopped after 120 s: 30 s stay for what is under way."""
+
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for its webhook: 1 s stays for what is under way."""
 

@@ -19,6 +19,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import WakeUp
 from evenkeel.ports import Clock, Cluster, Queue, Recorder
+from evenkeel.settings import LONGEST_RESTORE
 
 TOLD_AGAIN_AFTER: Final = timedelta(hours=1)
 """How long one does not hear again of what is left for the same reason."""
@@ -74,6 +75,7 @@ class RestoreFlow:
 
         Raises QueueError where the reconciler cannot be woken: its schedule finds the work.
         """
+        ends_at = self._clock.now() + LONGEST_RESTORE
         try:
             if self._acts and pause.is_paused(self._cluster):
                 return Outcome(reason="Paused")
@@ -89,7 +91,7 @@ class RestoreFlow:
         done: list[Step] = []
         writer = Writer(self._cluster, self._clock, self._recorder)
         try:
-            self._carry_out(writer, snapshot, made, done)
+            self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep(self._cluster, writer, self._clock.now())
                 self._recorder.counted("MovesSwept", swept)
@@ -107,11 +109,20 @@ class RestoreFlow:
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
 
     def _carry_out(
-        self, writer: Writer, snapshot: Snapshot, made: RestorePlan, done: list[Step]
+        self,
+        writer: Writer,
+        snapshot: Snapshot,
+        made: RestorePlan,
+        done: list[Step],
+        ends_at: datetime,
     ) -> None:
-        """Carry steps out, some at a time; ``done`` is filled with those that were."""
+        """Carry steps out, some at a time, none later than ``ends_at``; ``done`` is filled."""
         cases = {case.workload.key: case for case in snapshot.cases}
-        for some in batched(made.steps, TOGETHER, strict=False):
+        for number, some in enumerate(batched(made.steps, TOGETHER, strict=False)):
+            if self._clock.now() >= ends_at:
+                left = len(made.steps) - number * TOGETHER
+                self._recorder.noted("time is up; the next run takes what is left", steps=left)
+                return
             renewed = self._renewed(snapshot, [(cases[step.workload], step) for step in some])
             for step in writer.carry_out(renewed):
                 self._recorder.counted(_COUNTED[step.decision.verb])
