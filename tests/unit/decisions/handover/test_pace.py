@@ -374,11 +374,11 @@ def test_a_release_promises_no_more_than_works_now() -> None:
 # Who stays for the others.
 
 
-def others_first(waiting: int, staying: int, *deadlines_in: float, grace: float = 30) -> bool:
+def others_first(waiting: int, staying: int, *deadlines_in: float) -> bool:
     deadlines = [
         node_deadline(builders.notice(deadline=NOW + seconds(each))) for each in deadlines_in
     ]
-    return pace.others_first(waiting, staying, 100, deadlines, seconds(grace), NOW)
+    return pace.others_first(waiting, staying, 100, deadlines, NOW)
 
 
 @pytest.mark.parametrize(
@@ -386,9 +386,9 @@ def others_first(waiting: int, staying: int, *deadlines_in: float, grace: float 
     [
         (101, 0, 120, True),
         (100, 2_000, 120, False),  # few wait
-        (1_000, 1_000, 30 + 25, False),  # the last of them must go from now on
-        (1_000, 1_000, 30 + 26, True),
-        (2_900, 100, 30 + 37, False),
+        (1_000, 1_000, 45 + 20, False),  # the last of them must go from now on
+        (1_000, 1_000, 45 + 21, True),
+        (2_900, 100, 45 + 30, False),
     ],
 )
 def test_the_replaced_stay_while_many_have_no_replacement_and_there_is_time(
@@ -397,18 +397,8 @@ def test_the_replaced_stay_while_many_have_no_replacement_and_there_is_time(
     assert others_first(waiting, staying, left) is expected
 
 
-@pytest.mark.parametrize(
-    ("grace", "left", "expected"), [(0, 26, True), (45, 70, False), (600, 71, True)]
-)
-def test_who_stays_keeps_its_grace_period_as_far_as_one_is_kept_at_all(
-    grace: float, left: float, *, expected: bool
-) -> None:
-    assert others_first(1_000, 1_000, left, grace=grace) is expected
-
-
 def test_the_first_deadline_counts_and_that_of_a_hint_does_not() -> None:
-    assert others_first(500, 0, 300)
-    assert not others_first(500, 0, 300, 36)
+    assert not others_first(500, 0, 300, 50)
     hint = node_deadline(builders.hint())
-    assert not pace.others_first(500, 0, 100, [hint], seconds(30), NOW)
-    assert not pace.others_first(500, 0, 100, [], seconds(30), NOW)
+    assert not pace.others_first(500, 0, 100, [hint], NOW)
+    assert not pace.others_first(500, 0, 100, [], NOW)

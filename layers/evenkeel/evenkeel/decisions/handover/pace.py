@@ -80,32 +80,26 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
 
 
-STAYING = 80.0
+STAYING = 100.0
 """Evictions per second that can be relied on for those that stayed, beside others' starts."""
 
 
 def others_first(
-    waiting: int,
-    staying: int,
-    few: int,
-    deadlines: Iterable[Deadline],
-    grace: timedelta,
-    now: datetime,
+    waiting: int, staying: int, few: int, deadlines: Iterable[Deadline], now: datetime
 ) -> bool:
     """Whether pods that have their replacement stay for now, because too many others have none.
 
     They serve where they are, and each going costs the API server as many writes as a coming
-    does. ``waiting`` pods have no available replacement yet, ``staying`` have one, the longest of
-    whose grace periods is ``grace``; for ``few`` nobody stays. Nor does anybody stay so long that
-    not all could go before the first last moment.
+    does. ``waiting`` pods have no available replacement yet, ``staying`` have one; for ``few``
+    nobody stays. Nor does anybody stay so long that not all could go before the first last
+    moment.
     """
     if waiting <= few:
         return False
     first = min((each.at for each in deadlines if each.forced), default=None)
     if first is None:
         return False
-    going = timedelta(seconds=(waiting + staying) / STAYING)
-    return now < first - min(grace, LONGEST_GRACE) - going
+    return now < first - LONGEST_GRACE - timedelta(seconds=(waiting + staying) / STAYING)
 
 
 def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:

@@ -148,8 +148,7 @@ class Approvals:
             return False
         waiting = plans.queued + plans.released - claimed
         deadlines = map(node_deadline, self._view.dooms.values())
-        grace = max(plan.grace for _, plan in plans.claiming())
-        return pace.others_first(waiting, claimed, self._settings.window, deadlines, grace, now)
+        return pace.others_first(waiting, claimed, self._settings.window, deadlines, now)
 
     def _checked(self, check: Check, now: datetime) -> None:
         """A fresh read is complete: what it says may be taken away is approved.

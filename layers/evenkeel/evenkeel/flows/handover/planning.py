@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -43,8 +43,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     ``census`` is set for a ReplicaSet. ``polled``: its turns depend on pods that no watch
     shows, so it has to be read again every second. ``pressing``: pods of it die at their
     deadline; ``voluntary``: pods of it would move for a mere hint. ``handovers`` names the
-    nodes that still have pods of it which are handed over. ``grace`` is the longest grace period
-    of its released pods.
+    nodes that still have pods of it which are handed over.
     """
 
     plan: Plan
@@ -53,7 +52,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     pressing: bool = False
     voluntary: bool = False
     handovers: frozenset[str] = frozenset()
-    grace: timedelta = timedelta()
 
     @property
     def shown_by_watches(self) -> Pod | None:
@@ -196,7 +194,6 @@ class Planner:
             or any(census.deadline_of(item).forced for item in census.released),
             voluntary=any(not mover.deadline.forced for mover in moving),
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
-            grace=max((item.pod.grace for item in census.released), default=timedelta()),
         )
 
     def _siblings_available(self, controller_key: str, census: Census) -> int | None:
