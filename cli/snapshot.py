@@ -2,7 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -98,17 +99,22 @@ def read(name: str) -> Snapshot:
 
 def reserve(file: Path) -> None:
     """Make a file that is written later: better told now than then. Raises UnmetError."""
-    try:
+    with _written(file):
         file.touch()
-    except OSError as error:
-        raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
 
 
 def write(file: Path, objects: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
     """Write a snapshot to a file; ``objects`` answers those of a kind. Raises UnmetError."""
     items = [item for kind in KINDS for item in objects(kind)]
-    try:
+    with _written(file):
         file.write_bytes(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[None]:
+    """Say which file it was that the system refuses to write. Raises UnmetError."""
+    try:
+        yield
     except OSError as error:
         raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
 
