@@ -49,13 +49,7 @@ class Application:
         )
         self._sources: Sequence[SimulatedEventSource | SimulatedSchedule] = (
             SimulatedEventSource(driver, self._notices, marking),
-            SimulatedEventSource(
-                driver,
-                self._wake_ups,
-                moving,
-                concurrency=functions.HANDOVERS,
-                timeout=HANDOVER_TIMEOUT,
-            ),
+            SimulatedEventSource(driver, self._wake_ups, moving, concurrency=functions.HANDOVERS),
             SimulatedSchedule(driver, moving, timeout=HANDOVER_TIMEOUT),
         )
 

@@ -83,7 +83,8 @@ class SimulatedEventSource:
 
     Batches of at most 10 without a window, ``concurrency`` of them at once. What a handler
     does not report as failed is deleted; what it does, or all if it raises or takes longer
-    than ``timeout``, comes back when its visibility timeout has passed.
+    than ``timeout`` (None: the queue's visibility timeout, which is never less), comes back when
+    that visibility timeout has passed.
     """
 
     def __init__(
@@ -93,12 +94,12 @@ class SimulatedEventSource:
         handler: Handler,
         *,
         concurrency: int = POLLERS,
-        timeout: timedelta = FUNCTION_TIMEOUT,
+        timeout: timedelta | None = None,
     ) -> None:
         """Begin to poll."""
         self._queue = queue
         self._concurrency = concurrency
-        self._invocations = _Invocations(clock, handler, timeout)
+        self._invocations = _Invocations(clock, handler, timeout or queue.visibility)
         self.batches: list[int] = []
         queue.on_visible(self._poll)
         clock.call_in(timedelta(), self._poll)

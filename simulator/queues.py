@@ -58,7 +58,7 @@ class SimulatedQueue:
         self.dead: list[Message] = []
         self._clock: Clock = clock
         self._call_at = clock.call_at
-        self._visibility = visibility
+        self.visibility = visibility
         self._receive_limit = receive_limit
         self._retention = retention
         self._messages: dict[str, Message] = {}
@@ -149,7 +149,7 @@ class SimulatedQueue:
         self._handles.pop(message.receipt_handle, None)
         message.receipt_handle = f"{message.message_id}#{message.receives}"
         self._handles[message.receipt_handle] = message.message_id
-        self._show(message, self._clock.now() + self._visibility)
+        self._show(message, self._clock.now() + self.visibility)
         return message
 
     def _received(self, receipt_handle: str) -> Message | None:

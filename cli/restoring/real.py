@@ -72,11 +72,7 @@ class Restoring:
             self._wake_ups,
         )
         self._source = SimulatedEventSource(
-            self._driver,
-            self._wake_ups,
-            moving,
-            concurrency=functions.HANDOVERS,
-            timeout=HANDOVER_TIMEOUT,
+            self._driver, self._wake_ups, moving, concurrency=functions.HANDOVERS
         )
         self._flow = RestoreFlow(
             self.terms,

@@ -193,9 +193,7 @@ class _World:
         function = Containers(moving)
         self.sources = (
             SimulatedEventSource(self.clock, self.notices, Containers(marking)),
-            SimulatedEventSource(
-                self.clock, self.wake_ups, function, concurrency=2, timeout=HANDOVER_TIMEOUT
-            ),
+            SimulatedEventSource(self.clock, self.wake_ups, function, concurrency=2),
             SimulatedSchedule(self.clock, function, timeout=HANDOVER_TIMEOUT),
         )
 
