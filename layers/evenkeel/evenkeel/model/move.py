@@ -16,7 +16,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
-from evenkeel.model.placement import Capacity, since_of
+from evenkeel.model.placement import Capacity
 from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
@@ -74,7 +74,7 @@ def new_move(
 def move_of(lease: Lease) -> Move | None:
     """The move that a Lease tells of; None if nothing that makes sense."""
     spec, annotations = lease.spec, lease.metadata.annotations
-    since = since_of(lease)
+    since = lease.held_since
     target = annotations.get(names.CAPACITY, "")
     if since is None or target not in Capacity or not spec.holder_identity:
         return None

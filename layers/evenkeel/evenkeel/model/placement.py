@@ -152,19 +152,10 @@ def claims_of(leases: Sequence[Lease], controller_uid: str) -> Sequence[Claim]:
     prefix = claim_name(controller_uid, 0).removesuffix("0")
     for lease in leases:
         slot = lease.name.removeprefix(prefix)
-        since = since_of(lease)
+        since = lease.held_since
         if slot.isdecimal() and lease.spec.holder_identity and since is not None:
             found.append(Claim(int(slot), lease.spec.holder_identity, since, lease))
     return found
-
-
-def since_of(lease: Lease) -> datetime | None:
-    """Since when a Lease is held; None if that makes no sense."""
-    try:
-        since = msgspec.convert(lease.spec.renew_time, type=datetime)
-    except msgspec.ValidationError:
-        return None
-    return since if is_sound(since) else None
 
 
 def new_claim(controller: Reference, slot: int, holder: str, now: datetime) -> Lease:

@@ -1,10 +1,12 @@
 """What else decides how a pod can go: budgets, services, policies, claims, quotas, scalers."""
 
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
 
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.times import is_sound
 from evenkeel.model.workload import IntOrString
 
 
@@ -176,6 +178,15 @@ class Lease(KubernetesObject, frozen=True, kw_only=True):
     )
 
     spec: LeaseSpec = LeaseSpec()
+
+    @property
+    def held_since(self) -> datetime | None:
+        """When it was taken or renewed last; None if that makes no sense."""
+        try:
+            since = msgspec.convert(self.spec.renew_time, type=datetime)
+        except msgspec.ValidationError:
+            return None
+        return since if is_sound(since) else None
 
 
 class ObjectReference(ApiStruct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from evenkeel.errors import AlreadyExistsError, ClusterError, ConflictError, Inv
 from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata, Reference
-from evenkeel.model.placement import Claim, claim_spec, new_claim, since_of
+from evenkeel.model.placement import Claim, claim_spec, new_claim
 from evenkeel.model.request import (
     Create,
     Delete,
@@ -83,7 +83,7 @@ def sweep(cluster: Cluster, clock: Clock) -> int:
 
 def _is_old(lease: Lease, now: datetime) -> bool:
     """Whether a claim was taken long ago, or nobody knows when."""
-    since = since_of(lease)
+    since = lease.held_since
     return since is None or abs(now - since) >= SWEPT_AFTER
 
 
