@@ -6,8 +6,18 @@ from typing import Any
 import pytest
 
 from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import deployment
 
 type MakeScene = Callable[..., Scene]
+
+
+def with_a_stuck_pod(scene: Scene) -> str:
+    """A Deployment's pod on s1 that finds no other place."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    return scene.pod("stuck")
 
 
 @pytest.fixture

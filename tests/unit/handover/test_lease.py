@@ -19,6 +19,7 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Get, Patch, Request
 from evenkeel.model.surroundings import Lease
 from tests.fixtures.scene import Scene
+from tests.unit.handover.conftest import with_a_stuck_pod
 from tests.unit.handover.manifests import deployment
 
 
@@ -276,6 +277,17 @@ def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, p
 
     assert found(scene)["spec"]["holderIdentity"] == "other"
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
+
+
+def test_whoever_works_stops_when_another_has_taken_it(scene: Scene) -> None:
+    with_a_stuck_pod(scene)
+    scene.later(8, lambda: lease(scene, **held(scene, 8)))
+
+    scene.interrupt("s1")
+    scene.run(until=25)
+
+    assert scene.outcomes()[:2] == ["LeaseLost", "LeaseHeld"]
+    assert found(scene)["spec"]["holderIdentity"] == "other"
 
 
 @pytest.mark.parametrize("text", ["soon", "2026-11-21T12:00:00", "0001-01-01T00:00:00Z"])

@@ -14,24 +14,20 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
 from tests.fixtures.scene import CALM, Scene
-from tests.unit.handover.conftest import MakeScene
-from tests.unit.handover.manifests import deployment
+from tests.unit.handover.conftest import MakeScene, with_a_stuck_pod
 
 HIDDEN = timedelta(seconds=20)
 HELD = timedelta(seconds=18)
 
 
-def with_a_stuck_pod(scene: Scene) -> Scene:
-    """A Deployment's pod on s1 that finds no other place; s1 is interrupted."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
+@pytest.fixture
+def scene(scene: Scene) -> Scene:
+    """A pod on s1 finds no other place; s1 is interrupted."""
+    with_a_stuck_pod(scene)
     scene.interrupt("s1")
     return scene
 
@@ -62,7 +58,6 @@ def is_taking(request: Request) -> bool:
 
 
 def test_while_it_works_its_lease_and_its_wake_up_are_never_anybody_else_s(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
     held: list[timedelta] = []
     hidden: list[timedelta] = []
 
@@ -86,7 +81,6 @@ def test_while_it_works_its_lease_and_its_wake_up_are_never_anybody_else_s(scene
 def test_one_that_dies_is_missed_twenty_seconds_after_its_last_sign_of_life(
     scene: Scene, died: int
 ) -> None:
-    with_a_stuck_pod(scene)
     pod = scene.pod("stuck")
     scene.run(until=died)
     (first,) = scene.moving.running
@@ -101,7 +95,6 @@ def test_one_that_dies_is_missed_twenty_seconds_after_its_last_sign_of_life(
 
 @pytest.mark.parametrize("error", [ConflictError("changed"), InvalidError("not yours")])
 def test_it_stops_when_another_has_taken_its_lease(scene: Scene, error: ClusterError) -> None:
-    with_a_stuck_pod(scene)
     scene.later(8, lambda: scene.fail(error, is_renewal, times=1))
     scene.run(until=10.9)
     assert "LeaseLost" not in scene.outcomes()
@@ -111,29 +104,10 @@ def test_it_stops_when_another_has_taken_its_lease(scene: Scene, error: ClusterE
     assert len(scene.moving.running) == 1  # its wake-up was not lost with it
 
 
-def test_the_lease_stays_with_whoever_took_it(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
-    scene.run(until=8)
-    taken = {"holderIdentity": "other", "leaseDurationSeconds": 18}
-    scene.apply(
-        {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": {"name": names.HANDOVER_LEASE, "namespace": names.SYSTEM_NAMESPACE},
-            "spec": taken | {"renewTime": scene.at(8).strftime("%Y-%m-%dT%H:%M:%S.%fZ")},
-        }
-    )
-    scene.run(until=25)
-
-    assert scene.outcomes()[:2] == ["LeaseLost", "LeaseHeld"]
-    assert the_lease(scene)["holderIdentity"] == "other"
-
-
 @pytest.mark.parametrize("error", [ThrottledError("busy"), UnavailableError("reset")])
 def test_a_renewal_that_got_no_answer_is_tried_again_the_next_time(
     scene: Scene, error: ClusterError
 ) -> None:
-    with_a_stuck_pod(scene)
     scene.later(8, lambda: scene.fail(error, is_renewal, times=1))
     scene.run(until=20)
 
@@ -142,7 +116,6 @@ def test_a_renewal_that_got_no_answer_is_tried_again_the_next_time(
 
 
 def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> None:
-    with_a_stuck_pod(scene)
     scene.later(5, lambda: scene.wake_ups.fail(QueueError("no")))
     scene.later(8, lambda: scene.wake_ups.fail(None))
     scene.run(until=24)
@@ -159,6 +132,7 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
 ) -> None:
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=5)))
     with_a_stuck_pod(scene)
+    scene.interrupt("s1")
     scene.run(until=60)
 
     taken = max(at for at, r in scene.requests if is_taking(r) and at < 50)

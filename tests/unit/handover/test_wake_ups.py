@@ -10,19 +10,10 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Evict, List
 from simulator.event_source import batch_event
 from tests.fixtures.scene import Scene
-from tests.unit.handover.conftest import MakeScene
-from tests.unit.handover.manifests import bare_pod, deployment
+from tests.unit.handover.conftest import MakeScene, with_a_stuck_pod
+from tests.unit.handover.manifests import bare_pod
 
 SHORT = {"rebalance_expiry": timedelta(minutes=5)}
-
-
-def with_a_stuck_pod(scene: Scene) -> str:
-    """A Deployment's pod on s1 that finds no other place."""
-    scene.add_node("s1")
-    scene.apply(deployment("stuck"))
-    scene.settle()
-    scene.begin()
-    return scene.pod("stuck")
 
 
 def lose_wake_ups(scene: Scene) -> None:

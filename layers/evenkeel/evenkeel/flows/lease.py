@@ -9,7 +9,7 @@ from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError, Not
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Get, Operation, Patch, pointer
+from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
 from evenkeel.model.times import is_sound, to_micro_time
 from evenkeel.ports import Clock, Cluster, Reply
@@ -84,14 +84,9 @@ class ReconcilerLease:
         """The request that holds it for longer; None if it was not to be had."""
         if not self._is_held:
             return None
-        return Patch(
-            kind=Lease,
-            name=names.HANDOVER_LEASE,
-            namespace=names.SYSTEM_NAMESPACE,
-            body=(
-                Operation("test", "/spec/holderIdentity", self._holder),
-                Operation("add", "/spec/renewTime", _text(now)),
-            ),
+        return _patch(
+            Operation("test", "/spec/holderIdentity", self._holder),
+            Operation("add", "/spec/renewTime", _text(now)),
         )
 
     def is_lost_by(self, reply: Reply) -> bool:
@@ -117,7 +112,7 @@ class ReconcilerLease:
         self._cluster.perform(
             [
                 _patch(
-                    lease,
+                    _same(lease),
                     Operation("test", "/spec/holderIdentity", self._holder),
                     Operation("add", "/spec", msgspec.to_builtins(given_up)),
                     Operation("add", _NOTE, _text(known if is_known else wake_up_at)),
@@ -145,7 +140,7 @@ class ReconcilerLease:
         lease = self._read()
         if lease is not None:
             note = Operation("add", _NOTE, _text(wake_up_at))
-            self._cluster.perform([_patch(lease, note)])
+            self._cluster.perform([_patch(_same(lease), note)])
 
     def _read(self) -> Lease | None:
         (reply,) = self._cluster.perform([_QUESTION])
@@ -183,8 +178,7 @@ class ReconcilerLease:
         spec = self._spec(now, lease.spec.lease_transitions + changed)
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations
         patch = _patch(
-            lease,
-            Operation("test", "/metadata/resourceVersion", lease.metadata.resource_version),
+            *as_read(lease),
             Operation("add", "/metadata/annotations", annotations),
             Operation("add", "/spec", msgspec.to_builtins(spec)),
         )
@@ -202,13 +196,18 @@ class ReconcilerLease:
         )
 
 
-def _patch(lease: Lease, *operations: Operation) -> Patch:
+def _patch(*operations: Operation) -> Patch:
     return Patch(
         kind=Lease,
-        name=lease.name,
-        namespace=lease.namespace,
-        body=(Operation("test", "/metadata/uid", lease.uid), *operations),
+        name=names.HANDOVER_LEASE,
+        namespace=names.SYSTEM_NAMESPACE,
+        body=operations,
     )
+
+
+def _same(lease: Lease) -> Operation:
+    """The test by which a patch fails if this Lease was deleted and another made since."""
+    return Operation("test", "/metadata/uid", lease.uid)
 
 
 def _taking(lease: Lease) -> str:

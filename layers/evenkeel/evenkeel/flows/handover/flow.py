@@ -106,11 +106,11 @@ class HandoverFlow:
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
         lease = ReconcilerLease(self._cluster, self._clock, holder)
-        tenure = Tenure(lease, self._recorder, hide)
+        tenure = Tenure(lease, self._recorder, hide, self._clock.now())
         try:
             if watched and not lease.stands(watched):
                 return Outcome("HolderLives")
-            tenure.begin(self._clock.now())
+            self._keep(tenure)
             if not lease.acquire():
                 if scheduled:
                     return Outcome("LeaseHeld", lease.held_for, taking=lease.taking)

@@ -29,27 +29,24 @@ class Tenure:
     cannot be kept saved only work: others may come meanwhile.
     """
 
-    def __init__(self, lease: ReconcilerLease, recorder: Recorder, hide: Hide | None) -> None:
-        """``hide`` None: no wake-up led to it."""
+    def __init__(
+        self, lease: ReconcilerLease, recorder: Recorder, hide: Hide | None, since: datetime
+    ) -> None:
+        """A first sign of life is due at ``since``. ``hide`` None: no wake-up led to it."""
         self._lease = lease
         self._recorder = recorder
         self._hide = hide
-        self._next_at: datetime | None = None
+        self._next_at = since
         self._renewal: Request | None = None
         self.is_lost = False
         """Whether somebody else has taken the Lease, or taken it away."""
 
-    def begin(self, now: datetime) -> None:
-        """Say that there is something to work on, before the Lease is taken."""
-        self._next_at = now + SIGN_OF_LIFE
-        self._keep_hidden()
-
     def keep(self, now: datetime, send: Callable[[Request], object]) -> None:
         """Give a sign of life if it is time; ``send`` is for the renewal of the Lease.
 
-        Its Reply is to be shown to ``heard``.
+        There is none before it was taken. Its Reply is to be shown to ``heard``.
         """
-        if self._next_at is None or now < self._next_at:
+        if now < self._next_at:
             return
         self._next_at = now + SIGN_OF_LIFE
         self._keep_hidden()
