@@ -1,5 +1,7 @@
 """Where figures are kept."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +9,24 @@ import msgspec
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 RESULTS: Final = ROOT / "bench" / "results"
+
+
+def read[T](name: str, kind: type[T]) -> T | None:
+    """A bench's last figures; None if it has none yet."""
+    file = RESULTS / f"{name}.json"
+    return msgspec.json.decode(file.read_bytes(), type=kind) if file.exists() else None
+
+
+def keep(name: str, figures: msgspec.Struct, table: str, missed: Sequence[str]) -> int:
+    """Keep a bench's figures and their table, and print what is not as wanted.
+
+    Answers an exit code: 1 if anything is not.
+    """
+    write(name, figures)
+    write_table(name, table)
+    for miss in missed:
+        print(f"not as wanted: {miss}", file=sys.stderr)
+    return 1 if missed else 0
 
 
 def write(name: str, figures: msgspec.Struct) -> None:

@@ -25,11 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     names = options.faults or FAULTS
     faults = run([FAULTS[name] for name in names], options.nodes, since_now())
     kept = "-".join(["faults", *options.faults])
-    store.write(kept, faults)
-    store.write_table(kept, report.table(faults))
-    for miss in faults.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if faults.missed else 0
+    return store.keep(kept, faults, report.table(faults), faults.missed)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--nodes", type=int, default=100, help="spot nodes, an even number")
     options = parser.parse_args(arguments)
     floors = run(options.nodes, store.new_log("floors"), since_now())
-    store.write("floors", floors)
-    store.write_table("floors", report.table(floors))
-    for miss in floors.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if floors.missed else 0
+    return store.keep("floors", floors, report.table(floors), floors.missed)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from bench.storm.figures import Sight
+from bench.storm.scenario import Scenario
 
 
 class Wanted(NamedTuple):
@@ -14,6 +15,12 @@ class Wanted(NamedTuple):
 
     replicas: int
     floor: int
+
+
+def wanted(scenario: Scenario) -> Mapping[str, Wanted]:
+    """What each workload of a scenario has to have, by its name."""
+    floors = scenario.floors
+    return {name: Wanted(each, floors[name]) for name, each in scenario.replicas.items()}
 
 
 class Stand(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,11 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--nodes", type=int, default=100, help="spot nodes, a multiple of 4")
     options = parser.parse_args(arguments)
     growth = run(options.nodes, store.new_log("growth"), since_now())
-    store.write("growth", growth)
-    store.write_table("growth", report.table(growth))
-    for miss in growth.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if growth.missed else 0
+    return store.keep("growth", growth, report.table(growth), growth.missed)
 
 
 if __name__ == "__main__":

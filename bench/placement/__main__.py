@@ -20,11 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     extent = Extent(rounds=options.rounds, seconds=options.seconds, burst=options.burst)
     placement = run(extent, since_now())
-    store.write("placement", placement)
-    store.write_table("placement", report.table(placement))
-    for miss in placement.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if placement.missed else 0
+    return store.keep("placement", placement, report.table(placement), placement.missed)
 
 
 if __name__ == "__main__":

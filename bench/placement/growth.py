@@ -43,11 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench.placement.growth")
     parser.add_argument("--nodes", type=int, default=NODES, help="a multiple of 100")
     growth = run(parser.parse_args(arguments).nodes)
-    store.write("plan", growth)
-    store.write_table("plan", report.table(growth))
-    for miss in growth.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if growth.missed else 0
+    return store.keep("plan", growth, report.table(growth), growth.missed)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
 """What became of storms with faults, as a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
-
 from bench.faults.results import Faults, Suffered
-from bench.store import RESULTS
+from bench.report.markdown import markdown
 
 COLUMNS: Final = (
     "fault",
@@ -21,37 +19,25 @@ COLUMNS: Final = (
 )
 
 
-def read() -> Faults:
-    """The last run's figures. Raises FileNotFoundError."""
-    return msgspec.json.decode((RESULTS / "faults.json").read_bytes(), type=Faults)
-
-
 def table(faults: Faults) -> str:
     """Markdown: a row per fault, and below it the condition."""
     first = faults.storms[0]
     condition = (
-        f"- {first.nodes} of {first.nodes} spot nodes noticed, {first.pods:,} pods, fill"
+        f"{first.nodes} of {first.nodes} spot nodes noticed, {first.pods:,} pods, fill"
         f" {first.fill:.1f} s, no QPS limits, one run of each. Handled: the function was done with"
         " the message, counted by its id; lost: sent, not handled and neither in the queue nor"
         " among the dead letters. At zero: workloads without a Ready pod at any time; too late:"
         " pods whose eviction was accepted later than their deadline less min(grace, 45 s)."
         f" {faults.worker}. {faults.machine}."
     )
-    rows = [
-        f"| {' | '.join(COLUMNS)} |",
-        "|---" * len(COLUMNS) + "|",
-        *(_row(each) for each in faults.storms),
-        "",
-        *(f"- {each.title}: {_answers(each.answers)}." for each in faults.storms if each.answers),
-        condition,
-    ]
-    return "\n".join(rows) + "\n"
+    answers = [f"{each.title}: {_answers(each.answers)}." for each in faults.storms if each.answers]
+    return markdown(COLUMNS, map(_row, faults.storms), (*answers, condition))
 
 
-def _row(each: Suffered) -> str:
+def _row(each: Suffered) -> Sequence[str]:
     outcome, tally = each.outcome, each.tally
     stayed = f" (and {outcome.left} never)" if outcome.left else ""
-    cells = (
+    return (
         each.title,
         f"{tally.sent:,}",
         f"{tally.handled:,}",
@@ -62,7 +48,6 @@ def _row(each: Suffered) -> str:
         "never" if outcome.whole is None else f"{outcome.whole:.0f} s",
         "-" if outcome.empty is None else f"{outcome.empty:.0f} s",
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _answers(counts: Mapping[str, int]) -> str:

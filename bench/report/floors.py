@@ -1,14 +1,14 @@
 """How workloads stood in a storm with floors, as a table."""
 
+from collections.abc import Sequence
 from typing import Final
-
-import msgspec
 
 from bench.floors.figures import Stand
 from bench.floors.results import Floors
-from bench.store import RESULTS
+from bench.report.markdown import markdown
 
 COLUMNS: Final = (
+    "",
     "workloads",
     "floor",
     "fewest Ready at any time",
@@ -18,11 +18,6 @@ COLUMNS: Final = (
 )
 
 
-def read() -> Floors:
-    """The last run's figures. Raises FileNotFoundError."""
-    return msgspec.json.decode((RESULTS / "floors.json").read_bytes(), type=Floors)
-
-
 def table(floors: Floors) -> str:
     """Markdown: a row for each kind of workload, and below it the storm and its condition."""
     outcome = floors.outcome
@@ -30,13 +25,13 @@ def table(floors: Floors) -> str:
     assert cordons is not None, "no node was cordoned"
     assert off is not None, "no pod was told to go"
     storm = (
-        f"- {cordons.count} of {floors.spot} spot nodes cordoned within {cordons.worst:.1f} s;"
+        f"{cordons.count} of {floors.spot} spot nodes cordoned within {cordons.worst:.1f} s;"
         f" {off.count:,} pods told to go, the median after {off.median:.0f} s, the last after"
         f" {off.worst:.0f} s; {outcome.late} of them with less than their grace period left,"
         f" {floors.overdue} still there when their node ended, {outcome.left} never told."
     )
     condition = (
-        f"- {floors.pods:,} pods on {floors.spot} spot nodes and {floors.on_demand} on-demand"
+        f"{floors.pods:,} pods on {floors.spot} spot nodes and {floors.on_demand} on-demand"
         " nodes, placed by `evenkeel serve`. Ready: and not told to go, and the node not gone;"
         " the fewest that any of the workloads had, as an outside observer saw it. No QPS limits,"
         f" one run; fill {floors.fill:.0f} s; Evenkeel {floors.cpu_seconds:.0f} CPU seconds,"
@@ -44,20 +39,14 @@ def table(floors: Floors) -> str:
         f" CPU seconds for {floors.webhook.reviews:,} reviews, the fill's included."
         f" {floors.machine}."
     )
-    rows = [
-        f"| | {' | '.join(COLUMNS)} |",
-        f"|---{'|---' * len(COLUMNS)}|",
-        *(_row(each, floors.percent) for each in floors.stands),
-        "",
-        storm,
-        condition,
-    ]
-    return "\n".join(rows) + "\n"
+    return markdown(
+        COLUMNS, (_row(each, floors.percent) for each in floors.stands), (storm, condition)
+    )
 
 
-def _row(each: Stand, percent: int) -> str:
+def _row(each: Stand, percent: int) -> Sequence[str]:
     kind, policy = ("Deployments", f"{percent} %") if each.kind == "large" else ("StatefulSets", "")
-    cells = (
+    return (
         f"{kind} of {each.replicas}",
         f"{each.workloads}",
         f"{each.floor} ({policy or 'the default, a majority'})",
@@ -66,7 +55,6 @@ def _row(each: Stand, percent: int) -> str:
         f"{each.below_floor}",
         f"{span(each.ready)}",
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def span(ends: tuple[int, int]) -> str:

@@ -1,11 +1,10 @@
 """How a storm's time grows, as a table."""
 
+from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from bench.growth.results import Growth, Point
-from bench.store import RESULTS
+from bench.report.markdown import markdown
 
 COLUMNS: Final = (
     "doomed nodes",
@@ -17,38 +16,25 @@ COLUMNS: Final = (
 )
 
 
-def read() -> Growth:
-    """The last run's figures. Raises FileNotFoundError."""
-    return msgspec.json.decode((RESULTS / "growth.json").read_bytes(), type=Growth)
-
-
 def table(growth: Growth) -> str:
     """Markdown: a row per storm, and below it what the rows amount to."""
     ordered = sorted(growth.points, key=lambda each: (each.bystanders, each.doomed))
     ratios = (
-        f"- A pod takes {_times(growth.linear)} as long with the most nodes doomed as with the"
+        f"A pod takes {_times(growth.linear)} as long with the most nodes doomed as with the"
         f" fewest, and all take {_times(growth.independent)} as long beside so many others as"
         f" without; wanted: at most {growth.wanted:g} each."
     )
     condition = (
-        "- fill: what the same cluster needs to run all pods of the storm from nothing. Per doomed"
+        "fill: what the same cluster needs to run all pods of the storm from nothing. Per doomed"
         " pod: in the time that a pod takes in that. No QPS limits, one run;"
         f" {growth.worker}. {growth.machine}."
     )
-    rows = [
-        f"| {' | '.join(COLUMNS)} |",
-        "|---" * len(COLUMNS) + "|",
-        *(_row(point) for point in ordered),
-        "",
-        ratios,
-        condition,
-    ]
-    return "\n".join(rows) + "\n"
+    return markdown(COLUMNS, map(_row, ordered), (ratios, condition))
 
 
-def _row(point: Point) -> str:
+def _row(point: Point) -> Sequence[str]:
     whole, beside = point.outcome.whole, point.total - point.pods + point.bystanders
-    cells = (
+    return (
         f"{point.doomed} of {point.nodes}",
         f"{point.pods:,}",
         f"{beside:,}",
@@ -56,7 +42,6 @@ def _row(point: Point) -> str:
         "never" if whole is None else f"{whole:.1f} s = {_times(point.ratio)}",
         _times(point.per_pod),
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _times(ratio: float | None) -> str:

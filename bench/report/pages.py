@@ -1,30 +1,39 @@
 """The copies of the tables in README.md and docs, each between its markers."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from bench import store
+from bench.faults.results import Faults
+from bench.floors.results import Floors
+from bench.growth.results import Growth
+from bench.placement.planned import PlanGrowth
+from bench.placement.results import Placement
 from bench.report import faults, floors, growth, placement, plan, restoring, storm
-from bench.store import RESULTS, ROOT
+from bench.restoring.results import Restored
+from bench.store import ROOT
 
 PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
 """Each table is in one of them."""
 
 
+REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
+    "growth": (Growth, growth.table),
+    "faults": (Faults, faults.table),
+    "placement": (Placement, placement.table),
+    "plan": (PlanGrowth, plan.table),
+    "restoring": (Restored, restoring.table),
+    "floors": (Floors, floors.table),
+}
+"""What each bench's figures are, and what makes their table. The storms are several figures."""
+
+
 def tables() -> Mapping[str, str]:
     """The tables of what was measured, by name. What was not yet is not there."""
     found = {"storm": storm.table(results)} if (results := storm.read()) else {}
-    if (RESULTS / "growth.json").exists():
-        found["growth"] = growth.table(growth.read())
-    if (RESULTS / "faults.json").exists():
-        found["faults"] = faults.table(faults.read())
-    if (RESULTS / "placement.json").exists():
-        found["placement"] = placement.table(placement.read())
-    if (RESULTS / "plan.json").exists():
-        found["plan"] = plan.table(plan.read())
-    if (RESULTS / "restoring.json").exists():
-        found["restoring"] = restoring.table(restoring.read())
-    if (RESULTS / "floors.json").exists():
-        found["floors"] = floors.table(floors.read())
+    for name, (kind, table) in REPORTS.items():
+        if (figures := store.read(name, kind)) is not None:
+            found[name] = table(figures)
     return found
 
 

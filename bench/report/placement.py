@@ -3,18 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import msgspec
-
 from bench.placement.results import Burst, Placement
-from bench.store import RESULTS
+from bench.report.markdown import markdown
 from bench.storm.figures import Percentiles
 
-COLUMNS: Final = ("median", "p99", "worst")
-
-
-def read() -> Placement:
-    """The last run's figures. Raises FileNotFoundError."""
-    return msgspec.json.decode((RESULTS / "placement.json").read_bytes(), type=Placement)
+COLUMNS: Final = ("", "median", "p99", "worst", "all of them", "on on-demand, wanted")
 
 
 def table(placement: Placement) -> str:
@@ -23,13 +16,13 @@ def table(placement: Placement) -> str:
     rate = f"{extent.rate:g} pods a second"
     burst = f"{extent.burst} pods by {placement.clients} clients at once"
     wanted = (
-        f"- A burst takes {placement.ratio:.2f} x as long with the webhook (median). Wanted at"
+        f"A burst takes {placement.ratio:.2f} x as long with the webhook (median). Wanted at"
         f" {extent.rate:g} pods a second: at most {_ms(placement.wanted)} added to the 99th"
         f" percentile; the rounds added {_listed(each.added[1] for each in placement.rounds)}."
     )
     exact = sum(each.asked_burst.is_exact for each in placement.rounds)
     condition = (
-        f"- The {'middle' if extent.rounds > 1 else 'only'} one of {extent.rounds} rounds by what"
+        f"The {'middle' if extent.rounds > 1 else 'only'} one of {extent.rounds} rounds by what"
         f" it added, each {extent.seconds} s at the rate and a burst, with and without in turn;"
         f" {exact} of {extent.rounds} bursts landed exactly. From when a creation was due until"
         " its answer. Every pod is one of a Deployment whose floor of 30 % is counted."
@@ -39,29 +32,23 @@ def table(placement: Placement) -> str:
         f" {placement.machine}."
     )
     rows = [
-        f"| | {' | '.join(COLUMNS)} | all of them | on on-demand, wanted |",
-        "|---|---|---|---|---|---|",
-        f"| {rate}, without the webhook | {_latency(middle.bare)} | - | - |",
-        f"| the same with the webhook | {_latency(middle.asked)} | - | - |",
-        f"| **added** | {' | '.join(_ms(each) for each in middle.added)} | - | - | - |",
+        (f"{rate}, without the webhook", *_latency(middle.bare), "-", "-"),
+        ("the same with the webhook", *_latency(middle.asked), "-", "-"),
+        ("**added**", *map(_ms, middle.added), "-", "-", "-"),
         _burst(f"{burst}, without", middle.bare_burst),
         _burst("the same with the webhook", middle.asked_burst, exact=True),
-        "",
-        wanted,
-        condition,
     ]
-    return "\n".join(rows) + "\n"
+    return markdown(COLUMNS, rows, (wanted, condition))
 
 
-def _burst(name: str, burst: Burst, *, exact: bool = False) -> str:
+def _burst(name: str, burst: Burst, *, exact: bool = False) -> Sequence[str]:
     told = f"{burst.landed}, {burst.floor}" if exact else "-"
     seconds = f"{burst.seconds:.2f} s = {burst.pods / burst.seconds:.0f} a second"
-    return f"| {name} | {_latency(burst.latency)} | {seconds} | {told} |"
+    return name, *_latency(burst.latency), seconds, told
 
 
-def _latency(found: Percentiles) -> str:
-    cells: Sequence[float] = (found.median, found.p99, found.worst)
-    return " | ".join(_ms(each) for each in cells)
+def _latency(found: Percentiles) -> Sequence[str]:
+    return [_ms(each) for each in (found.median, found.p99, found.worst)]
 
 
 def _listed(seconds: Iterable[float]) -> str:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from bench.report.markdown import markdown
 from bench.store import RESULTS
 from bench.storm.figures import Outcome
 from bench.storm.results import Result, Round
 
 COLUMNS = (
+    "",
     "cordoned: median, last",
     "first pod touched",
     "pods told to go: median, last",
@@ -28,11 +30,7 @@ def read() -> Sequence[Result]:
 
 def table(results: Sequence[Result]) -> str:
     """Markdown: one row per scenario and way, and below it the conditions."""
-    rows = [
-        f"| | {' | '.join(COLUMNS)} |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    notes = []
+    rows, notes = [], []
     for result in results:
         measured = _median(result.rounds)
         rows.append(_row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill))
@@ -43,7 +41,7 @@ def table(results: Sequence[Result]) -> str:
             if baseline is not None:
                 rows.append(_row(f"{result.scenario} {name}", baseline.outcome, measured.fill))
         notes.append(_note(result, measured))
-    return "\n".join([*rows, "", *notes]) + "\n"
+    return markdown(COLUMNS, rows, notes)
 
 
 def _median(rounds: Sequence[Round]) -> Round:
@@ -55,12 +53,12 @@ def _median(rounds: Sequence[Round]) -> Round:
     return next(each for each in ordered if each.outcome.whole == middle)
 
 
-def _row(name: str, outcome: Outcome, fill: float) -> str:
+def _row(name: str, outcome: Outcome, fill: float) -> Sequence[str]:
     cordons, off = outcome.cordons, outcome.off
     whole = "not within the run"
     if outcome.whole is not None:
         whole = f"{outcome.whole:.0f} s = {outcome.whole / fill:.2f} x fill"
-    cells = (
+    return (
         name,
         f"{cordons.median:.1f} s, {cordons.worst:.1f} s" if cordons else "-",
         "-" if outcome.touched is None else f"{outcome.touched:.1f} s",
@@ -70,7 +68,6 @@ def _row(name: str, outcome: Outcome, fill: float) -> str:
         f"{outcome.below_wanted}, {outcome.at_zero}",
         whole,
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _note(result: Result, measured: Round) -> str:
@@ -82,7 +79,7 @@ def _note(result: Result, measured: Round) -> str:
     )
     bare = measured.bare
     return (
-        f"- {result.scenario}: {result.title}. {result.pods} pods, {runs}; {result.condition};"
+        f"{result.scenario}: {result.title}. {result.pods} pods, {runs}; {result.condition};"
         f" fill {measured.fill:.0f} s; 100 bare GETs and patches {bare.gets + bare.patches:.2f} s,"
         f" cordons allowed {bare.allowed:.2f} s; {writes / result.pods:.1f} writes of pods and"
         f" nodes per pod, the kubelets' deletions included; Evenkeel {measured.cpu_seconds:.0f}"

@@ -17,11 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=900, help="no run begins after them")
     options = parser.parse_args(arguments)
     restored = run(options.nodes, options.seconds, store.new_log("restoring"), since_now())
-    store.write("restoring", restored)
-    store.write_table("restoring", report.table(restored))
-    for miss in restored.missed:
-        print(f"not as wanted: {miss}", file=sys.stderr)
-    return 1 if restored.missed else 0
+    return store.keep("restoring", restored, report.table(restored), restored.missed)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench import machine
-from bench.floors.figures import Wanted, stands
+from bench.floors.figures import stands, wanted
 from bench.floors.site import asking
 from bench.placement.site import used
 from bench.restoring.results import Restored, Run
@@ -41,7 +41,6 @@ RELEASED: Final = "labelSelector=evenkeel.dev%2Freleased-from"
 def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
     """Measure with so many spot nodes, and all else in proportion, for so many seconds at most."""
     scenario = SCENARIO.of(nodes)
-    floors = scenario.floors
     say(f"{scenario.pods} pods, {scenario.title}")
     with (
         launched() as control_plane,
@@ -64,9 +63,7 @@ def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
                 seconds = restore.act(site, longest, say)
                 time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
             cpu = process.cpu_seconds - cpu_before
-            code = process.end()
-            assert code == 0, f"the worker ended with {code}: {process.lines[-3:]}"
-        wanted = {name: Wanted(each, floors[name]) for name, each in scenario.replicas.items()}
+            process.end()
         return Restored(
             machine=machine.look(),
             worker=worker.how_held(),
@@ -75,10 +72,10 @@ def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
             on_demand=scenario.idle,
             percent=scenario.percent,
             budget=restore.budget,
-            surplus=scenario.pods - sum(floors.values()),
+            surplus=scenario.pods - sum(scenario.floors.values()),
             runs=restore.runs,
             seconds=seconds,
-            stands=stands(seen.sights, wanted, set(site.spot.values()), since),
+            stands=stands(seen.sights, wanted(scenario), set(site.spot.values()), since),
             restore_cpu=restore.cpu_seconds,
             handover_cpu=cpu,
             peak_mb=process.peak_mb,

@@ -14,6 +14,8 @@ from typing import Any, Final
 import boto3
 from botocore.config import Config
 
+from evenkeel.settings import HANDOVER_TIMEOUT
+
 REGION: Final = "eu-central-1"
 CLUSTER: Final = "storm"
 CREDENTIALS: Final = {
@@ -187,7 +189,7 @@ def _furnished(endpoint: str) -> Aws:
     return Aws(
         endpoint,
         queue("notices", 30, 100, 300),
-        queue("wake-ups", 60, 1_000, 3_600),
+        queue("wake-ups", round(HANDOVER_TIMEOUT.total_seconds()), 1_000, 3_600),
         ec2,
         sqs,
     )

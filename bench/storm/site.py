@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,8 +103,11 @@ class Site:
         seconds = time.monotonic() - began
         for name in self.idle:
             self.set_unschedulable(name, value=False)
-        self._wait_for("the deleted pods to go", self._has_no_others)
-        self._wait_for("the idle nodes to be free", self._has_no_taints)
+        for what, holds in (
+            ("the deleted pods to go", self._has_no_others),
+            ("the idle nodes to be free", self._has_no_taints),
+        ):
+            self.control_plane.wait_for(what, holds, seconds=FILLING, every=0.5)
         return seconds
 
     def _has_no_others(self) -> bool:
@@ -115,12 +118,6 @@ class Site:
             node["metadata"]["name"] in self.idle and node["spec"].get("taints")
             for node in self.control_plane.items("v1", "Node")
         )
-
-    def _wait_for(self, what: str, holds: Callable[[], bool]) -> None:
-        give_up = time.monotonic() + FILLING
-        while not holds():
-            assert time.monotonic() < give_up, f"{FILLING:.0f} s were not enough for {what}"
-            time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
 
     def set_unschedulable(self, name: str, *, value: bool) -> None:
         """Cordon a node, or lift that."""
@@ -137,10 +134,12 @@ class Site:
 
     def wait_until_ready(self, pods: int, seconds: float, query: str = OWN) -> None:
         """Wait until so many replicas are available."""
-        give_up = time.monotonic() + seconds
-        while self.ready(query) < pods:
-            assert time.monotonic() < give_up, f"not {pods} pods Ready within {seconds:.0f} s"
-            time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
+        self.control_plane.wait_for(
+            f"{pods} pods to be Ready",
+            lambda: self.ready(query) >= pods,
+            seconds=seconds,
+            every=0.5,
+        )
 
     def limit_controllers(self) -> None:
         """Start the controller manager anew as Kubernetes starts it, if the scenario says so."""

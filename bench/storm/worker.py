@@ -50,8 +50,8 @@ class Worker:
         with contextlib.suppress(OSError):
             _group().rmdir()
 
-    def end(self) -> int:
-        """SIGTERM; the exit code."""
+    def end(self) -> None:
+        """SIGTERM; AssertionError if it does not end well."""
         self._sample()
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -59,7 +59,7 @@ class Worker:
         finally:
             self._stopping.set()
             self.process.kill()
-        return code
+        assert code == 0, f"the worker ended with {code}: {self.lines[-3:]}"
 
     @property
     def lines(self) -> list[str]:
