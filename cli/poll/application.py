@@ -18,7 +18,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from simulator.event_source import POLLERS
 
 ENDING: Final = timedelta(seconds=25)
-"""How long the batches under way may take in the end: a little more than the longest."""
+"""How long the batches under way may take in the end: a request and its tries, and some more."""
 
 
 @dataclass(frozen=True, slots=True)

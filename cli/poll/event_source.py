@@ -12,11 +12,25 @@ from cli.poll.sources import RecordDocument, Source
 from evenkeel.errors import QueueError
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock
+from evenkeel.settings import HANDOVER_TIMEOUT
 from simulator.event_source import failed, schedule_event
 
 AFTER_A_FAILURE: Final = timedelta(seconds=1)
+MILLISECOND: Final = timedelta(milliseconds=1)
 
 type Note = Callable[[str], None]
+
+
+class Invocation:
+    """Lambda's context object: how long an invocation may still take, which is told to end."""
+
+    def __init__(self, stopping: Event) -> None:
+        """From when ``stopping`` is set no time is left."""
+        self._stopping = stopping
+
+    def get_remaining_time_in_millis(self) -> int:
+        """The functions bound their work themselves; only the end of this process cuts it."""
+        return 0 if self._stopping.is_set() else round(HANDOVER_TIMEOUT / MILLISECOND)
 
 
 class EventSource:
@@ -43,7 +57,7 @@ class EventSource:
             thread.start()
 
     def stop(self) -> None:
-        """Begin no other batch."""
+        """Begin no other batch, and leave no time to those under way."""
         self._stopping.set()
 
     def join(self, timeout: timedelta) -> bool:
@@ -69,7 +83,7 @@ class EventSource:
     ) -> Collection[RecordDocument]:
         """Hand a batch to the function; the records that are done."""
         try:
-            answer = handler({"Records": list(records)}, None)
+            answer = handler({"Records": list(records)}, Invocation(self._stopping))
         except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
             self._note(f"{self._source.name}: {type(error).__name__}: {error}")
             return ()
@@ -99,7 +113,7 @@ class Schedule:
         self._thread.start()
 
     def stop(self) -> None:
-        """Invoke no more."""
+        """Invoke no more, and leave no time to an invocation under way."""
         self._stopping.set()
 
     def join(self, timeout: timedelta) -> bool:
@@ -110,7 +124,7 @@ class Schedule:
         while not self._stopping.is_set():
             began = self._clock.now()
             try:
-                self._handler(schedule_event(began), None)
+                self._handler(schedule_event(began), Invocation(self._stopping))
             except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
                 self._note(f"schedule: {type(error).__name__}: {error}")
             rest = self._every - (self._clock.now() - began)

@@ -17,6 +17,7 @@ from evenkeel.errors import (
 from evenkeel.model.decision import Verb
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
+from simulator.event_source import Context
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene, with_a_stuck_pod
 
@@ -139,3 +140,20 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
     (renewed_at,) = (at for at, r in scene.requests if is_renewal(r))
     assert renewed_at - taken <= 10
     assert [decision.verb for _, decision in scene.told()] == [Verb.MARK]  # it still reads
+
+
+def test_it_ends_when_it_is_told_that_no_time_is_left_and_its_work_stays(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``evenkeel poll`` tells it that is asked to end, or a function with a shorter timeout."""
+    scene.run(until=10)
+    with monkeypatch.context() as told:
+        told.setattr(Context, "get_remaining_time_in_millis", lambda _: 3_000)
+        scene.run(until=11)
+        assert scene.outcomes()[0] == "OutOfTime"
+    lease = the_lease(scene)
+    assert not lease.get("holderIdentity")
+    scene.run(until=13)
+
+    assert len(scene.moving.running) == 1
+    assert the_lease(scene)["holderIdentity"]

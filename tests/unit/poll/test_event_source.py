@@ -12,6 +12,7 @@ from cli.poll.event_source import EventSource, Schedule
 from cli.poll.sources import RecordDocument
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.errors import QueueError
+from evenkeel.handlers import time_left
 
 SOON = timedelta(seconds=10)
 
@@ -149,6 +150,31 @@ def test_the_batch_under_way_is_finished_and_what_comes_after_the_end_is_given_b
     assert source.join(SOON)
     assert batches.deleted == ["a"]
     assert batches.given_back == ["late"]
+
+
+def test_what_is_under_way_hears_that_no_time_is_left_when_it_is_to_end() -> None:
+    begun = Event()
+
+    def handler(_event: dict[str, Any], context: object) -> dict[str, Any]:
+        left = time_left(context)
+        assert left is not None
+        assert left() == timedelta(seconds=60)
+        begun.set()
+        while left():
+            SystemClock().sleep(timedelta(milliseconds=5))
+        return failing("a")
+
+    batches = Batches(["a"])
+    source = EventSource(batches, [handler], lambda _: None)
+    schedule = Schedule(handler, SystemClock(), lambda _: None)
+    for part in (source, schedule):
+        begun.clear()
+        part.start()
+        assert begun.wait(10)
+        assert not part.join(timedelta(milliseconds=20))
+        part.stop()
+        assert part.join(SOON)
+    assert batches.deleted == []
 
 
 def test_the_schedule_comes_at_once_and_then_again_and_survives_an_error() -> None:

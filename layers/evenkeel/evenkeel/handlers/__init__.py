@@ -5,10 +5,30 @@ the command, the demo and the tests all call that same ``build``.
 """
 
 from collections.abc import Callable
-from typing import Any
+from datetime import timedelta
+from typing import Any, Protocol, runtime_checkable
 
 type Handler = Callable[[dict[str, Any], object], dict[str, Any]]
 """Takes Lambda's event and context, answers what Lambda's event source expects."""
+
+
+@runtime_checkable
+class Context(Protocol):
+    """What handlers use of Lambda's context object.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/python-context.html
+    """
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the invocation is stopped."""
+        ...
+
+
+def time_left(context: object) -> Callable[[], timedelta] | None:
+    """How long from now until an invocation is stopped; None if its context does not say."""
+    if not isinstance(context, Context):
+        return None
+    return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
 class Lazy:

@@ -7,7 +7,8 @@ from typing import Any
 from evenkeel.errors import MalformedWakeUpError, QueueError
 from evenkeel.flows.handover.flow import HandoverFlow
 from evenkeel.flows.handover.outcome import Outcome
-from evenkeel.handlers import Handler
+from evenkeel.flows.handover.tenure import TimeLeft
+from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import Record, failures, is_batch, read_batch, read_wake_up
 from evenkeel.model.notice import NodeNotice, WakeUp
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
@@ -32,11 +33,12 @@ def build(
     """
     flow = HandoverFlow(settings, cluster, instances, clock, recorder)
 
-    def handle(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
+        left = time_left(context)
         try:
             if is_batch(event):
-                return _woken(flow, read_batch(event), wake_ups, recorder)
-            outcome = flow.run(scheduled=True)
+                return _woken(flow, read_batch(event), wake_ups, left, recorder)
+            outcome = flow.run(scheduled=True, left=left)
             _conclude(outcome, recorder)
             if outcome.again_in is not None and not outcome.awaited:
                 wake_up = WakeUp(reason=outcome.reason, taking=outcome.taking)
@@ -49,7 +51,11 @@ def build(
 
 
 def _woken(
-    flow: HandoverFlow, records: Sequence[Record], wake_ups: Queue, recorder: Recorder
+    flow: HandoverFlow,
+    records: Sequence[Record],
+    wake_ups: Queue,
+    left: TimeLeft | None,
+    recorder: Recorder,
 ) -> dict[str, Any]:
     """Several wake-ups say the same as one: one run serves all, one of them comes back.
 
@@ -75,6 +81,7 @@ def _woken(
         assumed,
         watched=takings if all(takings) else (),
         hide=partial(wake_ups.postpone, kept.receipt_handle),
+        left=left,
     )
     _conclude(outcome, recorder)
     if outcome.again_in is None:

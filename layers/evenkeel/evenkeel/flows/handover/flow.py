@@ -14,7 +14,7 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import Hide, Tenure
+from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
@@ -24,9 +24,6 @@ from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest when the API server does not answer: deadlines do not wait either."""
-
-CLOSING = timedelta(seconds=3)
-"""No invocation begins anything so shortly before it is stopped."""
 
 
 class HandoverFlow:
@@ -61,13 +58,15 @@ class HandoverFlow:
         scheduled: bool = False,
         watched: Collection[str] = (),
         hide: Hide | None = None,
+        left: TimeLeft | None = None,
     ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
         They count in observe mode alone, where nodes are never marked. ``scheduled``: no
         wake-up led to it, so none comes back. ``watched``: there is something to do only if
         one of these takings of the Lease still stands, for whoever took it has died. ``hide``
-        is for the wake-up that led to it. Whatever the API server refuses or leaves unanswered
+        is for the wake-up that led to it. ``left`` None: it may take all the time
+        that its function has. Whatever the API server refuses or leaves unanswered
         ends the invocation, and another follows.
         """
         started = self._clock.now()
@@ -75,7 +74,14 @@ class HandoverFlow:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
             view = View(capacities=self._capacities.known(started))
-            return self._act(view, started, scheduled=scheduled, watched=watched, hide=hide)
+            return self._act(
+                view,
+                started,
+                scheduled=scheduled,
+                watched=watched,
+                hide=hide,
+                left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
+            )
         except ClusterError as error:
             self._recorder.counted("InvocationsFailed")
             self._recorder.noted(
@@ -98,6 +104,7 @@ class HandoverFlow:
         scheduled: bool,
         watched: Collection[str],
         hide: Hide | None,
+        left: TimeLeft,
     ) -> Outcome:
         if not reading.is_any_work(self._cluster, view):
             self._teller.forget()
@@ -106,7 +113,7 @@ class HandoverFlow:
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
         lease = ReconcilerLease(self._cluster, self._clock, holder)
-        tenure = Tenure(lease, self._recorder, hide, self._clock.now())
+        tenure = Tenure(lease, self._recorder, hide, left, started)
         try:
             if watched and not lease.stands(watched):
                 return Outcome("HolderLives")
@@ -130,7 +137,7 @@ class HandoverFlow:
                     *(self._settings, self._cluster, session, self._clock),
                     *(view, keeper, self._teller),
                 )
-                outcome = reconciler.act(tenure, self._end(started), gathered_in)
+                outcome = reconciler.act(tenure, self._end(started, left()), gathered_in)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
@@ -138,14 +145,13 @@ class HandoverFlow:
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
 
-    def _end(self, started: datetime) -> datetime:
+    def _end(self, started: datetime, left: timedelta) -> datetime:
         """When an invocation ends that has gathered everything by now.
 
         A slow API server takes most of its time for that; something has to come of it.
         """
-        work = self._settings.work
-        latest = started + HANDOVER_TIMEOUT - CLOSING
-        return max(started + work, min(self._clock.now() + work / 3, latest))
+        work, now = self._settings.work, self._clock.now()
+        return max(started + work, min(now + work / 3, now + left - CLOSING))
 
     def _gather(self, view: View, after_each: Callable[[], None]) -> NodeKeeper:
         for read in (

@@ -121,14 +121,14 @@ class Reconciler:
                 if not tenure.heard(arrival):
                     self._take(arrival)
             self._catch_up()
-        self._hear_the_last(until + DRAINING)
+        self._hear_the_last(min(until, now) + DRAINING)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
         reason = "LeaseLost" if tenure.is_lost else "OutOfTime"
         return Outcome(reason, self._rest(self._clock.now()))
 
     def _has_to_stop(self, tenure: Tenure) -> bool:
-        return self._writer.is_paused or tenure.is_lost
+        return self._writer.is_paused or tenure.is_over
 
     def _take(self, arrival: Arrival) -> None:
         """Show an arrival to everybody who may wait for it."""

@@ -8,11 +8,17 @@ from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.request import Request
 from evenkeel.ports import Arrival, Recorder, Reply
 
+type TimeLeft = Callable[[], timedelta]
+"""How long from now until this invocation is stopped."""
+
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
 
 SIGN_OF_LIFE = timedelta(seconds=5)
 """How often the Lease is renewed, and the wake-up hidden for longer."""
+
+CLOSING = timedelta(seconds=3)
+"""No invocation begins anything so shortly before it is stopped."""
 
 HIDDEN = timedelta(seconds=20)
 """A wake-up comes back so long after its invocation's last sign of life.
@@ -30,16 +36,27 @@ class Tenure:
     """
 
     def __init__(
-        self, lease: ReconcilerLease, recorder: Recorder, hide: Hide | None, since: datetime
+        self,
+        lease: ReconcilerLease,
+        recorder: Recorder,
+        hide: Hide | None,
+        left: TimeLeft,
+        since: datetime,
     ) -> None:
         """A first sign of life is due at ``since``. ``hide`` None: no wake-up led to it."""
         self._lease = lease
         self._recorder = recorder
         self._hide = hide
+        self._left = left
         self._next_at = since
         self._renewal: Request | None = None
         self.is_lost = False
         """Whether somebody else has taken the Lease, or taken it away."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing may be begun any more: it is lost, or about to be stopped."""
+        return self.is_lost or self._left() <= CLOSING
 
     def keep(self, now: datetime, send: Callable[[Request], object]) -> None:
         """Give a sign of life if it is time; ``send`` is for the renewal of the Lease.
