@@ -5,16 +5,21 @@ from dataclasses import dataclass
 
 from cli import node_names
 from cli.errors import BadInputError
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the person said about it: ``--instance`` and ``--strict-instances``."""
+    """What the person said about it: ``--instance`` and ``--strict-instances``.
+
+    ``labels`` tell which nodes are spot, and so can be lent.
+    """
 
     bound: Mapping[str, str]
     strict: bool = False
+    labels: CapacityLabels = WELL_KNOWN
 
 
 def parse(pairs: Sequence[str]) -> dict[str, str]:
@@ -48,7 +53,8 @@ def bind(
     own = {node.instance_id: node.name for node in nodes if node.instance_id}
     wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
     taken = {own[each] for each in wanted if each in own} | set(bound.values())
-    free = iter(node.name for node in nodes if node.is_spot and node.name not in taken)
+    spot = [node.name for node in nodes if wish.labels.of(node) is Capacity.SPOT]
+    free = iter(name for name in spot if name not in taken)
     if wish.strict or not lend:
         return bound
     for instance_id in wanted:

@@ -16,6 +16,7 @@ from cli.observer import Observer
 from cli.report import Report
 from cli.world import CLUSTER_NAME, Application
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Selection
@@ -32,10 +33,15 @@ class Simulation:
     """A simulated cluster under Evenkeel's care. Time passes when ``advance`` is called."""
 
     def __init__(
-        self, clock: SimulatedClock, cluster: SimulatedCluster, *recorders: Recorder
+        self,
+        clock: SimulatedClock,
+        cluster: SimulatedCluster,
+        *recorders: Recorder,
+        labels: CapacityLabels = WELL_KNOWN,
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
+        ``labels`` tell which nodes are spot.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
         none), ``on_loss`` of every machine's end and how many pods were on it that nobody had
         told to go, DaemonSets' aside.
@@ -50,7 +56,7 @@ class Simulation:
         self._instances.adopt(nodes_of(cluster), CLUSTER_NAME)
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
         ports = Ports(cluster, self._instances, clock, Tee(self.journal, *recorders))
-        self.application = Application(ports, clock, Mode.ACT)
+        self.application = Application(ports, clock, Mode.ACT, labels)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
         clock.start(self._watch)
         while not self.observer.complete:

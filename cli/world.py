@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from cli import functions
 from cli.functions import Ports
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.settings import (
     HANDOVER_TIMEOUT,
     HandoverSettings,
@@ -31,11 +32,21 @@ class Application:
     the ports' own clock, or one that is moved along beside a real one.
     """
 
-    def __init__(self, ports: Ports, driver: SimulatedClock, mode: Mode) -> None:
-        """Deploy: from now on messages and the schedule are served when the driver moves."""
+    def __init__(
+        self,
+        ports: Ports,
+        driver: SimulatedClock,
+        mode: Mode,
+        labels: CapacityLabels = WELL_KNOWN,
+    ) -> None:
+        """Deploy: from now on messages and the schedule are served when the driver moves.
+
+        ``labels`` tell which nodes are spot.
+        """
         self._ports = ports
         self._driver = driver
         self._mode = mode
+        self._labels = labels
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
         self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT)
         marking = functions.interruption(
@@ -45,7 +56,9 @@ class Application:
             self._wake_ups,
         )
         moving = functions.handover(
-            HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME), ports, self._wake_ups
+            HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME, capacity_labels=labels),
+            ports,
+            self._wake_ups,
         )
         self._sources: Sequence[SimulatedEventSource | SimulatedSchedule] = (
             SimulatedEventSource(driver, self._notices, marking),
@@ -55,7 +68,9 @@ class Application:
 
     def begin_restore(self) -> None:
         """Deploy the restore function, too: it comes once a minute from now on."""
-        settings = RestoreSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        settings = RestoreSettings(
+            mode=self._mode, cluster_name=CLUSTER_NAME, capacity_labels=self._labels
+        )
         restoring = functions.restore(settings, self._ports, self._wake_ups)
         self._sources = (*self._sources, SimulatedSchedule(self._driver, restoring))
 

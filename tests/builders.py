@@ -14,6 +14,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import (
     Condition,
     KubernetesObject,
@@ -23,7 +24,6 @@ from evenkeel.model.meta import (
 )
 from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import ClaimSource, Pod, PodSpec, PodStatus, Volume
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cli import console, options, tables
+from cli import capacity, console, options, tables
 from cli.explain import gather, lookup
 from cli.reading import reading
 from cli.targets import Target
@@ -36,8 +36,9 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     """
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     question = lookup.parse(subject, searched)
+    labels = capacity.labels(built_in=built_in)
     with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
-        answer = gather.answer(cluster, lookup.find(cluster, question))
+        answer = gather.answer(cluster, lookup.find(cluster, question), labels)
     if output == "table":
         answer.show(console.standard_output())
     else:

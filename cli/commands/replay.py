@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from cli import binding, console, event_files, events, options
+from cli import binding, capacity, console, event_files, events, options
 from cli.binding import Wish
 from cli.errors import BadInputError
 from cli.event_files import STANDARD_INPUT
@@ -72,7 +72,8 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     target = Target(context, kubeconfig)
     _check(files, snapshot, target, decisions, apply=apply)
     shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
-    wish = Wish(binding.parse(pairs), strict_instances)
+    labels = capacity.labels(built_in=snapshot is None and not target.is_named)
+    wish = Wish(binding.parse(pairs), strict_instances, labels)
     good, flaws = events.understand(event_files.read_all(files))
     run = Run(console.standard_output(), output, SystemClock())
     code = 0

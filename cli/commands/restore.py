@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from cli import console, lines, options, pausing, tables, words
+from cli import capacity, console, lines, options, pausing, tables, words
 from cli.errors import BadInputError, UnmetError
 from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
@@ -52,7 +52,8 @@ def restore(  # noqa: PLR0913 - one for each option
     more can be; a replacement that is not where it has to be in time is taken back.
     """
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
-    scope = Scope(searched, everywhere=everywhere)
+    labels = capacity.labels(built_in=built_in)
+    scope = Scope(searched, everywhere=everywhere, capacity_labels=labels)
     target = Target(context, kubeconfig)
     if not apply:
         with reading(target, snapshot, built_in=built_in) as cluster:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cli import console, options, tables, words
+from cli import capacity, console, options, tables, words
 from cli.reading import reading
 from cli.status import show
 from cli.status.gather import gather
@@ -34,8 +34,9 @@ def status(
     what would be left if every spot node died now. Nothing is written, whatever the cluster.
     """
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    labels = capacity.labels(built_in=built_in)
     with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
-        found = gather(cluster, searched)
+        found = gather(cluster, searched, labels=labels)
     table = show.table(found)
     if output in ("json", "yaml"):
         tables.dump(table.data(), output)
@@ -54,7 +55,7 @@ def status(
         out.print(
             f"\n{which} without a label of a capacity type count as on-demand: {shown}{more}."
             f" A spot node that is not made by EKS or Karpenter has to be labelled"
-            f" {names.CAPACITY_LABELS[0]}={names.SPOT}."
+            f" {labels.keys[0]}={names.SPOT}."
         )
 
 

@@ -12,6 +12,7 @@ from cli import lines, words
 from cli.health import Health
 from cli.simulation import Simulation
 from evenkeel.decisions.notice import marks
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.node import Node
 
 CELL: Final = 7
@@ -29,9 +30,10 @@ class View:
     def __init__(self, simulation: Simulation, nodes: Sequence[Node], console: Console) -> None:
         """Paint for this console's size."""
         self._simulation = simulation
-        self._pools = {
-            "spot": [node for node in nodes if node.is_spot],
-            "on-demand": [node for node in nodes if not node.is_spot],
+        labels = WELL_KNOWN
+        self._pools: dict[str, list[Node]] = {
+            capacity: [node for node in nodes if labels.of(node) is capacity]
+            for capacity in (Capacity.SPOT, Capacity.ON_DEMAND)
         }
         self._console = console
 

@@ -10,7 +10,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.checking import JOB_UID
-from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -19,8 +19,10 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 
 
-def answer(cluster: Cluster, subject: KubernetesObject) -> Answer:
-    """Everything that explains the subject. Raises ClusterError."""
+def answer(
+    cluster: Cluster, subject: KubernetesObject, labels: CapacityLabels = WELL_KNOWN
+) -> Answer:
+    """Everything that explains the subject. ``labels`` tell what is spot. Raises ClusterError."""
     found = situations(cluster, [pods_of(subject)])
     if not isinstance(subject, Node | Pod):
         mine = subject.reference
@@ -28,7 +30,7 @@ def answer(cluster: Cluster, subject: KubernetesObject) -> Answer:
     else:
         found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
-    facts = [*_facts(subject, found, nodes), *hurdles.find(cluster, found)]
+    facts = [*_facts(subject, found, nodes, labels), *hurdles.find(cluster, found)]
     return Answer(subject, facts, found, drainers.find(cluster, nodes))
 
 
@@ -58,20 +60,22 @@ def _nodes_of(cluster: Cluster, found: Iterable[Situation]) -> list[Node]:
 
 
 def _facts(
-    subject: KubernetesObject, found: Sequence[Situation], nodes: Sequence[Node]
+    subject: KubernetesObject,
+    found: Sequence[Situation],
+    nodes: Sequence[Node],
+    labels: CapacityLabels,
 ) -> list[str]:
     if isinstance(subject, Node):
-        return _node_facts(subject)
+        return _node_facts(subject, labels)
     facts = []
     if isinstance(subject, Pod) and found:
         facts.append(f"It belongs to {words.workload_name(found[0].workload)}.")
     elif isinstance(subject, Deployment | ReplicaSet | StatefulSet):
         facts.append(f"It wants {words.counted(subject.spec.replicas, 'pod')}.")
     if len(nodes) == 1:
-        capacity = "spot" if nodes[0].is_spot else "on-demand"
-        facts.append(f"It is on node {nodes[0].name} ({capacity}).")
+        facts.append(f"It is on node {nodes[0].name} ({labels.of(nodes[0])}).")
     elif nodes:
-        spot = sum(node.is_spot for node in nodes)
+        spot = sum(labels.of(node) is Capacity.SPOT for node in nodes)
         facts.append(f"It is on {len(nodes)} nodes, {spot} of them spot.")
     budgets = sorted({budget.name for each in found for budget in each.budgets})
     if budgets:
@@ -80,14 +84,13 @@ def _facts(
     return facts
 
 
-def _node_facts(node: Node) -> list[str]:
+def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
     facts = []
-    if node.is_spot:
+    if labels.of(node) is Capacity.SPOT:
         facts.append("It is a spot node.")
-    elif any(key in node.metadata.labels for key in names.CAPACITY_LABELS):
+    elif labels.are_on(node):
         facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")
     else:
-        labels = ", ".join(names.CAPACITY_LABELS)
         facts.append(f"None of the labels {labels} says what it is: it counts as on-demand.")
     if not node.instance_id:
         facts.append("It has no EC2 instance in spec.providerID: no event can be about it.")

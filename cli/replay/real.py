@@ -60,7 +60,7 @@ class Replay:
         instances = NodeInstances(self.cluster, CLUSTER_NAME)
         ports = Ports(self.cluster, instances, clock, Tee(*recorders))
         self._driver = SimulatedClock(clock.now())
-        self._application = Application(ports, self._driver, mode)
+        self._application = Application(ports, self._driver, mode, task.wish.labels)
         self._sent_at = clock.now()
 
     @property

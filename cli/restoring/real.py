@@ -67,7 +67,11 @@ class Restoring:
         )
         instances = NodeInstances(self.cluster, CLUSTER_NAME)
         moving = functions.handover(
-            HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
+            HandoverSettings(
+                mode=Mode.ACT,
+                cluster_name=CLUSTER_NAME,
+                capacity_labels=self.scope.capacity_labels,
+            ),
             Ports(self.cluster, instances, self.clock, recorder),
             self._wake_ups,
         )

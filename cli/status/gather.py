@@ -9,7 +9,7 @@ from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
-from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
 from evenkeel.ports import Clock, Cluster
@@ -27,16 +27,20 @@ class Found:
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
 
 
-def gather(cluster: Cluster, namespace: str = "", clock: Clock | None = None) -> Found:
-    """Read a namespace, or all. Raises ClusterError."""
-    snapshot = read(cluster, clock or SystemClock(), Terms(), Scope(namespace))
+def gather(
+    cluster: Cluster,
+    namespace: str = "",
+    clock: Clock | None = None,
+    labels: CapacityLabels = WELL_KNOWN,
+) -> Found:
+    """Read a namespace, or all. ``labels`` tell which nodes are spot. Raises ClusterError."""
+    snapshot = read(
+        cluster, clock or SystemClock(), Terms(), Scope(namespace, capacity_labels=labels)
+    )
     standings = [case.standing for case in snapshot.cases]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
-    unlabelled = sorted(
-        node.name
-        for node in snapshot.fleet.nodes.values()
-        if not any(label in node.metadata.labels for label in names.CAPACITY_LABELS)
-    )
+    nodes = snapshot.fleet.nodes.values()
+    unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
     return Found(standings, unlabelled, _by_workload(plan(snapshot)))
 
 

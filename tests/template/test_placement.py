@@ -8,6 +8,7 @@ import yaml
 
 from evenkeel import settings
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from tests.fixtures.control_plane import ROOT
 from tests.template.cloudformation import Stack, deployed, load
 from tests.template.test_stack import CLUSTER, LOGGING, NETWORK
@@ -31,7 +32,20 @@ def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> Non
     assert placement.tokens == (TOKEN,)
     assert placement.mode is settings.Mode.OBSERVE
     assert not placement.everywhere
+    assert placement.capacity_labels == WELL_KNOWN
     assert settings.ConnectionSettings.from_environment(environ).cluster_name == "prod"
+
+
+def test_other_node_labels_can_tell_the_capacity_type() -> None:
+    stack = deployed(**CLUSTER, WebhookToken=TOKEN, CapacityLabels="example.com/life,lifecycle")
+    for name in ("PlacementFunction", "HandoverFunction", "RestoreFunction"):
+        environ = stack.environment(name)
+        assert settings.capacity_labels(environ).keys == ("example.com/life", "lifecycle")
+
+
+@pytest.mark.parametrize("bad", [",lifecycle", "a b", "lifecycle,"])
+def test_what_is_no_list_of_labels_is_refused(bad: str) -> None:
+    assert not re.fullmatch(load()["Parameters"]["CapacityLabels"]["AllowedPattern"], bad)
 
 
 @pytest.mark.parametrize("good", ["", TOKEN, "-_" * 22, f"{TOKEN},{TOKEN[::-1]}"])

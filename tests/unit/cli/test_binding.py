@@ -5,6 +5,7 @@ import pytest
 from cli import binding
 from cli.binding import Wish
 from cli.errors import BadInputError
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.notice import Notice, NoticeKind
@@ -53,6 +54,12 @@ def test_instances_are_bound_to_nodes(
     notices: list[Notice], wish: Wish, bound: dict[str, str]
 ) -> None:
     assert binding.bind(notices, NODES, wish, lend=True) == bound
+
+
+def test_a_node_is_lent_that_other_labels_call_spot() -> None:
+    life = Node(metadata=Metadata(name="life", labels={"lifecycle": "spot"}))
+    wish = Wish({}, labels=CapacityLabels(("lifecycle",)))
+    assert binding.bind([STRANGE], [*NODES, life], wish, lend=True) == {"i-x": "life"}
 
 
 def test_no_node_is_lent_when_the_cluster_is_real() -> None:

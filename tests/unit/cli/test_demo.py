@@ -19,6 +19,7 @@ from cli.demo.view import View
 from cli.errors import BadInputError, UnmetError
 from cli.main import main
 from cli.simulation import Simulation, nodes_of
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
@@ -225,7 +226,7 @@ def test_a_snapshot_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -
 
 def lose_on_demand(simulation: Simulation, _manifests: object) -> None:
     for node in nodes_of(simulation.cluster):
-        if not node.is_spot:
+        if WELL_KNOWN.of(node) is Capacity.ON_DEMAND:
             simulation.cluster.kill_node(node.name, timedelta())
 
 

@@ -13,6 +13,7 @@ from cli.explain import drainers, gather, lookup
 from cli.main import main
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import ResourceQuota
 from simulator.clock import SimulatedClock
@@ -163,6 +164,15 @@ def test_what_is_odd_about_a_node_is_said(
     facts = gather.answer(cluster, lookup.find(cluster, lookup.parse("n1", ""))).facts
 
     assert any(each.startswith(fact) for each in facts)
+
+
+def test_other_labels_can_tell_what_is_spot() -> None:
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    metadata = {"name": "n1", "labels": {"lifecycle": "spot"}}
+    cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+    node = lookup.find(cluster, lookup.parse("n1", ""))
+    facts = gather.answer(cluster, node, CapacityLabels(("lifecycle",))).facts
+    assert "It is a spot node." in facts
 
 
 def test_the_answer_is_plain_text_in_80_columns_when_it_is_piped() -> None:

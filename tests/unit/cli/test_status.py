@@ -13,6 +13,7 @@ from cli.main import main
 from cli.status.gather import gather
 from cli.status.show import table
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.template import new_trace
 from simulator.clock import SimulatedClock
@@ -116,6 +117,14 @@ def test_who_places_the_pods_is_said_and_what_is_off_with_a_template(
     assert rows["default/sts/db"]["placement"] == "webhook"
     assert rows["default/deploy/web"]["placement"] == "template"
     assert "TemplateUndone" in [each["reason"] for each in rows["default/deploy/web"]["status"]]
+
+
+def test_other_labels_can_tell_what_is_spot(cluster: SimulatedCluster) -> None:
+    before = gather(cluster)
+    found = gather(cluster, labels=CapacityLabels(("lifecycle",)))
+    assert len(found.unlabelled) == len(cluster.objects("Node"))
+    assert not any(each.spot for each in found.standings)
+    assert before.unlabelled == []
 
 
 def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(

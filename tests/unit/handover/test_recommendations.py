@@ -8,6 +8,7 @@ import pytest
 from evenkeel.decisions import writes
 from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
@@ -97,6 +98,24 @@ def test_pods_that_were_known_already_are_handed_over_from_the_next_node(
 
     assert len(scene.pods("web", "o1")) == 4
     assert scene.lowest("web") == 4
+
+
+@pytest.mark.parametrize(("labels", "cordons"), [(WELL_KNOWN, 2), (CapacityLabels(("life",)), 1)])
+def test_the_share_is_of_the_nodes_that_the_labels_call_spot(
+    make_scene: MakeScene, labels: CapacityLabels, cordons: int
+) -> None:
+    """At least one may be cordoned, even where no node has the label."""
+    scene = make_scene(rebalance_share=0.5, capacity_labels=labels)
+    nodes = ["s1", "s2", "s3", "s4"]
+    for name in nodes:
+        scene.add_node(name)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.recommend(*nodes)
+    scene.run(until=20)
+
+    assert len(cordoned(scene)) == cordons
 
 
 def test_one_superseded_by_a_warning_makes_room_for_the_next(scene: Scene) -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from evenkeel.errors import ConflictError, UnavailableError
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
-from evenkeel.model.placement import Capacity, placed_of
+from evenkeel.model.placement import placed_of
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List, Patch
 from evenkeel.model.surroundings import Lease

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
-from evenkeel.model.placement import Capacity, placed_as
+from evenkeel.model.placement import placed_as
 from evenkeel.settings import Mode
 from tests.unit.placement.scene import (
     NAMESPACE,
@@ -37,6 +38,19 @@ def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
 
 def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
     return capacity(asked, scene.ask(asked, **request))
+
+
+def test_pods_ask_by_the_labels_that_the_settings_name() -> None:
+    scene = Scene(capacity_labels=CapacityLabels(("lifecycle",)))
+    owner, free = scene.replica_set(2, "1"), scene.replica_set(1, name="free")
+    floor, other, chosen = pod(owner), pod(free), pod(free, nodeSelector={"lifecycle": "spot"})
+    asked = apply_patch(floor, scene.ask(floor))["spec"]["affinity"]["nodeAffinity"]
+    (term,) = asked["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [clause["key"] for clause in term["matchExpressions"]] == ["lifecycle"]
+    asked = apply_patch(other, scene.ask(other))["spec"]
+    assert {each["key"] for each in asked["tolerations"]} == {"lifecycle"}
+    assert place(scene, chosen) == "none"
+    assert last_reason(scene) == "OwnRules"
 
 
 def last_reason(scene: Scene) -> str:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import move_of, new_move
-from evenkeel.model.placement import Capacity
 from evenkeel.model.quantity import number
 from evenkeel.model.surroundings import Lease
 from tests.builders import NOW, seconds

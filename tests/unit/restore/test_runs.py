@@ -11,10 +11,10 @@ from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
 from evenkeel.flows.restore import flow
 from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
-from evenkeel.model.placement import Capacity
 from evenkeel.model.request import Create, List, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment

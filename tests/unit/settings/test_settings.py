@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.errors import SettingsError
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.settings import (
     ConnectionSettings,
     HandoverSettings,
@@ -14,6 +15,7 @@ from evenkeel.settings import (
     Mode,
     PlacementSettings,
     RestoreSettings,
+    capacity_labels,
     environment,
 )
 
@@ -232,6 +234,27 @@ def test_a_token_that_holds_no_256_bits_is_refused_and_not_repeated(text: str) -
         PlacementSettings.from_environment(COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": text})
     assert text not in str(raised.value)
     assert TOKEN not in str(raised.value)
+
+
+def test_other_node_labels_can_tell_the_capacity_type() -> None:
+    environ = COMPLETE | {
+        "EVENKEEL_WEBHOOK_TOKEN": TOKEN,
+        "EVENKEEL_CAPACITY_LABELS": " lifecycle, example.com/Life_2 ",
+    }
+    labels = CapacityLabels(("lifecycle", "example.com/Life_2"))
+    assert PlacementSettings.from_environment(environ).capacity_labels == labels
+    assert HandoverSettings.from_environment(environ).capacity_labels == labels
+    assert RestoreSettings.from_environment(environ).capacity_labels == labels
+    assert RestoreSettings.from_environment(COMPLETE).capacity_labels == WELL_KNOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,", "a,a", "a b", "/a", "a/", "-a", "UPPER.example.com/a", "a/b/c", "a" * 64, "a=spot"],
+)
+def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):
+        capacity_labels({"EVENKEEL_CAPACITY_LABELS": text})
 
 
 def test_namespaces_take_part_by_their_label_or_all_do() -> None:

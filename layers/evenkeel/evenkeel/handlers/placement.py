@@ -32,7 +32,7 @@ from evenkeel.model.admission import (
 )
 from evenkeel.model.placement import NewPod
 from evenkeel.ports import Clock, Cluster, Recorder
-from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings import PlacementSettings
 
 PREFIX: Final = "/v1/"
 LARGEST: Final = 3 * 1024 * 1024
@@ -55,15 +55,7 @@ def build(
     settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
 ) -> Handler:
     """Build the handler. Several threads may call it at once, if the recorder bears that."""
-    flow = PlacementFlow(
-        acts=settings.mode is Mode.ACT,
-        everywhere=settings.everywhere,
-        claim_expiry=settings.claim_expiry,
-        patience=settings.counting,
-        cluster=cluster,
-        clock=clock,
-        recorder=recorder,
-    )
+    flow = PlacementFlow(settings, cluster, clock, recorder)
     return _Webhook(flow, settings.tokens, recorder)
 
 

@@ -17,7 +17,7 @@ def build(
     """Build the handler. It answers with an empty object, whatever came of the run."""
     flow = RestoreFlow(
         terms_of(settings),
-        Scope(everywhere=settings.everywhere),
+        Scope(everywhere=settings.everywhere, capacity_labels=settings.capacity_labels),
         cluster,
         wake_ups,
         clock,

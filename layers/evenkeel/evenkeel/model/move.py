@@ -13,10 +13,10 @@ from typing import Final, Self
 import msgspec
 
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
-from evenkeel.model.placement import Capacity
 from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time

@@ -125,12 +125,14 @@ CAPACITY_LABELS: Final = (
     "eks.amazonaws.com/capacityType",
     "karpenter.sh/capacity-type",
 )
-"""Node labels that tell the capacity type; the first that is set decides."""
+"""Node labels that tell the capacity type, where nobody says that others do."""
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+_LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 
 def is_subdomain(text: str) -> bool:
@@ -139,6 +141,15 @@ def is_subdomain(text: str) -> bool:
     https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
     """
     return len(text) <= 253 and _SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_label_key(text: str) -> bool:
+    """Whether a text can be the key of a label: a name, and before a slash a DNS subdomain.
+
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
+    """
+    prefix, slash, name = text.rpartition("/")
+    return (not slash or is_subdomain(prefix)) and _LABEL_NAME.fullmatch(name) is not None
 
 
 def is_path_segment(text: str) -> bool:

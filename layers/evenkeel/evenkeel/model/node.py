@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import msgspec
 
-from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
 
 
@@ -46,13 +45,6 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
         """The EC2 instance id from ``spec.providerID`` (``aws:///<zone>/<id>``), or empty."""
         last = self.spec.provider_id.rsplit("/", 1)[-1]
         return last if last.startswith("i-") else ""
-
-    @property
-    def is_spot(self) -> bool:
-        """Whether the first capacity label that is set says spot; without one it is not."""
-        labels = self.metadata.labels
-        value = next((labels[key] for key in names.CAPACITY_LABELS if key in labels), "")
-        return value.lower() == names.SPOT
 
     @property
     def ready(self) -> bool:

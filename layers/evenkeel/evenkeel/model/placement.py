@@ -7,14 +7,13 @@ is there. That pod's annotation ``evenkeel.dev/placed`` names it by its holder.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
-from evenkeel.model.node import Node
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
 from evenkeel.model.surroundings import Lease, LeaseSpec
@@ -22,23 +21,6 @@ from evenkeel.model.times import is_sound, to_micro_time
 
 FRESH = timedelta(seconds=10)
 """A note that is older was not made in this admission: somebody copied a pod."""
-
-
-class Capacity(StrEnum):
-    """A capacity type, as the label ``evenkeel.dev/capacity`` spells it."""
-
-    ON_DEMAND = "on-demand"
-    SPOT = "spot"
-
-    @property
-    def other(self) -> "Capacity":
-        """The other one."""
-        return Capacity.SPOT if self is Capacity.ON_DEMAND else Capacity.ON_DEMAND
-
-
-def capacity_of(node: Node) -> Capacity:
-    """The capacity type of a node; on-demand where nothing says spot."""
-    return Capacity.SPOT if node.is_spot else Capacity.ON_DEMAND
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

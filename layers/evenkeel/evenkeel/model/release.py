@@ -5,9 +5,9 @@ from enum import StrEnum
 
 import msgspec
 
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.notice import VERSION
-from evenkeel.model.placement import Capacity
 from evenkeel.model.times import is_sound
 
 LONGEST_RELEASE = timedelta(days=1)

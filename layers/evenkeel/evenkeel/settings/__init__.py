@@ -16,6 +16,8 @@ from enum import StrEnum
 from typing import Final, Self
 
 from evenkeel.errors import SettingsError
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.names import is_label_key
 from evenkeel.settings.values import seconds, share, switch, text, whole
 
 CLUSTER_NAME: Final = "EVENKEEL_CLUSTER_NAME"
@@ -35,6 +37,7 @@ LOAD_BALANCER_LEAD: Final = "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS"
 OUT_OF_SERVICE: Final = "EVENKEEL_OUT_OF_SERVICE"
 WEBHOOK_TOKEN: Final = "EVENKEEL_WEBHOOK_TOKEN"  # noqa: S105 - where it is, not what it is
 NAMESPACES: Final = "EVENKEEL_NAMESPACES"
+CAPACITY_LABELS: Final = "EVENKEEL_CAPACITY_LABELS"
 CLAIM_EXPIRY: Final = "EVENKEEL_CLAIM_EXPIRY_SECONDS"
 COUNTING: Final = "EVENKEEL_COUNTING_SECONDS"
 RESTORE_MOVES: Final = "EVENKEEL_RESTORE_MOVES"
@@ -143,8 +146,8 @@ class HandoverSettings:
     ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
     a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
-    out-of-service taint on nodes whose instance is gone. ``holder`` is the identity in the
-    Lease; no two processes may share it.
+    out-of-service taint on nodes whose instance is gone. ``capacity_labels`` tell which nodes
+    are spot. ``holder`` is the identity in the Lease; no two processes may share it.
     """
 
     mode: Mode
@@ -157,6 +160,7 @@ class HandoverSettings:
     rebalance_expiry: timedelta = timedelta(minutes=15)
     load_balancer_lead: timedelta = timedelta(seconds=60)
     do_out_of_service: bool = True
+    capacity_labels: CapacityLabels = WELL_KNOWN
     wake_up_queue_url: str = ""
     holder: str = field(default_factory=_unique_holder)
 
@@ -183,6 +187,7 @@ class HandoverSettings:
                 timedelta(seconds=120),
             ),
             do_out_of_service=switch(environ, OUT_OF_SERVICE, default=True),
+            capacity_labels=capacity_labels(environ),
             wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
             holder=environ.get(LOG_STREAM, "").strip() or _unique_holder(),
         )
@@ -194,14 +199,16 @@ class PlacementSettings:
 
     ``tokens`` are the last parts of the paths that are served: the current one, and perhaps the
     one before it. ``everywhere``: namespaces take part without the label
-    ``evenkeel.dev/managed=true``, too. A claim without a pod expires after ``claim_expiry``;
-    ``counting`` is how long one pod may wait to be counted, within the API server's 3 s.
+    ``evenkeel.dev/managed=true``, too. ``capacity_labels`` are the node labels that pods ask for.
+    A claim without a pod expires after ``claim_expiry``; ``counting`` is how long one pod may wait
+    to be counted, within the API server's 3 s.
     """
 
     mode: Mode
     cluster_name: str
     tokens: tuple[str, ...] = field(repr=False)
     everywhere: bool = False
+    capacity_labels: CapacityLabels = WELL_KNOWN
     claim_expiry: timedelta = timedelta(seconds=1.5)
     counting: timedelta = timedelta(seconds=2)
 
@@ -213,6 +220,7 @@ class PlacementSettings:
             cluster_name=_cluster_name(environ),
             tokens=_tokens(environ),
             everywhere=_everywhere(environ),
+            capacity_labels=capacity_labels(environ),
             claim_expiry=seconds(
                 environ,
                 CLAIM_EXPIRY,
@@ -234,15 +242,17 @@ class PlacementSettings:
 class RestoreSettings:
     """Settings of the function that brings workloads back to their floors.
 
-    ``everywhere``: namespaces take part without the label ``evenkeel.dev/managed=true``, too. One
-    run moves ``moves`` pods at most. A moved pod goes back when its replacement is not available
-    where it has to be after ``patience``. A pod of a floor that waits for an on-demand node for
-    ``relax_after`` may go to spot; that holds for ``relaxed_for``, and is said again while needed.
+    ``everywhere``: namespaces take part without the label ``evenkeel.dev/managed=true``, too.
+    ``capacity_labels`` tell which nodes are spot. One run moves ``moves`` pods at most. A moved pod
+    goes back when its replacement is not available where it has to be after ``patience``. A pod of
+    a floor that waits for an on-demand node for ``relax_after`` may go to spot; that holds for
+    ``relaxed_for``, and is said again while needed.
     """
 
     mode: Mode
     cluster_name: str
     everywhere: bool = False
+    capacity_labels: CapacityLabels = WELL_KNOWN
     moves: int = 50
     patience: timedelta = timedelta(minutes=5)
     relax_after: timedelta = timedelta(minutes=5)
@@ -257,12 +267,30 @@ class RestoreSettings:
             mode=_mode(environ),
             cluster_name=_cluster_name(environ),
             everywhere=_everywhere(environ),
+            capacity_labels=capacity_labels(environ),
             moves=whole(environ, RESTORE_MOVES, default=50, lowest=1, highest=1_000),
             patience=seconds(environ, RESTORE_PATIENCE, 5 * minute, minute / 2, 14 * minute),
             relax_after=seconds(environ, RELAX_AFTER, 5 * minute, minute / 2, 1_440 * minute),
             relaxed_for=seconds(environ, RELAXED_FOR, 30 * minute, 2 * minute, 1_440 * minute),
             wake_up_queue_url=_queue_url(environ, WAKE_UP_QUEUE_URL),
         )
+
+
+def capacity_labels(environ: Mapping[str, str]) -> CapacityLabels:
+    """The node labels that tell the capacity type, the first that counts first.
+
+    Raises SettingsError.
+    """
+    given = environ.get(CAPACITY_LABELS, "").strip()
+    if not given:
+        return WELL_KNOWN
+    keys = tuple(part.strip() for part in given.split(","))
+    if len(set(keys)) < len(keys) or not all(map(is_label_key, keys)):
+        raise SettingsError(
+            f"{CAPACITY_LABELS} is {given!r}: it should be keys of node labels, comma-separated,"
+            f" each once, such as {','.join(WELL_KNOWN.keys)}"
+        )
+    return CapacityLabels(keys)
 
 
 def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:

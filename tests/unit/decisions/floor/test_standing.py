@@ -8,13 +8,14 @@ import pytest
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, stand
+from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from tests import builders
 
 SPOT, ON_DEMAND = builders.node("s1", spot=True), builders.node("o1", spot=False)
-NODES = {node.name: node for node in (SPOT, ON_DEMAND)}
+FLEET = Fleet({node.name: node for node in (SPOT, ON_DEMAND)}, frozenset(), {})
 WEB = builders.deployment(replicas=3)
 REPLICA_SET = builders.replica_set(of=WEB, replicas=3)
 TWO = Floor(Unit.REPLICAS, 2)
@@ -37,7 +38,7 @@ def standing(
 ) -> Standing:
     every = [pod for group in groups for pod in group]
     source = FloorOf(floor, Source.WORKLOAD, problem)
-    return stand(WEB, source, every, NODES, is_managed=managed)
+    return stand(WEB, source, every, FLEET.capacity, is_managed=managed)
 
 
 def reasons(found: Standing) -> list[str]:
@@ -108,9 +109,11 @@ def test_a_move_and_a_floor_that_cannot_be_read_are_told() -> None:
 def test_of_what_a_template_places_nobody_is_said_to_be_moved() -> None:
     notes = {names.PLACEMENT: names.BY_TEMPLATE}
     workload = builders.deployment(replicas=3, annotations=notes)
-    short = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(1, 2), NODES, is_managed=True)
+    short = stand(
+        workload, FloorOf(TWO, Source.WORKLOAD), pods(1, 2), FLEET.capacity, is_managed=True
+    )
     (remark,) = short.remarks
     assert remark.reason == "BelowFloor"
     assert "its template places its pods" in remark.message
-    above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), NODES, is_managed=True)
+    above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), FLEET.capacity, is_managed=True)
     assert above.remarks == []

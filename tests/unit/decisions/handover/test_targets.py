@@ -8,8 +8,8 @@ import msgspec
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import LOOK_AGAIN_AFTER, Rules, plan
 from evenkeel.decisions.plan import Plan
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from tests import builders

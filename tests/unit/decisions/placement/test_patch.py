@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.placement.patch import placement_patch
-from evenkeel.model.placement import Capacity, placed_as, placed_of
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.placement import placed_as, placed_of
 from tests.builders import NOW
 from tests.unit.decisions.placement.pods import (
     KEYS,
@@ -27,8 +28,14 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def place(pod: Document, placed: Any, *, scales_in: bool = True) -> Document:
-    return patched(pod, placement_patch(read(pod), placed, scales_in=scales_in))
+def place(
+    pod: Document,
+    placed: Any,
+    labels: CapacityLabels = WELL_KNOWN,
+    *,
+    scales_in: bool = True,
+) -> Document:
+    return patched(pod, placement_patch(read(pod), placed, labels, scales_in=scales_in))
 
 
 def terms(pod: Document) -> list[Document]:
@@ -117,7 +124,7 @@ def test_a_pod_of_the_floor_costs_more_to_delete_unless_its_owner_says_otherwise
 @pytest.mark.parametrize("spec", [{}, {"affinity": required(term(ZONE), term(ZONE, ZONE))}])
 def test_what_is_there_is_not_added_again(placed: Any, spec: Document) -> None:
     once = place(document(**spec), placed)
-    assert placement_patch(read(once), placed, scales_in=True) == []
+    assert placement_patch(read(once), placed, WELL_KNOWN, scales_in=True) == []
 
 
 def test_an_annotation_that_makes_no_sense_notes_nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.model.placement import Capacity
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, required, term
 
 BOTH = {Capacity.SPOT, Capacity.ON_DEMAND}
@@ -50,4 +50,4 @@ ZONE = clause("topology.kubernetes.io/zone", "In", "a")
     ],
 )
 def test_a_pods_own_rules_allow(spec: dict[str, Any], allowed: set[Capacity]) -> None:
-    assert allowed_by(new_pod(**spec).spec) == allowed
+    assert allowed_by(new_pod(**spec).spec, WELL_KNOWN) == allowed

@@ -9,6 +9,7 @@ from evenkeel.decisions.placement.scope import (
     left_by_itself,
     left_by_namespace,
 )
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.meta import Metadata, OwnerReference
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
@@ -31,7 +32,7 @@ def owned_by(reference: OwnerReference, **fields: Any) -> Any:
 @pytest.mark.parametrize("owner", [replica_set(), stateful_set(), job()])
 def test_pods_of_known_controllers_are_not_left(owner: ReplicaSet | StatefulSet | Job) -> None:
     pod = new_pod(owner)
-    assert left_by_itself(pod, "shop") is None
+    assert left_by_itself(pod, "shop", WELL_KNOWN) is None
     assert controller_kind(pod) is type(owner)
 
 
@@ -57,7 +58,7 @@ def test_pods_of_known_controllers_are_not_left(owner: ReplicaSet | StatefulSet 
     ],
 )
 def test_a_pod_is_left_when(pod: Any, namespace: str, reason: str) -> None:
-    left = left_by_itself(pod, namespace)
+    left = left_by_itself(pod, namespace, WELL_KNOWN)
     assert left is not None
     assert left.reason == reason
     assert left.message

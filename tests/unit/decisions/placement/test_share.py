@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.decisions.placement.share import ordinal_of, share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted
-from evenkeel.model.placement import Capacity
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.workload import Ordinals, StatefulSet
 from tests.builders import deployment, job, replica_set, stateful_set
 from tests.unit.decisions.placement.pods import new_pod

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
-from evenkeel.model.placement import Capacity, Claim, Placed, claims_of, new_claim, placed_as
+from evenkeel.model.placement import Claim, Placed, claims_of, new_claim, placed_as
 from tests.builders import NOW
 
 EXPIRY = timedelta(seconds=1.5)

@@ -14,10 +14,11 @@ from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Condition
 from evenkeel.model.move import Restored
 from evenkeel.model.node import Node
-from evenkeel.model.placement import Capacity, Placed
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, PodTemplate, ReplicaSet, StatefulSet
 from tests import builders
@@ -86,7 +87,7 @@ def case(
     if pods is None:
         pods = pods_of(workload, *places)
     where = nodes or fleet()
-    standing = stand(workload, floor_of(workload, {}), pods, where.nodes, is_managed=is_managed)
+    standing = stand(workload, floor_of(workload, {}), pods, where.capacity, is_managed=is_managed)
     return Case(
         standing=standing,
         replica_sets=replica_sets,

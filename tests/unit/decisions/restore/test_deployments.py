@@ -10,9 +10,9 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.restore.step import Step
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of, new_move
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch

@@ -8,6 +8,7 @@ import pytest
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.template.additions import (
+    Aim,
     additions,
     is_intact,
     owners_part,
@@ -16,8 +17,8 @@ from evenkeel.decisions.template.additions import (
 from evenkeel.decisions.template.form import Form
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.meta import LabelSelector
-from evenkeel.model.placement import Capacity
 from evenkeel.model.template import Rather, Written
 from tests import builders
 from tests.builders import NOW
@@ -69,7 +70,7 @@ def workload(own: dict[str, Any], *, stateful: bool = False) -> Workload:
 
 def written(of: Workload, form: Form, key: str = KEY) -> Written:
     own = owners_part(of.spec.template.spec, Written.of(of))
-    return additions(of, own, form, "2", key, NOW)
+    return additions(of, Aim(own, form, WELL_KNOWN, key), "2", NOW)
 
 
 @pytest.mark.parametrize("own", OWN.values(), ids=OWN)
@@ -150,7 +151,7 @@ def test_all_on_demand_leaves_a_term_that_matches_nothing_as_it_is() -> None:
     assert required is not None
     clauses = [len(term.match_expressions or ()) for term in required.node_selector_terms or ()]
     assert clauses == [4, 4, 0, 3]
-    assert allowed_by(spec) == {Capacity.ON_DEMAND}
+    assert allowed_by(spec, WELL_KNOWN) == {Capacity.ON_DEMAND}
 
 
 @pytest.mark.parametrize("form", ALL_FORMS)

@@ -1,12 +1,12 @@
 """Where a workload stands: how many of its replicas are where, against its floor."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from evenkeel.decisions.floor.source import FloorOf
 from evenkeel.model import names
-from evenkeel.model.node import Node
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment, StatefulSet
@@ -115,27 +115,30 @@ def stand(
     workload: Workload,
     floor: FloorOf,
     pods: Iterable[Pod],
-    nodes: Mapping[str, Node],
+    capacity: Callable[[Pod], Capacity | None],
     *,
     is_managed: bool,
 ) -> Standing:
-    """Count a workload's pods, owned and released; those on nodes that are not known wait."""
+    """Count a workload's pods, owned and released.
+
+    ``capacity`` tells the capacity type of a pod's node; a pod without a known node waits.
+    """
     counts = dict.fromkeys(("on_demand", "spot", "waiting", "released", "survivors"), 0)
     why = ""
     for pod in pods:
-        node = nodes.get(pod.spec.node_name)
+        its = capacity(pod)
         if not pod.active:
             continue
         if pod.released:
             counts["released"] += 1
-        elif node is None:
+        elif its is None:
             counts["waiting"] += 1
             why = why or _unschedulable(pod)
-        elif node.is_spot:
+        elif its is Capacity.SPOT:
             counts["spot"] += 1
         else:
             counts["on_demand"] += 1
-        counts["survivors"] += node is not None and not node.is_spot and pod.ready
+        counts["survivors"] += its is Capacity.ON_DEMAND and pod.ready
     return Standing(
         workload=workload, floor=floor, is_managed=is_managed, why_waiting=why, **counts
     )

@@ -10,8 +10,8 @@ from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
 from evenkeel.model.workload import ReplicaSet

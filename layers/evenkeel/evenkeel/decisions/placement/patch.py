@@ -5,19 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
+from evenkeel.decisions.placement.clauses import bears_spot, is_spot, not_spot, rather_spot
 from evenkeel.model import names
-from evenkeel.model.affinity import (
-    NewPodSpec,
-    NodeRequirement,
-    NodeSelectorTerm,
-    PreferredTerm,
-    Toleration,
-)
-from evenkeel.model.placement import Capacity, NewPod, Placed
+from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, Toleration
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.request import Operation, pointer
-
-SPELLINGS: Final = (names.SPOT, names.SPOT.upper())
-"""How the values of capacity labels, and of taints with their keys, spell spot."""
 
 DELETION_COST: Final = "100"
 """Of a pod of the floor: a ReplicaSet that scales in takes those that cost nothing first."""
@@ -28,30 +21,13 @@ _REQUIRED: Final = (*_NODE_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecu
 _PREFERRED: Final = (*_NODE_AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution")
 _TOLERATIONS: Final = ("spec", "tolerations")
 
-NOT_SPOT: Final = tuple(
-    NodeRequirement(key=key, operator="NotIn", values=SPELLINGS) for key in names.CAPACITY_LABELS
-)
-IS_SPOT: Final = tuple(
-    NodeRequirement(key=key, operator="In", values=SPELLINGS) for key in names.CAPACITY_LABELS
-)
-RATHER_SPOT: Final = tuple(
-    PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=(clause,)))
-    for clause in IS_SPOT
-)
-"""A term for each label: Karpenter takes a preferred term for required until it gives it up, and
-no node has all labels."""
 
-BEARS_SPOT: Final = tuple(
-    Toleration(key=key, operator="Equal", value=value)
-    for key in names.CAPACITY_LABELS
-    for value in SPELLINGS
-)
-
-
-def placement_patch(pod: NewPod, placed: Placed, *, scales_in: bool) -> Sequence[Operation]:
+def placement_patch(
+    pod: NewPod, placed: Placed, labels: CapacityLabels, *, scales_in: bool
+) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
 
-    On-demand: no node that any capacity label calls spot. That is added to each term of the
+    On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
     is not: it would match then. Spot: preferred, and taints of these labels are borne; required
     where restore moves a pod there, which takes the pod back if no such node has room.
@@ -59,10 +35,10 @@ def placement_patch(pod: NewPod, placed: Placed, *, scales_in: bool) -> Sequence
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
     if placed.as_ is Capacity.ON_DEMAND:
-        operations += _not_on_spot(pod.spec)
+        operations += _not_on_spot(pod.spec, labels)
     else:
         prefer = _only_on_spot if placed.move else _rather_on_spot
-        operations += [*prefer(pod.spec), *_tolerating(pod.spec)]
+        operations += [*prefer(pod.spec, labels), *_tolerating(pod.spec, labels)]
     return operations
 
 
@@ -88,45 +64,45 @@ def _entries(
             yield Operation("add", pointer(*path, key), value)
 
 
-def _not_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
-    required = spec.node_affinity.required
+def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
+    required, clauses = spec.node_affinity.required, not_spot(labels)
     if required is None:
-        term = NodeSelectorTerm(match_expressions=NOT_SPOT)
+        term = NodeSelectorTerm(match_expressions=clauses)
         yield from _parents(spec)
         yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [_wire(term)]})
         return
     for index, term in enumerate(required.node_selector_terms or ()):
         if not term.is_empty:
             path = (*_REQUIRED, "nodeSelectorTerms", index, "matchExpressions")
-            yield from _items(path, term.match_expressions, NOT_SPOT)
+            yield from _items(path, term.match_expressions, clauses)
 
 
-def _only_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
+def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
     """A term for each label, with all that each of the owner's terms says."""
-    required = spec.node_affinity.required
+    required, clauses = spec.node_affinity.required, is_spot(labels)
     own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
     if required is not None:
         own = [term for term in required.node_selector_terms or () if not term.is_empty]
-    if any(set(IS_SPOT).isdisjoint(term.match_expressions or ()) for term in own):
+    if any(set(clauses).isdisjoint(term.match_expressions or ()) for term in own):
         terms = [
             msgspec.structs.replace(
                 term, match_expressions=(*(term.match_expressions or ()), clause)
             )
             for term in own
-            for clause in IS_SPOT
+            for clause in clauses
         ]
         yield from _parents(spec)
         yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [*map(_wire, terms)]})
 
 
-def _rather_on_spot(spec: NewPodSpec) -> Iterator[Operation]:
+def _rather_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
     yield from _parents(spec)
-    yield from _items(_PREFERRED, spec.node_affinity.preferred, RATHER_SPOT)
+    yield from _items(_PREFERRED, spec.node_affinity.preferred, rather_spot(labels))
 
 
-def _tolerating(spec: NewPodSpec) -> Iterator[Operation]:
-    borne = spec.tolerations or ()
-    missing = [each for each in BEARS_SPOT if not any(_covers(there, each) for there in borne)]
+def _tolerating(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
+    borne, wanted = spec.tolerations or (), bears_spot(labels)
+    missing = [each for each in wanted if not any(_covers(there, each) for there in borne)]
     yield from _items(_TOLERATIONS, spec.tolerations, missing)
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm
-from evenkeel.model.placement import Capacity
+from evenkeel.model.capacity import Capacity, CapacityLabels, says_spot
 
 ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
 """How capacity labels spell on-demand, compared without case."""
@@ -13,8 +12,8 @@ ON_DEMAND_VALUES: Final = frozenset({"on-demand", "on_demand", "ondemand"})
 _BOTH: Final = frozenset(Capacity)
 
 
-def allowed_by(spec: NewPodSpec) -> frozenset[Capacity]:
-    """The capacity types that a pod may go to by its own rules.
+def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
+    """The capacity types that a pod may go to by its own rules, of which these labels tell.
 
     - each capacity label in its node selector allows the type of its value alone;
     - of the terms of its required affinity one has to allow a type; within a term every clause;
@@ -22,22 +21,19 @@ def allowed_by(spec: NewPodSpec) -> frozenset[Capacity]:
     - what is said of other labels allows both.
     """
     selected = _each(
-        {_type_of(value)}
-        for key, value in (spec.node_selector or {}).items()
-        if key in names.CAPACITY_LABELS
+        {_type_of(value)} for key, value in (spec.node_selector or {}).items() if key in labels
     )
     required = spec.node_affinity.required
     if required is None:
         return selected
-    terms = [_by_term(term) for term in required.node_selector_terms or () if not term.is_empty]
+    own = [term for term in required.node_selector_terms or () if not term.is_empty]
+    terms = [_by_term(term, labels) for term in own]
     return selected & frozenset().union(*terms)
 
 
-def _by_term(term: NodeSelectorTerm) -> frozenset[Capacity]:
+def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capacity]:
     return _each(
-        _by_clause(clause)
-        for clause in term.match_expressions or ()
-        if clause.key in names.CAPACITY_LABELS
+        _by_clause(clause) for clause in term.match_expressions or () if clause.key in labels
     )
 
 
@@ -51,7 +47,7 @@ def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:
     if clause.operator == "In":
         return frozenset(_type_of(value) for value in values)
     if clause.operator == "NotIn":
-        spot = {Capacity.SPOT for value in values if value.lower() == names.SPOT}
+        spot = {Capacity.SPOT for value in values if says_spot(value)}
         on_demand = {Capacity.ON_DEMAND for v in values if v.lower() in ON_DEMAND_VALUES}
         return _BOTH - spot - on_demand
     return _BOTH
@@ -63,4 +59,4 @@ def _each(allowed: Iterable[Iterable[Capacity]]) -> frozenset[Capacity]:
 
 
 def _type_of(value: str) -> Capacity:
-    return Capacity.SPOT if value.lower() == names.SPOT else Capacity.ON_DEMAND
+    return Capacity.SPOT if says_spot(value) else Capacity.ON_DEMAND

@@ -6,7 +6,8 @@ from typing import Final
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
-from evenkeel.model.placement import Capacity, NewPod
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.placement import NewPod
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 
@@ -21,7 +22,7 @@ CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
 """Controllers whose pods have a share: their size can be read."""
 
 
-def left_by_itself(pod: NewPod, namespace: str) -> Left | None:
+def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left | None:
     """Why a pod is left as it is, as far as it says itself; None if its owners decide.
 
     - it is in a namespace that the cluster itself needs;
@@ -45,7 +46,7 @@ def left_by_itself(pod: NewPod, namespace: str) -> Left | None:
         return Left("DaemonSet", "there is one for each node")
     if controller_kind(pod) is None:
         return Left("UnknownController", f"the size of a {controller.kind} is not known")
-    return _left_by_rules(pod)
+    return _left_by_rules(pod, labels)
 
 
 def controller_kind(pod: NewPod) -> type[Controller] | None:
@@ -67,8 +68,8 @@ def left_by_namespace(namespace: Namespace, *, everywhere: bool) -> Left | None:
     return Left("NotManaged", f"the namespace {namespace.name} has not {names.MANAGED}=true")
 
 
-def _left_by_rules(pod: NewPod) -> Left | None:
-    possible = allowed_by(pod.spec)
+def _left_by_rules(pod: NewPod, labels: CapacityLabels) -> Left | None:
+    possible = allowed_by(pod.spec, labels)
     if len(possible) == len(Capacity):
         return None
     if not possible:

@@ -9,7 +9,8 @@ from evenkeel.decisions.floor.source import FloorOf, floor_of
 from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model import names
-from evenkeel.model.placement import Capacity, NewPod
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.placement import NewPod
 from evenkeel.model.workload import Deployment, Job, StatefulSet
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from evenkeel.model.placement import Capacity
+from evenkeel.model.capacity import Capacity
 
 
 class Left(msgspec.Struct, frozen=True):

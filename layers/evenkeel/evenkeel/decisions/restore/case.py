@@ -10,8 +10,8 @@ from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -115,7 +115,8 @@ def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None
     if case.standing.waiting:
         message = f"{case.standing.waiting} of its pods wait for a node"
         return leave(case, "PodsWait", message, verb=Verb.WAIT)
-    if target not in allowed_by(case.workload.spec.template.spec):
+    own = case.workload.spec.template.spec
+    if target not in allowed_by(own, snapshot.fleet.labels):
         return leave(case, "OwnRules", f"its own rules exclude {target}")
     return _after_failures(case, target, snapshot)
 

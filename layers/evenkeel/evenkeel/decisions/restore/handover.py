@@ -14,9 +14,9 @@ from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Move, new_move
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Create, Operation, Patch, Write, as_read

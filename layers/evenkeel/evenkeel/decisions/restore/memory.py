@@ -9,8 +9,8 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain.breaks import ordinal_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.move import Restored
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
 from evenkeel.model.request import Patch

@@ -15,9 +15,9 @@ from evenkeel.decisions.restore.room import ZONE, Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import new_move
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Write
 from evenkeel.model.workload import StatefulSet

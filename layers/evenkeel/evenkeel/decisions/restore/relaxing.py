@@ -11,15 +11,9 @@ from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.placement import (
-    Capacity,
-    Placed,
-    Relaxation,
-    is_relaxed,
-    placed_of,
-    relaxed_until,
-)
+from evenkeel.model.placement import Placed, Relaxation, is_relaxed, placed_of, relaxed_until
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words

@@ -9,11 +9,11 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.placement.patch import BEARS_SPOT
+from evenkeel.decisions.placement.clauses import bears_spot
 from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node, Taint
-from evenkeel.model.placement import Capacity, capacity_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
 
@@ -57,11 +57,13 @@ class Rooms:
         self._nodes: dict[Capacity, list[Node]] = {capacity: [] for capacity in Capacity}
         self._free: dict[str, dict[str, float]] = {}
         self._refused: dict[tuple[Capacity, bytes], int] = {}
+        self.labels = fleet.labels
+        self._borne = {Capacity.SPOT: bears_spot(fleet.labels), Capacity.ON_DEMAND: ()}
         self._taking: dict[tuple[Capacity, bytes], Sequence[Node]] = {}
         for node in fleet.nodes.values():
             if not node.ready or node.spec.unschedulable or node.name in fleet.doomed:
                 continue
-            self._nodes[capacity_of(node)].append(node)
+            self._nodes[fleet.labels.of(node)].append(node)
             used = fleet.used.get(node.name, {})
             self._free[node.name] = {
                 name: number(quantity) - used.get(name, 0.0)
@@ -87,7 +89,8 @@ class Rooms:
         wish = Wish(requests={}, rules=rules)
         key = (capacity, wish.key)
         if key not in self._taking:
-            found = [node for node in self._nodes[capacity] if _accepts(wish, node, capacity)]
+            borne = self._borne[capacity]
+            found = [node for node in self._nodes[capacity] if _accepts(wish, node, borne)]
             self._taking[key] = found
         return self._taking[key]
 
@@ -98,10 +101,10 @@ class Rooms:
     def _find(self, wish: Wish, capacity: Capacity) -> str | None:
         """The first node with room. Where there was none none will be: it only gets less here."""
         key = (capacity, wish.key)
-        nodes = self._nodes[capacity]
+        nodes, borne = self._nodes[capacity], self._borne[capacity]
         for position in range(self._refused.get(key, 0), len(nodes)):
             node = nodes[position]
-            if self._fits(wish, node) and _accepts(wish, node, capacity):
+            if self._fits(wish, node) and _accepts(wish, node, borne):
                 self._refused[key] = position
                 return node.name
         self._refused[key] = len(nodes)
@@ -115,8 +118,11 @@ class Rooms:
         )
 
 
-def _accepts(wish: Wish, node: Node, capacity: Capacity) -> bool:
-    """Whether a node is one that the pod may go to, by its rules and the node's taints."""
+def _accepts(wish: Wish, node: Node, borne: Sequence[Toleration]) -> bool:
+    """Whether a node is one that the pod may go to, by its rules and the node's taints.
+
+    ``borne``: what placement lets it tolerate besides.
+    """
     rules, labels = wish.rules, node.metadata.labels
     if wish.zone and labels.get(ZONE) != wish.zone:
         return False
@@ -127,7 +133,7 @@ def _accepts(wish: Wish, node: Node, capacity: Capacity) -> bool:
         _matches(term, node) for term in required.node_selector_terms or ()
     ):
         return False
-    tolerations = [*(rules.tolerations or ()), *(BEARS_SPOT if capacity is Capacity.SPOT else ())]
+    tolerations = [*(rules.tolerations or ()), *borne]
     return all(_bears(tolerations, taint) for taint in node.spec.taints)
 
 

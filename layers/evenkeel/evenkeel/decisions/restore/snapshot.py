@@ -7,9 +7,9 @@ import msgspec
 
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.standing import Standing, Workload
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.move import Move
 from evenkeel.model.node import Node
-from evenkeel.model.placement import Capacity, capacity_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import ReplicaSet
@@ -31,16 +31,20 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fleet(msgspec.Struct, frozen=True):
-    """The nodes by name, those that are doomed, and what the pods on each of them asked for."""
+    """The nodes by name, those that are doomed, and what the pods on each of them asked for.
+
+    ``labels`` tell the nodes' capacity types.
+    """
 
     nodes: Mapping[str, Node]
     doomed: frozenset[str]
     used: Mapping[str, Mapping[str, float]]
+    labels: CapacityLabels = WELL_KNOWN
 
     def capacity(self, pod: Pod) -> Capacity | None:
         """The capacity type of a pod's node; None without a node that is known."""
         node = self.nodes.get(pod.spec.node_name)
-        return capacity_of(node) if node is not None else None
+        return self.labels.of(node) if node is not None else None
 
     def is_doomed(self, pod: Pod) -> bool:
         """Whether a pod is on a node with an open notice."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+import msgspec
+
 from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.room import Rooms
@@ -15,6 +17,7 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
 from evenkeel.decisions.template.additions import (
     DO_NOT_SCHEDULE,
+    Aim,
     additions,
     is_intact,
     owners_part,
@@ -23,8 +26,8 @@ from evenkeel.decisions.template.additions import (
 from evenkeel.decisions.template.form import Form, form_of, serves
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Write
 from evenkeel.model.surroundings import Lease
@@ -71,20 +74,22 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     if undone is not None:
         return undone
     own = owners_part(case.workload.spec.template.spec, written)
-    key = _key(own, written, rooms)
     form = form_of(case.standing.wanted, case.standing.replicas)
-    hands_off = _hands_off(case, own, form, key)
+    aim = Aim(own, form, rooms.labels, _key(own, written, rooms))
+    hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
-    spot_takes = bool(key) and rooms.takes(own, Capacity.SPOT)
-    need = _need(case, written, form, key, spot_takes=spot_takes)
+    spot_takes = bool(aim.key) and rooms.takes(own, Capacity.SPOT)
+    need = _need(case, written, aim, spot_takes=spot_takes)
+    if not spot_takes:
+        aim = msgspec.structs.replace(aim, key="")
     if need is not None and need.is_urgent:
-        return _write(case, written, own, form, "", snapshot.now, need)
+        return _write(case, written, aim, snapshot.now, need)
     return (
         _made_anew(case)
         or _rolling(case, busy)
         or _settled(case, written, need, snapshot.now)
-        or _write(case, written, own, form, key if spot_takes else "", snapshot.now, need)
+        or _write(case, written, aim, snapshot.now, need)
     )
 
 
@@ -106,7 +111,7 @@ def _undone(case: Case, written: Written | None) -> Decision | None:
     return leave(case, "TemplateUndone", message, warning=True)
 
 
-def _hands_off(case: Case, own: NewPodSpec, form: Form, key: str) -> Decision | None:
+def _hands_off(case: Case, aim: Aim) -> Decision | None:
     """Why a template is not to be written.
 
     - its Deployment is paused; its StatefulSet updates nothing by itself, or not all ordinals;
@@ -123,15 +128,16 @@ def _hands_off(case: Case, own: NewPodSpec, form: Form, key: str) -> Decision | 
             return leave(case, "OnDelete", "its update strategy is OnDelete: nobody rolls it out")
         if strategy.rolling_update is not None and strategy.rolling_update.partition:
             return leave(case, "Partition", "its update has a partition: it would stop half-way")
-    if len(allowed_by(own)) < len(Capacity):
+    if len(allowed_by(aim.own, aim.labels)) < len(Capacity):
         return leave(case, "OwnRules", "its own rules exclude a capacity type")
-    if not form.skew:
+    if not aim.form.skew:
         return None
+    key = aim.key
     if not key:
-        labels = ", ".join(names.CAPACITY_LABELS)
-        message = f"no capacity label is on all nodes that its pods may go to: set one of {labels}"
+        which = f"set one of {aim.labels}"
+        message = f"no capacity label is on all nodes that its pods may go to: {which}"
         return leave(case, "NoCommonLabel", message, warning=True)
-    spreads = own.topology_spread_constraints or ()
+    spreads = aim.own.topology_spread_constraints or ()
     if any((s.topology_key, s.when_unsatisfiable) == (key, DO_NOT_SCHEDULE) for s in spreads):
         return leave(case, "OwnSpread", f"its template spreads its pods over {key} already")
     return None
@@ -143,18 +149,16 @@ def _key(own: NewPodSpec, written: Written | None, rooms: Rooms) -> str:
     The one that is written stays while it is good: another would be another rollout.
     """
     nodes = [node for each in Capacity for node in rooms.taking(own, each)]
-    common = [key for key in names.CAPACITY_LABELS if all(key in n.metadata.labels for n in nodes)]
+    common = [key for key in rooms.labels.keys if all(key in n.metadata.labels for n in nodes)]
     there = written.spread.topology_key if written is not None and written.spread else ""
     if there in common or (there and not common):
         return there
     return common[0] if common else ""
 
 
-def _need(
-    case: Case, written: Written | None, form: Form, key: str, *, spot_takes: bool
-) -> _Need | None:
+def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) -> _Need | None:
     """Why the template has to be written; None if it is good enough."""
-    standing = case.standing
+    standing, form = case.standing, aim.form
     told = _told(form, standing.wanted, standing.replicas)
     if written is None:
         return _Need("TemplateWritten", told)
@@ -169,7 +173,7 @@ def _need(
         if spread is None and there.rather is form.rather and not spot_takes:
             return None
         return _Need("TemplateFollowsSize", told)
-    return _need_of_spread(written, key, told) if there.skew and spot_takes else None
+    return _need_of_spread(written, aim.key, told) if there.skew and spot_takes else None
 
 
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
@@ -257,9 +261,7 @@ def _settled(
 def _write(
     case: Case,
     written: Written | None,
-    own: NewPodSpec,
-    form: Form,
-    key: str,
+    aim: Aim,
     now: datetime,
     need: _Need | None,
 ) -> Step:
@@ -267,10 +269,11 @@ def _write(
     assert need is not None  # noqa: S101 - a template that is good enough is left
     workload = case.workload
     if need.is_urgent and written is not None:
-        form, policy = Form(written.rather, written.skew), written.policy
+        kept = Form(written.rather, written.skew)
+        aim, policy = msgspec.structs.replace(aim, form=kept), written.policy
     else:
         policy = str(case.standing.floor.floor)
-    after = additions(workload, own, form, policy, key, now)
+    after = additions(workload, aim, policy, now)
     trace: Sequence[Write] = [] if case.trace is not None else [Create(_trace(case))]
     decision = about(
         case,

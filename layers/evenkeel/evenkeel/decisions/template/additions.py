@@ -10,7 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.decisions.floor.standing import Workload
-from evenkeel.decisions.placement.patch import BEARS_SPOT, NOT_SPOT, RATHER_SPOT
+from evenkeel.decisions.placement.clauses import (
+    bears_spot,
+    not_spot,
+    rather_on_demand,
+    rather_spot,
+)
 from evenkeel.decisions.template.form import Form
 from evenkeel.model import names
 from evenkeel.model.affinity import (
@@ -20,17 +25,12 @@ from evenkeel.model.affinity import (
     NodeRequirement,
     NodeSelector,
     NodeSelectorTerm,
-    PreferredTerm,
     TopologySpread,
 )
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.request import Operation, Patch, pointer
 from evenkeel.model.template import Rather, Written
 from evenkeel.model.workload import Deployment
-
-RATHER_ON_DEMAND: Final = (
-    PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=NOT_SPOT)),
-)
-"""One term: a node that no label calls spot matches all its clauses."""
 
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
 
@@ -41,21 +41,33 @@ _SPREADS: Final = (*_SPEC, "topologySpreadConstraints")
 _NOTE: Final = ("metadata", "annotations", names.TEMPLATE)
 
 
-def additions(
-    workload: Workload, own: NewPodSpec, form: Form, policy: str, key: str, at: datetime
-) -> Written:
-    """What a form adds to a template that says ``own``. ``key`` empty: its spread is left out."""
+class Aim(msgspec.Struct, frozen=True):
+    """What a template that says ``own`` of itself shall become.
+
+    ``key`` is the label that its form spreads over, one of ``labels``, which tell the capacity
+    types; empty: the spread is left out.
+    """
+
+    own: NewPodSpec
+    form: Form
+    labels: CapacityLabels
+    key: str = ""
+
+
+def additions(workload: Workload, aim: Aim, policy: str, at: datetime) -> Written:
+    """What is added to a template, for a floor as ``policy`` says it."""
+    own, form, labels = aim.own, aim.form, aim.labels
     if form.rather is Rather.ONLY_ON_DEMAND:
-        return Written(at=at, policy=policy, rather=form.rather, required=NOT_SPOT)
-    preferred = RATHER_SPOT if form.rather is Rather.SPOT else RATHER_ON_DEMAND
+        return Written(at=at, policy=policy, rather=form.rather, required=not_spot(labels))
+    preferred = rather_spot if form.rather is Rather.SPOT else rather_on_demand
     return Written(
         at=at,
         policy=policy,
         rather=form.rather,
         skew=form.skew,
-        preferred=_missing(own.node_affinity.preferred, preferred),
-        tolerations=_missing(own.tolerations, BEARS_SPOT),
-        spread=_spread(workload, form, key) if form.skew and key else None,
+        preferred=_missing(own.node_affinity.preferred, preferred(labels)),
+        tolerations=_missing(own.tolerations, bears_spot(labels)),
+        spread=_spread(workload, form, aim.key) if form.skew and aim.key else None,
     )
 
 

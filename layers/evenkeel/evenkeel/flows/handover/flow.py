@@ -47,7 +47,7 @@ class HandoverFlow:
         self._recorder = recorder
         self._teller = Teller(recorder)
         self._runs = itertools.count(1)
-        self._spot_count = SpotCount(cluster, recorder)
+        self._spot_count = SpotCount(cluster, settings.capacity_labels, recorder)
         self._states = InstanceStates(instances, recorder)
         self._capacities = CapacityTypes()
 

@@ -9,9 +9,9 @@ from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
-from evenkeel.model.placement import capacity_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
@@ -25,11 +25,14 @@ READ_BUDGETS_AFTER = timedelta(seconds=1)
 class Follower:
     """Follows what happens to the objects concerned, and says of whom there is news."""
 
-    def __init__(self, cluster: Cluster, session: Session, view: View) -> None:
-        """All of them are the invocation's; the view is gathered."""
+    def __init__(
+        self, cluster: Cluster, session: Session, view: View, labels: CapacityLabels
+    ) -> None:
+        """The ports are the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._cluster = cluster
         self._session = session
         self._view = view
+        self._labels = labels
         self._followed: set[str] = set()
         self._unseen: dict[object, frozenset[str]] = {}
         self._gathered = set(view.dooms)
@@ -141,7 +144,7 @@ class Follower:
             node = reply.result
             wanted_by = self._view.unknown_capacities.pop(name, set())
             if isinstance(node, Node):
-                self._view.capacities[name] = capacity_of(node)
+                self._view.capacities[name] = self._labels.of(node)
                 self.news |= wanted_by
             return
         if not any(request is reply.request for request in self._budget_reads):

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.upkeep.node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
-from evenkeel.model.placement import Capacity
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster, Instances, Recorder
 
@@ -31,9 +31,10 @@ UNKNOWN_TO_EC2 = "terminated"
 class SpotCount:
     """How many spot nodes there are."""
 
-    def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
-        """Nothing is counted yet."""
+    def __init__(self, cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> None:
+        """Nothing is counted yet. ``labels`` tell which nodes are spot."""
         self._cluster = cluster
+        self._labels = labels
         self._recorder = recorder
         self._count: int | None = None
         self._good_until: datetime | None = None
@@ -48,7 +49,7 @@ class SpotCount:
                 self._recorder.noted(f"the spot nodes cannot be counted: {error}")
                 self._count, self._good_until = None, now + TRY_AGAIN_AFTER
             else:
-                self._count = sum(node.is_spot for node in listing.items)
+                self._count = sum(self._labels.of(node) is Capacity.SPOT for node in listing.items)
                 self._good_until = now + COUNT_AGAIN_AFTER
         return self._count
 

@@ -81,7 +81,7 @@ class Reconciler:
         planner = Planner(view)
         self._plans = plans = Plans(planner, view)
         self._writer = writer = Writer(session, view, clock, teller)
-        self._follower = follower = Follower(cluster, session, view)
+        self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
         self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
         self._releases = Releases(settings, view, planner, plans, follower, writer)
         self._pace_of_planning = PaceOfPlanning(clock.now())

@@ -14,9 +14,9 @@ from evenkeel.flows.handover.pods import (
     kind_of,
     read_release,
 )
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.placement import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 

@@ -11,7 +11,8 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import answer
 from evenkeel.flows.placement import claims
 from evenkeel.model import names
-from evenkeel.model.placement import Capacity, Placed, claims_of, placed_of
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.placement import Placed, claims_of, placed_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.model.surroundings import Lease

@@ -20,21 +20,16 @@ from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take_quietly
 from evenkeel.flows.placement.reading import Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
-from evenkeel.model.placement import (
-    Capacity,
-    NewPod,
-    Placed,
-    is_relaxed,
-    placed_as,
-    placed_of,
-)
+from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
+from evenkeel.settings import Mode, PlacementSettings
 
 TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
 """How long one does not hear again of a floor that cannot be read: every pod meets it."""
@@ -64,26 +59,15 @@ class PlacementFlow:
     """Places new pods. One object serves a process; any number of threads may use it."""
 
     def __init__(
-        self,
-        *,
-        acts: bool,
-        everywhere: bool,
-        claim_expiry: timedelta,
-        patience: timedelta,
-        cluster: Cluster,
-        clock: Clock,
-        recorder: Recorder,
+        self, settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
     ) -> None:
-        """``acts`` False: decide and tell, but change no pod and claim nothing.
-
-        ``everywhere``: namespaces take part without the label, too. ``patience`` is how long
-        one pod may take until it is counted, from when its review came.
-        """
-        self._acts = acts
-        self._everywhere = everywhere
+        """In observe mode it decides and tells, but changes no pod and claims nothing."""
+        self._acts = settings.mode is Mode.ACT
+        self._everywhere = settings.everywhere
+        self._labels = settings.capacity_labels
         self._reader = Reader(cluster, clock)
-        self._counter = Counter(cluster, clock, expiry=claim_expiry)
-        self._patience = patience
+        self._counter = Counter(cluster, clock, expiry=settings.claim_expiry)
+        self._patience = settings.counting
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -95,10 +79,10 @@ class PlacementFlow:
         """Place one pod. Whatever cannot be read leaves it as it is. Raises nothing of its own."""
         again = placed_of(pod.metadata.annotations)
         if again is not None and self._was_placed(pod, again):
-            return Outcome(_patch(pod, again))
+            return Outcome(self._patch(pod, again))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
-        left = left_by_itself(pod, request.namespace)
+        left = left_by_itself(pod, request.namespace, self._labels)
         if left is not None:
             return self._leave(subject, left)
         try:
@@ -187,7 +171,11 @@ class PlacementFlow:
         note = placed_as(
             chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
         )
-        return Outcome(_patch(pod, note))
+        return Outcome(self._patch(pod, note))
+
+    def _patch(self, pod: NewPod, note: Placed) -> Sequence[Operation]:
+        scales_in = controller_kind(pod) is ReplicaSet
+        return placement_patch(pod, note, self._labels, scales_in=scales_in)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted("PodsLeft")
@@ -239,7 +227,3 @@ class PlacementFlow:
 
 def _moved(move: Move) -> Place:
     return Place(Chosen(move.target, "Moved", "restore moves a pod there, and this is made for it"))
-
-
-def _patch(pod: NewPod, note: Placed) -> Sequence[Operation]:
-    return placement_patch(pod, note, scales_in=controller_kind(pod) is ReplicaSet)

@@ -23,6 +23,7 @@ from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.handover.selections import selected
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -49,11 +50,13 @@ TRACES: Final = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.TEMPLATE_O
 class Scope:
     """Whose workloads are looked at: those of one namespace, or all where it is empty.
 
-    ``everywhere``: namespaces take part without the label, too.
+    ``everywhere``: namespaces take part without the label, too. ``capacity_labels`` tell the nodes'
+    capacity types.
     """
 
     namespace: str = ""
     everywhere: bool = False
+    capacity_labels: CapacityLabels = WELL_KNOWN
 
 
 def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot:
@@ -74,7 +77,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     by_owner = _by_owner(replica_sets)
     by_workload = _by_workload(pods, replica_sets)
     surroundings = _surroundings([item for items in around for item in items])
-    fleet = _fleet(nodes, pods)
+    fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space for space in namespaces}
     maker = _Maker(fleet, spaces, surroundings, moves, traces, everywhere=scope.everywhere)
@@ -109,7 +112,7 @@ def _renewed(case: Case, pods: Sequence[Pod], workload: object, fleet: Fleet) ->
     owners = {case.workload.key} | {each.key for each in case.replica_sets}
     mine = [pod for pod in pods if controller_key_of(pod) in owners]
     standing = case.standing
-    newer = stand(workload, standing.floor, mine, fleet.nodes, is_managed=standing.is_managed)
+    newer = stand(workload, standing.floor, mine, fleet.capacity, is_managed=standing.is_managed)
     return msgspec.structs.replace(case, standing=newer, pods=mine)
 
 
@@ -154,7 +157,7 @@ class _Maker:
             workload,
             floor_of(workload, annotations),
             pods,
-            self._fleet.nodes,
+            self._fleet.capacity,
             is_managed=self._everywhere or labels.get(names.MANAGED) == "true",
         )
         moves = {each.uid: self._moves.get(each.uid) for each in (workload, *replica_sets)}
@@ -219,7 +222,7 @@ def _surroundings(items: Iterable[Any]) -> Mapping[str, Surroundings]:
     return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}
 
 
-def _fleet(nodes: Sequence[Node], pods: Iterable[Pod]) -> Fleet:
+def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -> Fleet:
     used: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for pod in pods:
         if pod.spec.node_name:
@@ -227,7 +230,7 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod]) -> Fleet:
             for name, amount in requests_of(pod).items():
                 taken[name] += amount
     doomed = frozenset(node.name for node in nodes if names.DOOMED in node.metadata.labels)
-    return Fleet({node.name: node for node in nodes}, doomed, used)
+    return Fleet({node.name: node for node in nodes}, doomed, used, labels)
 
 
 def has_leftovers(snapshot: Snapshot) -> bool:

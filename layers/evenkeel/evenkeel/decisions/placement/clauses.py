@@ -1,0 +1,61 @@
+"""What a pod is given to ask for a capacity type, in the API's words."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from evenkeel.model import names
+from evenkeel.model.affinity import (
+    NodeRequirement,
+    NodeSelectorTerm,
+    PreferredTerm,
+    Toleration,
+)
+from evenkeel.model.capacity import CapacityLabels
+
+SPELLINGS: Final = (names.SPOT, names.SPOT.upper())
+"""How the values of capacity labels, and of taints with their keys, spell spot."""
+
+
+def not_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
+    """Clauses of one term: no label calls the node spot."""
+    return _about(labels, "NotIn")
+
+
+def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
+    """A clause for each label, each for a term of its own: it calls the node spot."""
+    return _about(labels, "In")
+
+
+def rather_spot(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """A term for each label.
+
+    Karpenter takes a preferred term for required until it gives it up, and no node has all labels.
+    """
+    return _preferred([(clause,) for clause in is_spot(labels)])
+
+
+def rather_on_demand(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
+    """One term: a node that no label calls spot matches all its clauses."""
+    return _preferred([not_spot(labels)])
+
+
+def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
+    """Tolerations of taints that have a label's key and call the node spot, whatever the effect."""
+    return tuple(
+        Toleration(key=key, operator="Equal", value=value)
+        for key in labels.keys
+        for value in SPELLINGS
+    )
+
+
+def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:
+    return tuple(
+        NodeRequirement(key=key, operator=operator, values=SPELLINGS) for key in labels.keys
+    )
+
+
+def _preferred(terms: Sequence[tuple[NodeRequirement, ...]]) -> tuple[PreferredTerm, ...]:
+    return tuple(
+        PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=clauses))
+        for clauses in terms
+    )

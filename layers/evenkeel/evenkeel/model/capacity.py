@@ -1,0 +1,57 @@
+"""Capacity types, and the node labels that tell them."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.node import Node
+
+
+class Capacity(StrEnum):
+    """A capacity type, as the label ``evenkeel.dev/capacity`` spells it."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+    @property
+    def other(self) -> "Capacity":
+        """The other one."""
+        return Capacity.SPOT if self is Capacity.ON_DEMAND else Capacity.ON_DEMAND
+
+
+class CapacityLabels(msgspec.Struct, frozen=True):
+    """The node labels that tell the capacity type: of several on a node the first here decides.
+
+    A node whose label says anything but spot is on-demand; so is one without any of them.
+    """
+
+    keys: tuple[str, ...] = names.CAPACITY_LABELS
+
+    def of(self, node: Node) -> Capacity:
+        """The capacity type of a node."""
+        labels = node.metadata.labels
+        value = next((labels[key] for key in self.keys if key in labels), "")
+        return Capacity.SPOT if says_spot(value) else Capacity.ON_DEMAND
+
+    def are_on(self, node: Node) -> bool:
+        """Whether a node has one of them at all."""
+        return any(key in node.metadata.labels for key in self.keys)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether a label is one of them."""
+        return key in self.keys
+
+    def __str__(self) -> str:
+        """Their keys, for a sentence."""
+        return ", ".join(self.keys)
+
+
+WELL_KNOWN: Final = CapacityLabels()
+"""What EKS and Karpenter set, and what a node can be labelled with by hand."""
+
+
+def says_spot(value: str) -> bool:
+    """Whether a value of a capacity label means spot; it is compared without case."""
+    return value.lower() == names.SPOT

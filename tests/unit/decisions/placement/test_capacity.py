@@ -1,0 +1,66 @@
+"""Which labels tell a node's capacity type, and what pods are given to ask for it."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from evenkeel.decisions.placement.clauses import (
+    SPELLINGS,
+    bears_spot,
+    is_spot,
+    not_spot,
+    rather_on_demand,
+    rather_spot,
+)
+from evenkeel.model import names
+from evenkeel.model.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm, Toleration
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node
+
+OWN = CapacityLabels(("lifecycle", "example.com/life"))
+KARPENTER, EKS = names.CAPACITY_LABELS[2], names.CAPACITY_LABELS[1]
+
+
+def node(labels: Mapping[str, str]) -> Node:
+    return Node(metadata=Metadata(name="n", labels=dict(labels)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "told_by", "capacity"),
+    [
+        ({KARPENTER: "spot"}, WELL_KNOWN, Capacity.SPOT),
+        ({EKS: "SPOT"}, WELL_KNOWN, Capacity.SPOT),
+        ({KARPENTER: "reserved"}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({EKS: "ON_DEMAND", KARPENTER: "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({"lifecycle": "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({"lifecycle": "Spot"}, OWN, Capacity.SPOT),
+        ({"lifecycle": "normal", "example.com/life": "spot"}, OWN, Capacity.ON_DEMAND),
+        ({KARPENTER: "spot"}, OWN, Capacity.ON_DEMAND),
+    ],
+)
+def test_the_first_label_that_a_node_has_tells_its_type(
+    labels: Mapping[str, str], told_by: CapacityLabels, capacity: Capacity
+) -> None:
+    assert told_by.of(node(labels)) is capacity
+    assert told_by.are_on(node(labels)) == any(key in told_by for key in labels)
+
+
+def test_pods_ask_by_every_label_and_by_no_other() -> None:
+    never = tuple(NodeRequirement(key=k, operator="NotIn", values=SPELLINGS) for k in OWN.keys)
+    there = tuple(NodeRequirement(key=k, operator="In", values=SPELLINGS) for k in OWN.keys)
+    assert not_spot(OWN) == never
+    assert is_spot(OWN) == there
+    assert rather_on_demand(OWN) == (_rather(*never),)
+    assert rather_spot(OWN) == tuple(_rather(clause) for clause in there)
+    assert bears_spot(OWN) == tuple(
+        Toleration(key=key, operator="Equal", value=value)
+        for key in OWN.keys
+        for value in ("spot", "SPOT")
+    )
+    assert str(OWN) == "lifecycle, example.com/life"
+
+
+def _rather(*clauses: NodeRequirement) -> PreferredTerm:
+    return PreferredTerm(weight=100, preference=NodeSelectorTerm(match_expressions=clauses))
