@@ -177,9 +177,10 @@ bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
 
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
-	@for lock in layer dev sam ministack localstack runtime; do \
+	@for lock in layer command dev sam ministack localstack runtime; do \
 		case $$lock in \
 			layer) from="pyproject.toml" ;; \
+			command) from="pyproject.toml --extra cli" ;; \
 			dev) from="pyproject.toml --extra cli --extra dev" ;; \
 			*) from="requirements/$$lock.in" ;; \
 		esac; \

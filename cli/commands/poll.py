@@ -32,7 +32,12 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
     help="The wake-up queue. Without one, wake-ups stay in this process.",
 )
 @options.cluster
-@click.option("--cluster-name", help="The EKS cluster's name; else taken from the kubeconfig.")
+@click.option(
+    "--cluster-name",
+    envvar=settings.CLUSTER_NAME,
+    show_envvar=True,
+    help="The EKS cluster's name; else as the kubeconfig calls it.",
+)
 @click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
@@ -99,11 +104,9 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
             notices,
             wake_ups,
         )
-        log.say(
-            f"acts on the cluster {name} at {facts.server} ({target})"
-            if mode is Mode.ACT
-            else f"observes the cluster {name} at {facts.server} ({target}): nothing is changed"
-        )
+        where = f"the cluster {name} at {facts.server} ({facts.source})"
+        acts = mode is Mode.ACT
+        log.say(f"acts on {where}" if acts else f"observes {where}: nothing is changed")
         _run(application, log)
     return 0
 

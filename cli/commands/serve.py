@@ -37,7 +37,12 @@ from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
     help="Its key, PEM.",
 )
 @options.cluster
-@click.option("--cluster-name", help="The EKS cluster's name; else taken from the kubeconfig.")
+@click.option(
+    "--cluster-name",
+    envvar=settings.CLUSTER_NAME,
+    show_envvar=True,
+    help="The EKS cluster's name; else as the kubeconfig calls it.",
+)
 @click.option("--dry-run", is_flag=True, help="Only tell; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -86,7 +91,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         except OSError as error:
             raise UnmetError(f"port {port} of {bind} cannot be served: {error}") from None
         doing = "places" if mode is Mode.ACT else "observes"
-        log.say(f"{doing} pods of the cluster at {facts.server} ({target})")
+        log.say(f"{doing} pods of the cluster at {facts.server} ({facts.source})")
         log.say(f"serves https on port {server.server_address[1]}")
         _run(server, log)
     return 0

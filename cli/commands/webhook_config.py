@@ -27,7 +27,8 @@ from cli.errors import BadInputError
 def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
     """Print the MutatingWebhookConfiguration of manifests/webhook for kubectl apply -f -.
 
-    The URL holds the token: who may read the configuration can call the webhook.
+    Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
+    cluster's DNS. The URL holds the token: who may read the configuration can call the webhook.
     --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook.
     """
     try:
@@ -47,9 +48,24 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
 
 
 def _client(url: str, ca: Path | None) -> dict[str, Any]:
-    if ca is None:
+    """WebhookClientConfig: the service or the URL, and whose certificates are trusted."""
+    return _where(url) | _trusted(ca)
+
+
+def _where(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    name, _, rest = (parts.hostname or "").partition(".")
+    namespace, _, tail = rest.partition(".")
+    if tail != "svc":
         return {"url": url}
+    port = {"port": parts.port} if parts.port else {}
+    return {"service": {"namespace": namespace, "name": name, "path": parts.path, **port}}
+
+
+def _trusted(ca: Path | None) -> dict[str, Any]:
+    if ca is None:
+        return {}
     authority = ca.read_bytes()
     if b"-----BEGIN CERTIFICATE-----" not in authority:
         raise BadInputError(f"{ca} holds no certificate: give the authority's, PEM")
-    return {"url": url, "caBundle": b64encode(authority).decode()}
+    return {"caBundle": b64encode(authority).decode()}

@@ -26,8 +26,10 @@ STARTING = 60.0
 class Webhook:
     """``evenkeel serve`` at work."""
 
-    def __init__(self, folder: Path, authority: Authority, token: str, kubeconfig: Path) -> None:
-        certificate, key = authority.issue("webhook", "127.0.0.1").write(folder, "server")
+    def __init__(
+        self, folder: Path, authority: Authority, token: str, kubeconfig: Path, host: str
+    ) -> None:
+        certificate, key = authority.issue("webhook", host).write(folder, "server")
         self.log = folder / f"serve-{secrets.token_hex(4)}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
@@ -143,22 +145,28 @@ class Ground:
 
     # The webhook.
 
-    def serve(self, processes: int = 1, *, kubeconfig: Path | None = None) -> None:
-        """Start the webhook, with an administrator's rights or others; tell the API server."""
+    def serve(
+        self, processes: int = 1, *, kubeconfig: Path | None = None, host: str = "127.0.0.1"
+    ) -> None:
+        """Start the webhook, with an administrator's rights or others; tell the API server.
+
+        ``host`` is what the API server calls it.
+        """
         kubeconfig = kubeconfig or self.control_plane.kubeconfig
         for _ in range(processes):
-            self.webhooks.append(Webhook(self.folder, self.authority, self.token, kubeconfig))
+            made = Webhook(self.folder, self.authority, self.token, kubeconfig, host)
+            self.webhooks.append(made)
         port = self.webhooks[0].port
         if processes > 1:
             self._relays.append(Relay([each.port for each in self.webhooks]))
             port = self._relays[-1].port
-        self.configure(port)
+        self.configure(port, host)
 
-    def configure(self, port: int) -> None:
+    def configure(self, port: int, host: str = "127.0.0.1") -> None:
         """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
-        url = f"https://127.0.0.1:{port}/v1/{self.token}"
+        url = f"https://{host}:{port}/v1/{self.token}"
         printed = subprocess.run(
             [*EVENKEEL, "webhook-config", "--url", url, "--ca", authority],
             capture_output=True,

@@ -33,6 +33,17 @@ def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFi
     assert webhook["timeoutSeconds"] == 3
 
 
+@pytest.mark.parametrize(("port", "told"), [("", {}), (":8443", {"port": 8443})])
+def test_a_service_of_the_cluster_is_named_as_one(
+    port: str, told: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"https://serve.evenkeel-system.svc{port}/v1/{TOKEN}"
+    _, out, _ = run("webhook-config", "--url", url, capsys=capsys)
+    (webhook,) = yaml.safe_load(out)["webhooks"]
+    service = {"namespace": "evenkeel-system", "name": "serve", "path": f"/v1/{TOKEN}"}
+    assert webhook["clientConfig"] == {"service": service | told}
+
+
 def test_without_an_authority_the_api_servers_own_are_trusted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -54,8 +54,8 @@ def from_kubeconfig(
     """The API server of a kubeconfig's context, the current one without a name.
 
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
-    ~/.kube/config. An exec plugin is started at once. The limits are those of ``Limits``.
-    Raises SettingsError.
+    ~/.kube/config, else, in a pod, its service account. An exec plugin is started at once. The
+    limits are those of ``Limits``. Raises SettingsError.
     """
     # The client library takes 0.2 s to import, which a Lambda function need not pay.
     from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415

@@ -27,6 +27,7 @@ from yaml import YAMLError
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
+from evenkeel.adapters.kubernetes.in_cluster import Pod, this_pod
 from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
@@ -63,10 +64,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class ContextFacts:
-    """What a context says of its cluster: the API server's URL, and what the entry is called."""
+    """What a context says of its cluster: the API server's URL, and what the entry is called.
+
+    ``source`` is where that is from, for a message.
+    """
 
     server: str
     entry: str
+    source: str = "the current context"
 
     @property
     def cluster_name(self) -> str:
@@ -84,9 +89,12 @@ class ContextFacts:
 def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
     """What a context says of its cluster, found as ``read`` finds it. Raises SettingsError."""
     files = _files(kubeconfig)
+    pod = _pod(context, files)
+    if pod is not None:
+        return ContextFacts(pod.server, "", "this pod's service account")
     try:
         chosen = _choose(context, files)
-        return ContextFacts(chosen.cluster["server"], chosen.entry)
+        return ContextFacts(chosen.cluster["server"], chosen.entry, f"context {chosen.name}")
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
 
@@ -95,9 +103,13 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
     """The API server of a context, the current one without a name, as kubectl would find it.
 
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
-    ~/.kube/config. Raises SettingsError with one line that says what is wrong.
+    ~/.kube/config, else, in a pod, the cluster that it runs in. Raises SettingsError with one line
+    that says what is wrong.
     """
     files = _files(kubeconfig)
+    pod = _pod(context, files)
+    if pod is not None:
+        return pod.endpoint(clock)
     try:
         chosen = _choose(context, files)
         configuration = _load(chosen)
@@ -116,6 +128,14 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
 def _files(kubeconfig: str | None) -> str:
     # kubectl's variable, not ours: whoever uses kubectl expects it to count.
     return kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT  # noqa: TID251
+
+
+def _pod(context: str | None, files: str) -> Pod | None:
+    """The pod that this is, if nobody named a context or a file and there is none."""
+    if context is not None or files != DEFAULT or Path(DEFAULT).expanduser().exists():
+        return None
+    pod = this_pod()
+    return pod if pod.is_here else None
 
 
 def _choose(context: str | None, files: str) -> Chosen:

@@ -1,0 +1,79 @@
+"""The webhook as manifests/serve puts it into the cluster."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from evenkeel.model import names
+from tests.e2e.manifests import deployment
+from tests.e2e.placement.webhook import Ground, on_demand
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+pytestmark = pytest.mark.controlplane
+
+NAME = "evenkeel-serve"
+SYSTEM = names.SYSTEM_NAMESPACE
+ENFORCE = "pod-security.kubernetes.io/enforce"
+
+
+@pytest.fixture
+def served(control_plane: ControlPlane, ground: Ground) -> Iterator[None]:
+    """What docs/placement.md applies, in a namespace that allows restricted pods alone."""
+    del ground
+    kubectl = control_plane.kubectl
+    manifests = ROOT / "manifests"
+    kubectl("apply", "-k", str(manifests / "rbac"))
+    kubectl("label", "namespace", SYSTEM, f"{ENFORCE}=restricted")
+    kubectl("apply", "-k", str(manifests / "serve"))
+    yield
+    kubectl("delete", "-k", str(manifests / "serve"), "--ignore-not-found")
+    kubectl("label", "namespace", SYSTEM, f"{ENFORCE}-")
+    for kind in ("clusterrolebinding", "clusterrole"):
+        kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+def kubeconfig_of_its_account(control_plane: ControlPlane, folder: Path) -> Path:
+    """A kubeconfig with a token of its service account and nothing else."""
+    config = yaml.safe_load(control_plane.kubeconfig.read_text())
+    token = control_plane.kubectl("create", "token", NAME, "-n", SYSTEM).strip()
+    (user,) = config["users"]
+    user["user"] = {"token": token}
+    path = folder / "account.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+@pytest.mark.usefixtures("served")
+def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground) -> None:
+    ground.add_nodes(spot=2, on_demand=1)
+    plane = ground.control_plane
+
+    def running() -> list[str]:
+        pods = plane.items("v1", "Pod", SYSTEM, "labelSelector=app.kubernetes.io/component%3Dserve")
+        nodes = [pod["spec"].get("nodeName", "") for pod in pods]
+        return nodes if len(nodes) == 2 and all(nodes) else []
+
+    nodes = ground.wait_for("both pods to have a node", running)
+    assert all("-demand-" in node for node in nodes)
+
+
+@pytest.mark.usefixtures("served")
+def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
+    ground: Ground, tmp_path: Path
+) -> None:
+    """A process plays the container: there is no network of pods here, so the Service leads out."""
+    plane = ground.control_plane
+    plane.kubectl("delete", "service", NAME, "-n", SYSTEM)
+    plane.kubectl(
+        "create", "service", "externalname", NAME, "--external-name=localhost", "-n", SYSTEM
+    )
+    ground.add_nodes()
+    account = kubeconfig_of_its_account(plane, tmp_path)
+    ground.serve(kubeconfig=account, host=f"{NAME}.{SYSTEM}.svc")
+    ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
+    ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
+    assert len(on_demand(ground.settled(7))) == 2
+    assert "forbidden" not in ground.log().lower()
+    plane.kubectl("delete", "service", NAME, "-n", SYSTEM)
