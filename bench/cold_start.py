@@ -185,13 +185,13 @@ def environment() -> Mapping[str, str]:
     """What the functions find in theirs. Nothing is asked, so nobody need be there."""
     queue = "https://sqs.eu-central-1.amazonaws.com/123456789012"
     return {
-        settings.CLUSTER_NAME: "bench",
-        settings.CLUSTER_ENDPOINT: "https://127.0.0.1:6443",
-        settings.CLUSTER_CA: base64.b64encode(Authority().certificate.encode()).decode(),
-        settings.MODE: "act",
-        settings.NOTICE_QUEUE_URL: f"{queue}/notices",
-        settings.WAKE_UP_QUEUE_URL: f"{queue}/wake-ups",
-        settings.REGION: "eu-central-1",
+        settings.shared.CLUSTER_NAME: "bench",
+        settings.connection.CLUSTER_ENDPOINT: "https://127.0.0.1:6443",
+        settings.connection.CLUSTER_CA: base64.b64encode(Authority().certificate.encode()).decode(),
+        settings.shared.MODE: "act",
+        settings.interruption.NOTICE_QUEUE_URL: f"{queue}/notices",
+        settings.shared.WAKE_UP_QUEUE_URL: f"{queue}/wake-ups",
+        settings.connection.REGION: "eu-central-1",
         "AWS_ACCESS_KEY_ID": "bench",
         "AWS_SECRET_ACCESS_KEY": "bench",
     }

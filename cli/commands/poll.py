@@ -34,7 +34,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 @options.cluster
 @click.option(
     "--cluster-name",
-    envvar=settings.CLUSTER_NAME,
+    envvar=settings.shared.CLUSTER_NAME,
     show_envvar=True,
     help="The EKS cluster's name; else as the kubeconfig calls it.",
 )
@@ -84,10 +84,10 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         log.say(f"wake-ups through {wake_up_queue_url} ({in_sqs.look()})")
     environ: Mapping[str, str] = {
         **settings.environment(),
-        settings.MODE: mode.value,
-        settings.CLUSTER_NAME: name,
-        settings.NOTICE_QUEUE_URL: queue_url,
-        settings.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
+        settings.shared.MODE: mode.value,
+        settings.shared.CLUSTER_NAME: name,
+        settings.interruption.NOTICE_QUEUE_URL: queue_url,
+        settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     with target.connect() as cluster:
         application = Application(

@@ -39,7 +39,7 @@ from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
 @options.cluster
 @click.option(
     "--cluster-name",
-    envvar=settings.CLUSTER_NAME,
+    envvar=settings.shared.CLUSTER_NAME,
     show_envvar=True,
     help="The EKS cluster's name; else as the kubeconfig calls it.",
 )
@@ -68,8 +68,8 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     mode = Mode.OBSERVE if dry_run else Mode.ACT
     environ: Mapping[str, str] = {
         **settings.environment(),
-        settings.MODE: mode.value,
-        settings.CLUSTER_NAME: cluster_name or facts.cluster_name,
+        settings.shared.MODE: mode.value,
+        settings.shared.CLUSTER_NAME: cluster_name or facts.cluster_name,
     }
     chosen = PlacementSettings.from_environment(environ)
     try:

@@ -27,7 +27,7 @@ def test_without_a_token_there_is_no_webhook(stack: Stack) -> None:
 
 
 def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> None:
-    environ = stack.environment("PlacementFunction") | {settings.REGION: "eu-central-1"}
+    environ = stack.environment("PlacementFunction") | {settings.connection.REGION: "eu-central-1"}
     placement = settings.PlacementSettings.from_environment(environ)
     assert placement.tokens == (TOKEN,)
     assert placement.mode is settings.Mode.OBSERVE
@@ -40,7 +40,7 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
     stack = deployed(**CLUSTER, WebhookToken=TOKEN, CapacityLabels="example.com/life,lifecycle")
     for name in ("PlacementFunction", "HandoverFunction", "RestoreFunction"):
         environ = stack.environment(name)
-        assert settings.capacity_labels(environ).keys == ("example.com/life", "lifecycle")
+        assert settings.shared.capacity_labels(environ).keys == ("example.com/life", "lifecycle")
 
 
 @pytest.mark.parametrize("bad", [",lifecycle", "a b", "lifecycle,"])
@@ -90,7 +90,7 @@ def test_the_function_outlives_the_api_servers_patience(stack: Stack) -> None:
     webhook = yaml.safe_load((ROOT / "manifests/webhook/webhook.yaml").read_text())["webhooks"][0]
     patience = timedelta(seconds=webhook["timeoutSeconds"])
     assert stack.of("PlacementFunction")["Timeout"] > patience.total_seconds()
-    assert patience > settings.LONGEST_COUNTING + settings.WEBHOOK_REQUEST
+    assert patience > settings.placement.LONGEST_COUNTING + settings.WEBHOOK_REQUEST
 
 
 def test_the_webhook_fails_open_and_is_asked_about_new_pods_of_managed_namespaces_alone() -> None:

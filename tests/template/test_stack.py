@@ -39,7 +39,12 @@ NETWORK = {
     "ec2:AssignPrivateIpAddresses",
     "ec2:UnassignPrivateIpAddresses",
 }
-INTERNAL = {settings.WORK, settings.PAUSE, settings.CLAIM_EXPIRY, settings.COUNTING}
+INTERNAL = {
+    settings.handover.WORK,
+    settings.handover.PAUSE,
+    settings.placement.CLAIM_EXPIRY,
+    settings.placement.COUNTING,
+}
 """Settings that go with the functions', queues' and API server's times: no parameters either."""
 
 
@@ -77,7 +82,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
 
 
 def test_the_functions_find_their_settings_in_their_environments(stack: Stack) -> None:
-    region = {settings.REGION: REGION}
+    region = {settings.connection.REGION: REGION}
     notices = stack.environment("InterruptionFunction") | region
     wake_ups = stack.environment("HandoverFunction") | region
     interruption = settings.InterruptionSettings.from_environment(notices)
@@ -93,23 +98,27 @@ def test_the_functions_find_their_settings_in_their_environments(stack: Stack) -
 
 def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) -> None:
     environ = stack.environment("InterruptionFunction")
-    assert environ[settings.MODE] == "observe"
-    assert environ[settings.REPLAY_SOURCE] == ""
-    assert stack.environment("HandoverFunction")[settings.MODE] == "observe"
+    assert environ[settings.shared.MODE] == "observe"
+    assert environ[settings.interruption.REPLAY_SOURCE] == ""
+    assert stack.environment("HandoverFunction")[settings.shared.MODE] == "observe"
 
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     told = stack.environment("HandoverFunction")
     untold = {
         name: told[name]
-        for name in (settings.MODE, settings.CLUSTER_NAME, settings.WAKE_UP_QUEUE_URL)
+        for name in (
+            settings.shared.MODE,
+            settings.shared.CLUSTER_NAME,
+            settings.shared.WAKE_UP_QUEUE_URL,
+        )
     }
-    same = {settings.LOG_STREAM: "same"}
+    same = {settings.handover.LOG_STREAM: "same"}
     assert settings.HandoverSettings.from_environment(told | same) == (
         settings.HandoverSettings.from_environment(untold | same)
     )
     connection = ("EVENKEEL_CLUSTER_NAME", "EVENKEEL_CLUSTER_ENDPOINT", "EVENKEEL_CLUSTER_CA")
-    region = {settings.REGION: REGION}
+    region = {settings.connection.REGION: REGION}
     assert settings.ConnectionSettings.from_environment(told | region) == (
         settings.ConnectionSettings.from_environment({n: told[n] for n in connection} | region)
     )
@@ -119,7 +128,11 @@ def test_every_setting_can_be_set_and_nothing_else_is() -> None:
     stack = deployed(**CLUSTER, WebhookToken="a" * 43)
     known = {
         value
-        for value in vars(settings).values()
+        for module in (
+            *(settings.shared, settings.connection, settings.interruption),
+            *(settings.handover, settings.placement, settings.restore),
+        )
+        for value in vars(module).values()
         if isinstance(value, str) and value.startswith("EVENKEEL_")
     }
     functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")

@@ -15,9 +15,9 @@ from evenkeel.settings import (
     Mode,
     PlacementSettings,
     RestoreSettings,
-    capacity_labels,
     environment,
 )
+from evenkeel.settings.shared import capacity_labels
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 COMPLETE = {

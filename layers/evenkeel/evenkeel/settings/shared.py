@@ -1,0 +1,81 @@
+"""Settings that more than one function has. All readers raise SettingsError."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from evenkeel.errors import SettingsError
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.names import is_label_key
+from evenkeel.settings.values import seconds, text
+
+CLUSTER_NAME: Final = "EVENKEEL_CLUSTER_NAME"
+MODE: Final = "EVENKEEL_MODE"
+WAKE_UP_QUEUE_URL: Final = "EVENKEEL_WAKE_UP_QUEUE_URL"
+REBALANCE_EXPIRY: Final = "EVENKEEL_REBALANCE_EXPIRY_SECONDS"
+NAMESPACES: Final = "EVENKEEL_NAMESPACES"
+CAPACITY_LABELS: Final = "EVENKEEL_CAPACITY_LABELS"
+
+
+class Mode(StrEnum):
+    """Whether a deployment acts, or only tells what it would do."""
+
+    OBSERVE = "observe"
+    ACT = "act"
+
+
+def cluster_name(environ: Mapping[str, str]) -> str:
+    """What EC2's tags and the log call the cluster."""
+    return text(environ, CLUSTER_NAME, "the name of the EKS cluster")
+
+
+def mode(environ: Mapping[str, str]) -> Mode:
+    """Whether to act: nobody acts who was not told so."""
+    value = text(environ, MODE, "observe or act")
+    try:
+        return Mode(value.lower())
+    except ValueError:
+        raise SettingsError(f"{MODE} is {value!r}: it should be observe or act") from None
+
+
+def queue_url(environ: Mapping[str, str], name: str) -> str:
+    """The URL of a queue. Plain http too, as stand-ins for SQS have it: requests are signed."""
+    what = "the queue's URL, https://sqs.<region>.amazonaws.com/<account>/<name>"
+    value = text(environ, name, what)
+    if not value.startswith(("https://", "http://")):
+        raise SettingsError(f"{name} is {value!r}: it should be {what}")
+    return value
+
+
+def rebalance_expiry(environ: Mapping[str, str]) -> timedelta:
+    """How long a rebalance recommendation counts. EC2 repeats none: a day is more than enough."""
+    return seconds(
+        environ,
+        REBALANCE_EXPIRY,
+        timedelta(minutes=15),
+        timedelta(minutes=1),
+        timedelta(days=1),
+    )
+
+
+def everywhere(environ: Mapping[str, str]) -> bool:
+    """Whether namespaces take part without the label, too."""
+    value = environ.get(NAMESPACES, "").strip().lower() or "managed"
+    if value not in ("managed", "all"):
+        raise SettingsError(f"{NAMESPACES} is {environ[NAMESPACES]!r}: it should be managed or all")
+    return value == "all"
+
+
+def capacity_labels(environ: Mapping[str, str]) -> CapacityLabels:
+    """The node labels that tell the capacity type, the first that counts first."""
+    given = environ.get(CAPACITY_LABELS, "").strip()
+    if not given:
+        return WELL_KNOWN
+    keys = tuple(part.strip() for part in given.split(","))
+    if len(set(keys)) < len(keys) or not all(map(is_label_key, keys)):
+        raise SettingsError(
+            f"{CAPACITY_LABELS} is {given!r}: it should be keys of node labels, comma-separated,"
+            f" each once, such as {','.join(WELL_KNOWN.keys)}"
+        )
+    return CapacityLabels(keys)
