@@ -104,8 +104,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
-        "flows/lease.py",
-        [("DURATION = timedelta(seconds=18)", "DURATION = timedelta(seconds=600)")],
+        "flows/handover/tenure.py",
+        [("timedelta(seconds=7), timedelta(seconds=8)", "timedelta(60), timedelta(seconds=8)")],
         [SHORT],
     ),
     Mutation(

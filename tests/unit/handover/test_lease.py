@@ -270,7 +270,7 @@ def test_a_lease_deleted_meanwhile_harms_nobody(scene: Scene, pod: str) -> None:
 
 
 def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, pod: str) -> None:
-    scene.later(2, lambda: lease(scene, **held(scene, 2)))
+    scene.later(3.06, lambda: lease(scene, **held(scene, 3.06)))
 
     scene.interrupt("s1")
     scene.run(until=10)

@@ -150,9 +150,9 @@ def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(scene: 
     scene.wake_ups.fail(QueueError("no"))
     scene.run(until=52)
     scene.wake_ups.fail(None)
-    scene.run(until=60)
+    scene.run(until=56)
     assert not scene.moving.running
-    scene.run(until=72)
+    scene.run(until=60)
 
     assert any("comes back when its visibility timeout ends" in n for n, _ in scene.recorder.notes)
     assert len(scene.moving.running) == 1

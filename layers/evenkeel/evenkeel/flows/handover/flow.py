@@ -14,7 +14,7 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft
+from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft, pulse_of
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
@@ -112,8 +112,9 @@ class HandoverFlow:
         if pause.is_paused(self._cluster):
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
-        lease = ReconcilerLease(self._cluster, self._clock, holder)
-        tenure = Tenure(lease, self._recorder, hide, left, started)
+        pulse = pulse_of(self._clock.now() - started)
+        lease = ReconcilerLease(self._cluster, self._clock, holder, pulse.held)
+        tenure = Tenure(lease, self._recorder, hide, left, pulse)
         try:
             if watched and not lease.stands(watched):
                 return Outcome("HolderLives")

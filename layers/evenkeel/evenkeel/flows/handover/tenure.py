@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from evenkeel.errors import QueueError
 from evenkeel.flows.lease import ReconcilerLease
@@ -14,25 +15,41 @@ type TimeLeft = Callable[[], timedelta]
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
 
-SIGN_OF_LIFE = timedelta(seconds=5)
-"""How often the Lease is renewed, and the wake-up hidden for longer."""
-
 CLOSING = timedelta(seconds=3)
 """No invocation begins anything so shortly before it is stopped."""
 
-HIDDEN = timedelta(seconds=20)
-"""A wake-up comes back so long after its invocation's last sign of life.
 
-By then the Lease has run out, too.
-"""
+class Pulse(NamedTuple):
+    """How often a sign of life is given, and after how long without one somebody else goes on.
+
+    ``held``: the Lease; ``hidden``: the wake-up, which comes back when the Lease has run out.
+    """
+
+    every: timedelta
+    held: timedelta
+    hidden: timedelta
+
+
+QUICK = Pulse(timedelta(seconds=2), timedelta(seconds=7), timedelta(seconds=8))
+CALM = Pulse(timedelta(seconds=5), timedelta(seconds=18), timedelta(seconds=20))
+
+QUICKLY = timedelta(seconds=2)
+
+
+def pulse_of(took: timedelta) -> Pulse:
+    """The pulse at an API server that took so long for the first two questions.
+
+    At one that takes seconds for each a sign of life may be late though nobody has died.
+    """
+    return QUICK if took <= QUICKLY else CALM
 
 
 class Tenure:
     """The Lease and the wake-up of one invocation.
 
     An invocation may work for a minute, but one that dies is to be missed within seconds: it
-    keeps its wake-up hidden, and its Lease held, for no longer than `HIDDEN` at a time. What
-    cannot be kept saved only work: others may come meanwhile.
+    keeps its wake-up hidden, and its Lease held, for no longer than its pulse says. What cannot be
+    kept saved only work: others may come meanwhile.
     """
 
     def __init__(
@@ -41,14 +58,15 @@ class Tenure:
         recorder: Recorder,
         hide: Hide | None,
         left: TimeLeft,
-        since: datetime,
+        pulse: Pulse,
     ) -> None:
-        """A first sign of life is due at ``since``. ``hide`` None: no wake-up led to it."""
+        """A first sign of life is due at once. ``hide`` None: no wake-up led to it."""
         self._lease = lease
         self._recorder = recorder
         self._hide = hide
         self._left = left
-        self._next_at = since
+        self._pulse = pulse
+        self._next_at: datetime | None = None
         self._renewal: Request | None = None
         self.is_lost = False
         """Whether somebody else has taken the Lease, or taken it away."""
@@ -63,9 +81,9 @@ class Tenure:
 
         There is none before it was taken. Its Reply is to be shown to ``heard``.
         """
-        if now < self._next_at:
+        if self._next_at is not None and now < self._next_at:
             return
-        self._next_at = now + SIGN_OF_LIFE
+        self._next_at = now + self._pulse.every
         self._keep_hidden()
         self._renewal = self._lease.renewal(now)
         if self._renewal is not None:
@@ -83,7 +101,7 @@ class Tenure:
         if self._hide is None:
             return
         try:
-            self._hide(HIDDEN)
+            self._hide(self._pulse.hidden)
         except QueueError as error:
             self._hide = None
             self._recorder.noted(f"the wake-up may come back while it is worked on: {error}")
