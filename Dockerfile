@@ -4,6 +4,6 @@ WORKDIR /evenkeel
 COPY requirements/command.txt requirements/
 RUN pip install --no-cache-dir --require-hashes -r requirements/command.txt
 COPY . .
-RUN pip install --no-cache-dir --no-deps --editable . && python -m compileall -q .
+RUN pip install --no-cache-dir --no-build-isolation --no-deps --editable . && python -m compileall -q .
 USER 65532
 ENTRYPOINT ["evenkeel"]

@@ -180,7 +180,7 @@ requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
 	@for lock in layer command dev sam ministack localstack runtime; do \
 		case $$lock in \
 			layer) from="pyproject.toml" ;; \
-			command) from="pyproject.toml --extra cli" ;; \
+			command) from="pyproject.toml --extra cli requirements/command.in" ;; \
 			dev) from="pyproject.toml --extra cli --extra dev" ;; \
 			*) from="requirements/$$lock.in" ;; \
 		esac; \

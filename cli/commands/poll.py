@@ -71,6 +71,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     name = cluster_name or facts.cluster_name
     mode = Mode.OBSERVE if dry_run else Mode.ACT
     client = sqs.connect(region, endpoint_url, queue_url)
+    writer = sqs.writing(client, endpoint_url)
     notices = sqs.SqsSource(client, queue_url)
     wake_ups: Source
     to_wake: Queue
@@ -80,7 +81,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         log.say("wake-ups stay in this process")
     else:
         wake_ups = in_sqs = sqs.SqsSource(client, wake_up_queue_url)
-        to_wake = SqsQueue(wake_up_queue_url, client.meta.region_name, client)
+        to_wake = SqsQueue(wake_up_queue_url, client.meta.region_name, writer)
         log.say(f"wake-ups through {wake_up_queue_url} ({in_sqs.look()})")
     environ: Mapping[str, str] = {
         **settings.environment(),
@@ -94,7 +95,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
             Outside(
                 cluster=cluster,
                 instances=Ec2Instances(client.meta.region_name, sqs.ec2(client, endpoint_url)),
-                notices=SqsQueue(queue_url, client.meta.region_name, client),
+                notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,
                 log=log,

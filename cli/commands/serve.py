@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -18,6 +19,7 @@ from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.handlers.placement import authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
 
 
@@ -82,12 +84,13 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         log.noted("answered" if status else "gave up", client=client, **told)
         log.flush()
 
+    known = partial(authenticate, tokens=chosen.tokens)
     with target.connect(budget=WEBHOOK_REQUEST) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
         shared = SharingCluster(cluster)
         handler = functions.placement(chosen, shared, clock, Tee(events, log))
         try:
-            server = WebhookServer((bind, port), tls, handler, note)
+            server = WebhookServer((bind, port), tls, handler, known, note)
         except OSError as error:
             raise UnmetError(f"port {port} of {bind} cannot be served: {error}") from None
         doing = "places" if mode is Mode.ACT else "observes"

@@ -28,7 +28,8 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
     """Print the MutatingWebhookConfiguration of manifests/webhook for kubectl apply -f -.
 
     Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
-    cluster's DNS. The URL holds the token: who may read the configuration can call the webhook.
+    cluster's DNS. Its certificate has to be for that name. The URL holds the token: who may read
+    the configuration can call the webhook.
     --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook.
     """
     try:
@@ -56,7 +57,7 @@ def _where(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     name, _, rest = (parts.hostname or "").partition(".")
     namespace, _, tail = rest.partition(".")
-    if tail != "svc":
+    if tail not in ("svc", "svc.cluster.local"):
         return {"url": url}
     port = {"port": parts.port} if parts.port else {}
     return {"service": {"namespace": namespace, "name": name, "path": parts.path, **port}}

@@ -172,6 +172,16 @@ def connect(region: str | None, endpoint_url: str | None, url: str) -> "SQSClien
         raise BadInputError(f"no client for SQS can be made: {error}") from None
 
 
+def writing(client: "SQSClient", endpoint_url: str | None) -> "SQSClient":
+    """A client for what the functions write, beside one that waits for messages."""
+    return boto3.client(
+        "sqs",
+        region_name=client.meta.region_name,
+        endpoint_url=endpoint_url,
+        config=AWS_CONFIG,
+    )
+
+
 def ec2(client: "SQSClient", endpoint_url: str | None) -> "EC2Client":
     """A client for EC2 beside one for SQS."""
     return boto3.client(

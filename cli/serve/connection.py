@@ -11,7 +11,7 @@ import time
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Final
 
-from evenkeel.handlers.placement import LARGEST
+from evenkeel.handlers.placement import LARGEST, RefusedError
 
 if TYPE_CHECKING:
     from cli.serve.server import WebhookServer
@@ -111,6 +111,11 @@ class Connection(BaseHTTPRequestHandler):
     def _serve(self) -> int:
         if (self.command, self.path) == ("GET", HEALTH):
             return self._write({"statusCode": 200, "body": "ok\n"})
+        path = self.path.partition("?")[0]
+        try:
+            self.server.authenticate(path)
+        except RefusedError as error:
+            return self._refuse(error.status, str(error))
         length = self.headers.get("Content-Length", "0" if self.command != "POST" else "")
         if not (length.isascii() and length.isdecimal()):
             return self._refuse(411, "the length of the body has to be told")
@@ -124,7 +129,7 @@ class Connection(BaseHTTPRequestHandler):
             return self._refuse(400, "the body is not UTF-8")
         event = {
             "version": "2.0",
-            "rawPath": self.path.partition("?")[0],
+            "rawPath": path,
             "headers": {key.lower(): value for key, value in self.headers.items()},
             "requestContext": {"http": {"method": self.command}},
             "body": text,

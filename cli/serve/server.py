@@ -32,11 +32,20 @@ class WebhookServer(ThreadingHTTPServer):
     request_queue_size = 512
 
     def __init__(
-        self, address: tuple[str, int], tls: ssl.SSLContext, handler: Handler, note: Note
+        self,
+        address: tuple[str, int],
+        tls: ssl.SSLContext,
+        handler: Handler,
+        authenticate: Callable[[str], None],
+        note: Note,
     ) -> None:
-        """Listen. Raises OSError where that is not possible."""
+        """Listen. Raises OSError where that is not possible.
+
+        ``authenticate`` raises RefusedError for paths of which not even the body is read.
+        """
         self.tls = tls
         self.handler = handler
+        self.authenticate = authenticate
         self.note = note
         self.is_ending = False
         self._slots = BoundedSemaphore(MOST)

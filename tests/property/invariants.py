@@ -20,14 +20,12 @@ A message's delay is in whole seconds, so a moment may be met a second late, and
 invocation has to read first takes a moment more.
 """
 
-ROUNDING: Final = timedelta(seconds=1)
-"""Queues count in whole seconds."""
-
+REDELIVERY: Final = timedelta(seconds=21)
 SCHEDULE: Final = timedelta(seconds=60)
-"""After so long somebody goes on where an invocation died, if its wake-up is lost, too.
+"""After so long somebody goes on where an invocation died.
 
-The schedule comes once a minute.
-Where it finds the dead invocation's Lease held, for at most 7 s, it comes back when that has
+A message comes back after 20 s. If all wake-ups are lost, the schedule comes once a minute.
+Where it finds the dead invocation's Lease held, for at most 18 s, it comes back when that has
 run out. Until the minute begins others may be at work, whose own messages are lost, too.
 """
 
@@ -149,10 +147,10 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
 def _limit(story: Story, life: Life, deadline: datetime, known: datetime) -> datetime:
     """The last moment of a pod, or when Evenkeel could first know that it has one."""
     limit = max(last_moment(life, deadline), known) + REACTION
-    if story.crashed_at is None or story.again_at is None or story.crashed_at > limit:
+    if story.crashed_at is None or story.crashed_at > limit:
         return limit
     if story.alone_at is None:
-        return max(limit, story.again_at + ROUNDING + REACTION)
+        return max(limit, story.crashed_at + REDELIVERY + REACTION)
     return max(limit, max(story.alone_at, known) + SCHEDULE + REACTION)
 
 

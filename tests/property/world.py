@@ -37,9 +37,8 @@ A_MOMENT: Final = timedelta(milliseconds=100)
 ENDING: Final = timedelta(seconds=5)
 """How long an instance is shutting down."""
 
-NOTICE_AGAIN: Final = timedelta(seconds=20)
-WAKE_UP_AGAIN: Final = timedelta(seconds=8)
-"""So long after an invocation took a notice, or gave its last sign of life, its message comes."""
+REDELIVERY: Final = timedelta(seconds=20)
+"""So long after an invocation took a message it comes again, unless that was deleted."""
 
 UNREADY_FOR: Final = timedelta(seconds=20)
 PAUSED: Final = {
@@ -54,7 +53,6 @@ class Story:
     """What happened in a scene; ``later_deeds`` when everything came once more after the end.
 
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
-    ``again_at``: when the message of the invocation that died comes again at the latest;
     ``alone_at``: from when on the schedule alone was left, where messages were lost.
     """
 
@@ -66,7 +64,6 @@ class Story:
     dips: Sequence[str]
     deaths: dict[str, datetime]
     crashed_at: datetime | None
-    again_at: datetime | None
     alone_at: datetime | None
     errors: Sequence[Exception]
     recorder: InMemoryRecorder
@@ -109,7 +106,6 @@ class _World:
         self.line = Line(self.wake_ups)
         self.recorder = InMemoryRecorder()
         self.deaths: dict[str, datetime] = {}
-        self.again_at: datetime | None = None
         self.alone_at: datetime | None = None
         self.sources: Sequence[SimulatedEventSource | SimulatedSchedule] = ()
 
@@ -134,7 +130,6 @@ class _World:
             dips=self.spectator.dips,
             deaths=self.deaths,
             crashed_at=self.hands.crashed_at,
-            again_at=self.again_at,
             alone_at=self.alone_at,
             errors=[error for source in self.sources for error in source.errors],
             recorder=self.recorder,
@@ -323,14 +318,12 @@ class _World:
 
         A notice is never lost: if whoever read it has died, it comes again, without a wake-up.
         """
-        is_marking = dead in self.sources[0].running
-        now = self.clock.now()
-        self.again_at = now + (NOTICE_AGAIN if is_marking else WAKE_UP_AGAIN)
         if self.scene.crash is None or self.scene.crash.recovery is not Recovery.SCHEDULE:
             return
         self.line.is_cut = True
         self.wake_ups.forget()
-        self.alone_at = self.again_at if is_marking else now
+        is_marking = dead in self.sources[0].running
+        self.alone_at = self.clock.now() + (REDELIVERY if is_marking else timedelta())
         self._await([each for source in self.sources for each in source.running])
 
     def _await(self, others: Sequence[Process]) -> None:

@@ -43,7 +43,10 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
         assert settings.shared.capacity_labels(environ).keys == ("example.com/life", "lifecycle")
 
 
-@pytest.mark.parametrize("bad", [",lifecycle", "a b", "lifecycle,"])
+NOT_LABELS = [",lifecycle", "a b", "lifecycle,", "a//b", "-x", "UPPER.com/x", "a" * 64]
+
+
+@pytest.mark.parametrize("bad", NOT_LABELS)
 def test_what_is_no_list_of_labels_is_refused(bad: str) -> None:
     assert not re.fullmatch(load()["Parameters"]["CapacityLabels"]["AllowedPattern"], bad)
 

@@ -33,7 +33,10 @@ def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFi
     assert webhook["timeoutSeconds"] == 3
 
 
-@pytest.mark.parametrize(("port", "told"), [("", {}), (":8443", {"port": 8443})])
+@pytest.mark.parametrize(
+    ("port", "told"),
+    [("", {}), (":8443", {"port": 8443}), (".cluster.local", {})],
+)
 def test_a_service_of_the_cluster_is_named_as_one(
     port: str, told: dict[str, int], capsys: pytest.CaptureFixture[str]
 ) -> None:

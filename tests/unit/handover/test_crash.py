@@ -86,7 +86,7 @@ def test_one_killed_before_its_first_write_has_lost_nothing(scene: Scene, pod: s
     scene.crash()
     scene.run(until=60)
 
-    assert scene.story(pod)[0] == "9.0 release NodeDoomed"
+    assert scene.story(pod)[0] == "21.0 release NodeDoomed"
     assert scene.lowest("one") == 1
 
 

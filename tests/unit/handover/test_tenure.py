@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -14,10 +15,17 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
+from evenkeel.flows.handover.tenure import CALM as CALM_PULSE
+from evenkeel.flows.handover.tenure import QUICK, Tenure
+from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.decision import Verb
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Reply
+from simulator.clock import SimulatedClock
+from simulator.cluster import SimulatedCluster
 from simulator.event_source import Context
+from tests.builders import NOW
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene, with_a_stuck_pod
 
@@ -140,6 +148,46 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
     (renewed_at,) = (at for at, r in scene.requests if is_renewal(r))
     assert renewed_at - taken <= 10
     assert [decision.verb for _, decision in scene.told()] == [Verb.MARK]  # it still reads
+
+
+def test_an_answer_that_comes_after_the_next_renewal_is_heard_all_the_same() -> None:
+    """An API server may become slow in the middle."""
+    clock = SimulatedClock(NOW)
+    lease = ReconcilerLease(SimulatedCluster(clock), clock, "this one", CALM_PULSE.held)
+    assert lease.acquire()
+    tenure = Tenure(lease, InMemoryRecorder(), None, lambda: timedelta(minutes=1), QUICK)
+    tenure.work()
+    sent: list[Request] = []
+    for seconds in range(7):
+        tenure.keep(NOW + timedelta(seconds=seconds), sent.append)
+    assert len(sent) == 4
+    found = []
+    for reply in (Reply(sent[1]), Reply(sent[0], error=ConflictError("another has it"))):
+        assert tenure.heard(reply)
+        assert not tenure.heard(reply)
+        found.append(tenure.is_lost)
+    assert found == [False, True]
+
+
+def test_while_it_reads_its_pulse_is_calm(scene: Scene) -> None:
+    """What is read at once may take longer than a quick pulse has."""
+    scene.run(until=3)
+    taken = [
+        request.object.spec.lease_duration_seconds
+        for _, request in scene.requests
+        if isinstance(request, Create) and isinstance(request.object, Lease)
+    ]
+    assert taken == [18]
+    assert the_lease(scene)["leaseDurationSeconds"] == 7
+
+
+def test_it_ends_before_it_works_when_its_time_is_up(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: 3_000)
+    scene.run(until=3)
+    assert "OutOfTime" in scene.outcomes()
+    assert scene.told("NodeDoomed") == []
 
 
 def test_it_ends_when_it_is_told_that_no_time_is_left_and_its_work_stays(

@@ -8,6 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from cli.serve import connection
 from cli.serve.server import MANY, MOST, WebhookServer, tls_context
+from evenkeel.handlers.placement import authenticate
 from tests.fixtures.certificates import Authority
 
 PATH = "/v1/secret-path"
@@ -36,6 +38,7 @@ class Served:
             ("127.0.0.1", 0),
             tls_context(*map(str, files)),
             self.handle,
+            partial(authenticate, tokens=(PATH.removeprefix("/v1/"),)),
             self.note,
         )
         self.address = ("127.0.0.1", self.server.server_address[1])
@@ -45,7 +48,7 @@ class Served:
     def handle(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
         self.events.append(event)
         self.wait.wait(5)
-        return {"statusCode": 200 if event["rawPath"] == PATH else 401, "body": "answered"}
+        return {"statusCode": 200, "body": "answered"}
 
     def note(self, *facts: Any) -> None:
         with self.has_noted:
@@ -114,6 +117,21 @@ def test_a_connection_is_kept_for_the_next_request_after_a_good_one(served: Serv
     assert (answer.status, answer.headers["Connection"]) == (401, "close")
     answer.read()
     made.close()
+
+
+@pytest.mark.parametrize(("path", "status"), [("/v1/other", 401), ("/", 404)])
+def test_whoever_does_not_know_the_path_is_answered_before_the_body_is_read(
+    served: Served, path: str, status: int
+) -> None:
+    """A stranger could fill the memory with bodies otherwise."""
+    made = served.connect()
+    made.putrequest("POST", path)
+    made.putheader("Content-Length", "3000000")
+    made.endheaders()
+    answer = made.getresponse()
+    assert (answer.status, answer.headers["Connection"]) == (status, "close")
+    made.close()
+    assert served.events == []
 
 
 def test_a_probe_is_answered_without_the_handler(served: Served) -> None:

@@ -239,7 +239,7 @@ def test_a_token_that_holds_no_256_bits_is_refused_and_not_repeated(text: str) -
 def test_other_node_labels_can_tell_the_capacity_type() -> None:
     environ = COMPLETE | {
         "EVENKEEL_WEBHOOK_TOKEN": TOKEN,
-        "EVENKEEL_CAPACITY_LABELS": " lifecycle, example.com/Life_2 ",
+        "EVENKEEL_CAPACITY_LABELS": " lifecycle, example.com/Life_2, lifecycle ",
     }
     labels = CapacityLabels(("lifecycle", "example.com/Life_2"))
     assert PlacementSettings.from_environment(environ).capacity_labels == labels
@@ -250,7 +250,7 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a,", "a,a", "a b", "/a", "a/", "-a", "UPPER.example.com/a", "a/b/c", "a" * 64, "a=spot"],
+    ["a,", "a b", "/a", "a/", "-a", "UPPER.example.com/a", "a/b/c", "a" * 64, "a=spot"],
 )
 def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):

@@ -42,7 +42,7 @@ class ReconcilerLease:
     """One Lease in Evenkeel's namespace. It saves work; correctness does not hang on it."""
 
     def __init__(self, cluster: Cluster, clock: Clock, holder: str, duration: timedelta) -> None:
-        """``holder`` is this process's identity; ``duration`` how long it holds unrenewed."""
+        """``holder`` is this process's identity; ``duration`` how long it holds at first."""
         self._cluster = cluster
         self._clock = clock
         self._holder = holder
@@ -77,13 +77,14 @@ class ReconcilerLease:
                 break
         return True
 
-    def renewal(self, now: datetime) -> Patch | None:
-        """The request that holds it for longer; None if it was not to be had."""
+    def renewal(self, now: datetime, duration: timedelta) -> Patch | None:
+        """The request that holds it for ``duration`` from now; None if it was not to be had."""
         if not self._is_held:
             return None
         return _patch(
             Operation("test", "/spec/holderIdentity", self._holder),
             Operation("add", "/spec/renewTime", _text(now)),
+            Operation("add", "/spec/leaseDurationSeconds", int(duration.total_seconds())),
         )
 
     def is_lost_by(self, reply: Reply) -> bool:

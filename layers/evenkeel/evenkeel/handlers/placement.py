@@ -59,12 +59,24 @@ def build(
     return _Webhook(flow, settings.tokens, recorder)
 
 
+def authenticate(path: str, tokens: Sequence[str]) -> None:
+    """Whether a path ends with one of these tokens, in a time that does not tell how much of it.
+
+    Raises RefusedError.
+    """
+    if not path.startswith(PREFIX):
+        raise RefusedError(404, "there is nothing here")
+    given = path.removeprefix(PREFIX).encode("utf-8", "surrogatepass")
+    if not any([compare_digest(given, token.encode()) for token in tokens]):  # noqa: C419 - all
+        raise RefusedError(401, "the token is not known here")
+
+
 class _Webhook:
     """Answers requests; raises nothing."""
 
     def __init__(self, flow: PlacementFlow, tokens: Sequence[str], recorder: Recorder) -> None:
         self._flow = flow
-        self._tokens = [token.encode() for token in tokens]
+        self._tokens = tokens
         self._recorder = recorder
 
     def __call__(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -83,7 +95,7 @@ class _Webhook:
         """The request of a review. Raises RefusedError."""
         try:
             method = event["requestContext"]["http"]["method"]
-            self._authenticate(str(event["rawPath"]))
+            authenticate(str(event["rawPath"]), self._tokens)
         except (KeyError, TypeError):
             raise RefusedError(400, "this is no request of an HTTP API") from None
         if method != "POST":
@@ -93,14 +105,6 @@ class _Webhook:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise RefusedError(415, "a review is application/json")
         return _request_in(body)
-
-    def _authenticate(self, path: str) -> None:
-        """Compare with every token, in a time that does not tell how much of one was right."""
-        if not path.startswith(PREFIX):
-            raise RefusedError(404, "there is nothing here")
-        given = path.removeprefix(PREFIX).encode("utf-8", "surrogatepass")
-        if not any([compare_digest(given, token) for token in self._tokens]):  # noqa: C419 - all
-            raise RefusedError(401, "the token is not known here")
 
     def _review(self, request: AdmissionRequest) -> object:
         if not request.creates_a_pod:

@@ -45,6 +45,15 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     tolerations: tuple[Toleration, ...] = ()
     spread: TopologySpread | None = None
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """The keys that pods ask by, of node labels and of taints."""
+        clauses = [*self.required]
+        for each in self.preferred:
+            clauses += each.preference.match_expressions or ()
+        keys = {clause.key for clause in clauses} | {each.key for each in self.tolerations}
+        return frozenset(keys)
+
     def encode(self) -> str:
         """The annotation's value."""
         return msgspec.json.encode(self).decode()

@@ -72,10 +72,10 @@ def capacity_labels(environ: Mapping[str, str]) -> CapacityLabels:
     given = environ.get(CAPACITY_LABELS, "").strip()
     if not given:
         return WELL_KNOWN
-    keys = tuple(part.strip() for part in given.split(","))
-    if len(set(keys)) < len(keys) or not all(map(is_label_key, keys)):
+    keys = tuple(dict.fromkeys(part.strip() for part in given.split(",")))
+    if not all(map(is_label_key, keys)):
         raise SettingsError(
             f"{CAPACITY_LABELS} is {given!r}: it should be keys of node labels, comma-separated,"
-            f" each once, such as {','.join(WELL_KNOWN.keys)}"
+            f" such as {','.join(WELL_KNOWN.keys)}"
         )
     return CapacityLabels(keys)

@@ -57,7 +57,7 @@ def test_pods_ask_by_every_label_and_by_no_other() -> None:
     assert bears_spot(OWN) == tuple(
         Toleration(key=key, operator="Equal", value=value)
         for key in OWN.keys
-        for value in ("spot", "SPOT")
+        for value in ("spot", "SPOT", "Spot")
     )
     assert str(OWN) == "lifecycle, example.com/life"
 

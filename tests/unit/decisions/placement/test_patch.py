@@ -21,7 +21,8 @@ from tests.unit.decisions.placement.pods import (
 
 ON_DEMAND = placed_as(Capacity.ON_DEMAND, NOW, claim="c1", slot=3)
 SPOT = placed_as(Capacity.SPOT, NOW)
-NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT") for key in KEYS]
+IS_SPOT = [clause(key, "In", "spot", "SPOT", "Spot") for key in KEYS]
+NOT_SPOT = [clause(key, "NotIn", "spot", "SPOT", "Spot") for key in KEYS]
 COST = "controller.kubernetes.io/pod-deletion-cost"
 ZONE = clause("zone", "In", "a")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -73,7 +74,8 @@ def test_spot_is_preferred_by_a_term_for_each_label() -> None:
     mine = {"weight": 5, "preference": term(ZONE)}
     pod = document(affinity={"nodeAffinity": {PREFERRED: [mine]}})
     wanted = [
-        {"weight": 100, "preference": term(clause(key, "In", "spot", "SPOT"))} for key in KEYS
+        {"weight": 100, "preference": term(clause(key, "In", "spot", "SPOT", "Spot"))}
+        for key in KEYS
     ]
     assert liked(place(document(), SPOT)) == wanted
     assert liked(place(pod, SPOT)) == [mine, *wanted]
@@ -82,7 +84,7 @@ def test_spot_is_preferred_by_a_term_for_each_label() -> None:
 def test_a_spot_taint_is_borne_in_both_spellings() -> None:
     placed = place(document(), SPOT)
     assert placed["spec"]["tolerations"] == [
-        {"key": key, "value": value} for key in KEYS for value in ("spot", "SPOT")
+        {"key": key, "value": value} for key in KEYS for value in ("spot", "SPOT", "Spot")
     ]
     assert "tolerations" not in place(document(), ON_DEMAND)["spec"]
 
@@ -91,11 +93,11 @@ def test_a_spot_taint_is_borne_in_both_spellings() -> None:
     ("there", "added"),
     [
         ({"operator": "Exists"}, 0),
-        ({"key": KEYS[0], "operator": "Exists"}, 4),
-        ({"key": KEYS[0], "value": "spot"}, 5),
-        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 5),
-        ({"key": KEYS[0], "operator": "Exists", "effect": "NoSchedule"}, 6),
-        ({"key": "other", "operator": "Exists"}, 6),
+        ({"key": KEYS[0], "operator": "Exists"}, 6),
+        ({"key": KEYS[0], "value": "spot"}, 8),
+        ({"key": KEYS[0], "operator": "Equal", "value": "spot"}, 8),
+        ({"key": KEYS[0], "operator": "Exists", "effect": "NoSchedule"}, 9),
+        ({"key": "other", "operator": "Exists"}, 9),
     ],
 )
 def test_what_is_borne_already_is_not_added(there: Document, added: int) -> None:
@@ -133,7 +135,6 @@ def test_an_annotation_that_makes_no_sense_notes_nothing() -> None:
     assert placed_of(None) is None
 
 
-IS_SPOT = [clause(key, "In", "spot", "SPOT") for key in KEYS]
 MOVED = placed_as(Capacity.SPOT, NOW, move="uid-of-the-moved")
 
 
@@ -141,7 +142,7 @@ def test_what_is_made_for_a_move_to_spot_may_go_nowhere_else() -> None:
     placed = place(document(), MOVED)
     assert terms(placed) == [term(each) for each in IS_SPOT]
     assert PREFERRED not in placed["spec"]["affinity"]["nodeAffinity"]
-    assert len(placed["spec"]["tolerations"]) == 6
+    assert len(placed["spec"]["tolerations"]) == 9
     assert place(placed, MOVED) == placed
 
 

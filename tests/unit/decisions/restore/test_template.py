@@ -12,6 +12,7 @@ from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Taint
 from evenkeel.model.request import Create, Delete
@@ -230,6 +231,25 @@ def test_another_label_is_taken_where_the_one_that_is_written_is_not_on_all_node
     nodes = fleet(new, node("s1", labels={first: "spot"}))
     made = step(held(of, "o1", nodes=nodes), nodes=nodes)
     assert made.decision.reason == "TemplateFollowsLabel"
+
+
+@pytest.mark.parametrize("floor", ["1", "all"])
+def test_other_capacity_labels_are_followed(floor: str) -> None:
+    life = "example.com/life"
+    of = written(web(4, floor))
+    nodes = [node("o1", labels={life: "normal"}), node("s1", labels={life: "spot"})]
+    before, after = (
+        msgspec.structs.replace(fleet(*nodes), labels=labels)
+        for labels in (WELL_KNOWN, CapacityLabels((life,)))
+    )
+    assert reason(held(of, "o1", nodes=before), nodes=before) in ("AsWanted", "TemplateFellShort")
+    made = step(held(of, "o1", nodes=after), nodes=after)
+    assert made.decision.reason == "TemplateFollowsLabels"
+    assert note_of(made, of).labels == {life}
+    own = CapacityLabels((*WELL_KNOWN.keys, life))
+    more = msgspec.structs.replace(fleet(*nodes), labels=own)
+    made = step(held(of, "o1", nodes=more), nodes=more)
+    assert note_of(made, of).labels == set(own.keys)
 
 
 def test_who_undoes_it_is_warned_and_it_is_never_written_again() -> None:

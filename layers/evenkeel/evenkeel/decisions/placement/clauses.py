@@ -12,7 +12,7 @@ from evenkeel.model.affinity import (
 )
 from evenkeel.model.capacity import CapacityLabels
 
-SPELLINGS: Final = (names.SPOT, names.SPOT.upper())
+SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
 """How the values of capacity labels, and of taints with their keys, spell spot."""
 
 

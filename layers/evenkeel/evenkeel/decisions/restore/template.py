@@ -167,6 +167,8 @@ def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) ->
     if spread is not None and not spot_takes:
         message = "no spot node takes its pods: they would wait for one, so the spread is dropped"
         return _Need("SpreadDropped", message, is_urgent=True)
+    if _lacks_labels(case, written, aim):
+        return _Need("TemplateFollowsLabels", f"{told}, by the labels {aim.labels}")
     if written.policy != str(standing.floor.floor) and there != form:
         return _Need("TemplateFollowsFloor", told)
     if not serves(there, standing.wanted, standing.replicas):
@@ -174,6 +176,14 @@ def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) ->
             return None
         return _Need("TemplateFollowsSize", told)
     return _need_of_spread(written, aim.key, told) if there.skew and spot_takes else None
+
+
+def _lacks_labels(case: Case, written: Written, aim: Aim) -> bool:
+    """Whether what is written asks by others than the capacity labels that count now."""
+    form = Form(written.rather, written.skew)
+    there = msgspec.structs.replace(aim, form=form)
+    wanted = additions(case.workload, there, written.policy, written.at).labels
+    return not (wanted <= written.labels <= frozenset(aim.labels.keys))
 
 
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:

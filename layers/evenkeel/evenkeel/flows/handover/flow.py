@@ -1,7 +1,7 @@
 """The flow of the handover function: look whether there is work, take the Lease, reconcile."""
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,13 +14,21 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft, pulse_of
+from evenkeel.flows.handover.tenure import CALM, CLOSING, Hide, Tenure, TimeLeft, pulse_of
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Request
 from evenkeel.ports import Clock, Cluster, Instances, Recorder
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
+
+READS = (
+    reading.read_pods,
+    reading.find_lost_nodes,
+    reading.read_owners,
+    reading.read_surroundings,
+)
+"""What an invocation reads first, in this order."""
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest when the API server does not answer: deadlines do not wait either."""
@@ -91,7 +99,9 @@ class HandoverFlow:
 
     def _observe(self, view: View) -> Outcome:
         if reading.is_any_work(self._cluster, view) or view.notices:
-            keeper = self._gather(view, lambda: None)
+            for read in READS:
+                read(self._cluster, view)
+            keeper = self._keeper(view)
             reading.read_peers(self._cluster, view)
             observe(view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
@@ -113,7 +123,7 @@ class HandoverFlow:
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
         pulse = pulse_of(self._clock.now() - started)
-        lease = ReconcilerLease(self._cluster, self._clock, holder, pulse.held)
+        lease = ReconcilerLease(self._cluster, self._clock, holder, CALM.held)
         tenure = Tenure(lease, self._recorder, hide, left, pulse)
         try:
             if watched and not lease.stands(watched):
@@ -131,20 +141,28 @@ class HandoverFlow:
             self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
         wake_up_at = None
         try:
-            keeper = self._gather(view, lambda: self._keep(tenure))
-            gathered_in = self._clock.now() - started
-            with self._cluster.session() as session:
-                reconciler = Reconciler(
-                    *(self._settings, self._cluster, session, self._clock),
-                    *(view, keeper, self._teller),
-                )
-                outcome = reconciler.act(tenure, self._end(started, left()), gathered_in)
+            outcome = self._work(view, tenure, started, left)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
             awaited = lease.release(wake_up_at)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
+
+    def _work(self, view: View, tenure: Tenure, started: datetime, left: TimeLeft) -> Outcome:
+        """Read what there is, and reconcile."""
+        for read in READS:
+            read(self._cluster, view)
+            self._keep(tenure)
+            if tenure.is_over:
+                return Outcome(tenure.end, timedelta())
+        gathered_in = self._clock.now() - started
+        with self._cluster.session() as session:
+            reconciler = Reconciler(
+                *(self._settings, self._cluster, session, self._clock),
+                *(view, self._keeper(view), self._teller),
+            )
+            return reconciler.act(tenure, self._end(started, left()), gathered_in)
 
     def _end(self, started: datetime, left: timedelta) -> datetime:
         """When an invocation ends that has gathered everything by now.
@@ -154,15 +172,7 @@ class HandoverFlow:
         work, now = self._settings.work, self._clock.now()
         return max(started + work, min(now + work / 3, now + left - CLOSING))
 
-    def _gather(self, view: View, after_each: Callable[[], None]) -> NodeKeeper:
-        for read in (
-            reading.read_pods,
-            reading.find_lost_nodes,
-            reading.read_owners,
-            reading.read_surroundings,
-        ):
-            read(self._cluster, view)
-            after_each()
+    def _keeper(self, view: View) -> NodeKeeper:
         return NodeKeeper(
             self._settings, self._cluster, view, self._recorder, self._states, self._spot_count
         )

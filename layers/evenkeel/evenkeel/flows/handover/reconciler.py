@@ -100,6 +100,7 @@ class Reconciler:
         self._plans.replan(self._plans.controllers, now)
         self._keeper.plan(self._plans.handovers, now)
         self._follower.follow()
+        tenure.work()
         first_look: datetime | None = now + FIRST_LOOK
         while (now := self._clock.now()) < until and not self._has_to_stop(tenure):
             tenure.keep(now, self._session.submit)
@@ -124,8 +125,7 @@ class Reconciler:
         self._hear_the_last(min(until, now) + DRAINING)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
-        reason = "LeaseLost" if tenure.is_lost else "OutOfTime"
-        return Outcome(reason, self._rest(self._clock.now()))
+        return Outcome(tenure.end, self._rest(self._clock.now()))
 
     def _has_to_stop(self, tenure: Tenure) -> bool:
         return self._writer.is_paused or tenure.is_over

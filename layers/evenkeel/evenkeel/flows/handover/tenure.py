@@ -37,9 +37,10 @@ QUICKLY = timedelta(seconds=2)
 
 
 def pulse_of(took: timedelta) -> Pulse:
-    """The pulse at an API server that took so long for the first two questions.
+    """The pulse of the work at an API server that took so long for the first two questions.
 
-    At one that takes seconds for each a sign of life may be late though nobody has died.
+    At one that takes seconds for each a sign of life may be late though nobody has died. So it may
+    be while there is much to read at once: until the work begins the pulse is calm.
     """
     return QUICK if took <= QUICKLY else CALM
 
@@ -60,14 +61,18 @@ class Tenure:
         left: TimeLeft,
         pulse: Pulse,
     ) -> None:
-        """A first sign of life is due at once. ``hide`` None: no wake-up led to it."""
+        """A first sign of life is due at once. ``hide`` None: no wake-up led to it.
+
+        The pulse is calm at first; ``pulse`` is that of the work.
+        """
         self._lease = lease
         self._recorder = recorder
         self._hide = hide
         self._left = left
-        self._pulse = pulse
+        self._pulse = CALM
+        self._pulse_of_work = pulse
         self._next_at: datetime | None = None
-        self._renewal: Request | None = None
+        self._renewals: dict[int, Request] = {}  # by id, those without an answer
         self.is_lost = False
         """Whether somebody else has taken the Lease, or taken it away."""
 
@@ -76,22 +81,35 @@ class Tenure:
         """Whether nothing may be begun any more: it is lost, or about to be stopped."""
         return self.is_lost or self._left() <= CLOSING
 
+    @property
+    def end(self) -> str:
+        """Why nothing may be begun any more: the reason of the invocation's outcome."""
+        return "LeaseLost" if self.is_lost else "OutOfTime"
+
+    def work(self) -> None:
+        """Begin to work: from now on the pulse is that of the work."""
+        self._pulse = self._pulse_of_work
+        self._next_at = None
+
     def keep(self, now: datetime, send: Callable[[Request], object]) -> None:
         """Give a sign of life if it is time; ``send`` is for the renewal of the Lease.
 
-        There is none before it was taken. Its Reply is to be shown to ``heard``.
+        There is none before it was taken. Each Reply is to be shown to ``heard``.
         """
         if self._next_at is not None and now < self._next_at:
             return
         self._next_at = now + self._pulse.every
+        renewal = self._lease.renewal(now, self._pulse.held)
+        if renewal is not None:
+            self._renewals[id(renewal)] = renewal
+            send(renewal)
         self._keep_hidden()
-        self._renewal = self._lease.renewal(now)
-        if self._renewal is not None:
-            send(self._renewal)
 
     def heard(self, arrival: Arrival) -> bool:
         """Take the answer to a renewal; False if it is something else."""
-        if not isinstance(arrival, Reply) or arrival.request is not self._renewal:
+        if not isinstance(arrival, Reply):
+            return False
+        if self._renewals.pop(id(arrival.request), None) is None:
             return False
         self.is_lost = self.is_lost or self._lease.is_lost_by(arrival)
         return True
