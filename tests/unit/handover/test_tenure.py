@@ -177,7 +177,7 @@ def test_while_it_reads_its_pulse_is_calm(scene: Scene) -> None:
         for _, request in scene.requests
         if isinstance(request, Create) and isinstance(request.object, Lease)
     ]
-    assert taken == [18]
+    assert set(taken) == {18}
     assert the_lease(scene)["leaseDurationSeconds"] == 7
 
 
