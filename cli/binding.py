@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cli import node_names
 from cli.errors import BadInputError
-from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
 
@@ -53,7 +53,7 @@ def bind(
     own = {node.instance_id: node.name for node in nodes if node.instance_id}
     wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
     taken = {own[each] for each in wanted if each in own} | set(bound.values())
-    spot = [node.name for node in nodes if wish.labels.of(node) is Capacity.SPOT]
+    spot = [node.name for node in nodes if wish.labels.call_spot(node)]
     free = iter(name for name in spot if name not in taken)
     if wish.strict or not lend:
         return bound

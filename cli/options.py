@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cli.errors import BadInputError
+from evenkeel.settings.shared import CLUSTER_NAME
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -21,6 +22,15 @@ def output(*formats: str) -> Decorator:
         show_default=True,
         help="How to print the result.",
     )
+
+
+cluster_name = click.option(
+    "--cluster-name",
+    envvar=CLUSTER_NAME,
+    show_envvar=True,
+    help="The EKS cluster's name; else as the kubeconfig calls it.",
+)
+"""``--cluster-name``: what EC2's tags and the log call the cluster."""
 
 
 def cluster(function: Callable[..., Any]) -> Callable[..., Any]:

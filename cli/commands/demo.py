@@ -17,7 +17,7 @@ from cli.lines import Line
 from cli.pace import Pace
 from cli.simulation import nodes_of
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
 
 HEADLINES: Final = {
@@ -80,7 +80,7 @@ def demo(*, output: str, speed: float, no_live: bool, snapshot_to: Path | None) 
 
 
 def _introduce(scene: Scene, out: Console) -> None:
-    spot = sum(WELL_KNOWN.of(node) is Capacity.SPOT for node in scene.nodes)
+    spot = sum(WELL_KNOWN.call_spot(node) for node in scene.nodes)
     pods = scene.simulation.cluster.objects("Pod")
     out.print(
         f"A simulated cluster: {words.counted(len(scene.nodes), 'node')}, {spot} of them spot,"

@@ -32,12 +32,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
     help="The wake-up queue. Without one, wake-ups stay in this process.",
 )
 @options.cluster
-@click.option(
-    "--cluster-name",
-    envvar=settings.shared.CLUSTER_NAME,
-    show_envvar=True,
-    help="The EKS cluster's name; else as the kubeconfig calls it.",
-)
+@options.cluster_name
 @click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."

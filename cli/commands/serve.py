@@ -39,12 +39,7 @@ from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
     help="Its key, PEM.",
 )
 @options.cluster
-@click.option(
-    "--cluster-name",
-    envvar=settings.shared.CLUSTER_NAME,
-    show_envvar=True,
-    help="The EKS cluster's name; else as the kubeconfig calls it.",
-)
+@options.cluster_name
 @click.option("--dry-run", is_flag=True, help="Only tell; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from cli.events import Arriving, for_instance
-from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
 from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
 from evenkeel.model.pod import Pod
@@ -69,7 +69,7 @@ def plan(samples: Sequence[Arriving], nodes: Sequence[Node], pods: Sequence[Pod]
     or is a mere hint, for nodes that have only common ones.
     """
     labels = WELL_KNOWN
-    spot = [node for node in nodes if labels.of(node) is Capacity.SPOT]
+    spot = [node for node in nodes if labels.call_spot(node)]
     ordered = sorted(samples, key=_rank)
     notices = {s.notice.instance_id: s.notice for s in reversed(ordered) if s.notice is not None}
     sudden = [each for each, notice in notices.items() if not _leaves_time(notice)]

@@ -10,7 +10,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.checking import JOB_UID
-from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -75,7 +75,7 @@ def _facts(
     if len(nodes) == 1:
         facts.append(f"It is on node {nodes[0].name} ({labels.of(nodes[0])}).")
     elif nodes:
-        spot = sum(labels.of(node) is Capacity.SPOT for node in nodes)
+        spot = sum(labels.call_spot(node) for node in nodes)
         facts.append(f"It is on {len(nodes)} nodes, {spot} of them spot.")
     budgets = sorted({budget.name for each in found for budget in each.budgets})
     if budgets:
@@ -86,7 +86,7 @@ def _facts(
 
 def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
     facts = []
-    if labels.of(node) is Capacity.SPOT:
+    if labels.call_spot(node):
         facts.append("It is a spot node.")
     elif labels.are_on(node):
         facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")

@@ -174,22 +174,21 @@ def connect(region: str | None, endpoint_url: str | None, url: str) -> "SQSClien
 
 def writing(client: "SQSClient", endpoint_url: str | None) -> "SQSClient":
     """A client for what the functions write, beside one that waits for messages."""
-    return boto3.client(
-        "sqs",
-        region_name=client.meta.region_name,
-        endpoint_url=endpoint_url,
-        config=AWS_CONFIG,
-    )
+    return boto3.client("sqs", **_beside(client, endpoint_url))
 
 
 def ec2(client: "SQSClient", endpoint_url: str | None) -> "EC2Client":
     """A client for EC2 beside one for SQS."""
-    return boto3.client(
-        "ec2",
-        region_name=client.meta.region_name,
-        endpoint_url=endpoint_url,
-        config=AWS_CONFIG,
-    )
+    return boto3.client("ec2", **_beside(client, endpoint_url))
+
+
+def _beside(client: "SQSClient", endpoint_url: str | None) -> dict[str, Any]:
+    """The region and place of one client, and how the functions ask, for another."""
+    return {
+        "region_name": client.meta.region_name,
+        "endpoint_url": endpoint_url,
+        "config": AWS_CONFIG,
+    }
 
 
 def region_of(url: str) -> str | None:

@@ -19,19 +19,16 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 
 
 @pytest.fixture
-def served(control_plane: ControlPlane, ground: Ground) -> Iterator[None]:
+def served(control_plane: ControlPlane, ground: Ground, rights: None) -> Iterator[None]:
     """What docs/placement.md applies, in a namespace that allows restricted pods alone."""
-    del ground
+    del ground, rights
     kubectl = control_plane.kubectl
-    manifests = ROOT / "manifests"
-    kubectl("apply", "-k", str(manifests / "rbac"))
+    manifests = str(ROOT / "manifests" / "serve")
     kubectl("label", "namespace", SYSTEM, f"{ENFORCE}=restricted")
-    kubectl("apply", "-k", str(manifests / "serve"))
+    kubectl("apply", "-k", manifests)
     yield
-    kubectl("delete", "-k", str(manifests / "serve"), "--ignore-not-found")
+    kubectl("delete", "-k", manifests, "--ignore-not-found")
     kubectl("label", "namespace", SYSTEM, f"{ENFORCE}-")
-    for kind in ("clusterrolebinding", "clusterrole"):
-        kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
 
 
 def kubeconfig_of_its_account(control_plane: ControlPlane, folder: Path) -> Path:

@@ -1,6 +1,5 @@
 """Webhook and restore with the rights of manifests/rbac and no others: enough for all they do."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,21 +18,12 @@ from evenkeel.model.request import List, Listing
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.e2e.test_rights import MANIFESTS, kubeconfig_of
+from tests.e2e.test_rights import kubeconfig_of
 from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
 ON_DEMAND = "evenkeel.dev/on-demand"
-
-
-@pytest.fixture
-def rights(control_plane: ControlPlane) -> Iterator[None]:
-    """The rights of all functions."""
-    control_plane.kubectl("apply", "-k", str(MANIFESTS))
-    yield
-    for kind in ("clusterrolebinding", "clusterrole"):
-        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
 
 
 @pytest.fixture

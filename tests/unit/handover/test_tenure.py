@@ -15,7 +15,6 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.flows.handover.tenure import CALM as CALM_PULSE
 from evenkeel.flows.handover.tenure import QUICK, Tenure
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.decision import Verb
@@ -153,7 +152,7 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
 def test_an_answer_that_comes_after_the_next_renewal_is_heard_all_the_same() -> None:
     """An API server may become slow in the middle."""
     clock = SimulatedClock(NOW)
-    lease = ReconcilerLease(SimulatedCluster(clock), clock, "this one", CALM_PULSE.held)
+    lease = ReconcilerLease(SimulatedCluster(clock), clock, "this one")
     assert lease.acquire()
     tenure = Tenure(lease, InMemoryRecorder(), None, lambda: timedelta(minutes=1), QUICK)
     tenure.work()

@@ -22,6 +22,11 @@ WRITE = Patch(Pod, "web-1", {"metadata": {"labels": {"a": "b"}}}, "shop")
 EVICT = Evict("web-1", "shop", uid="u1")
 
 
+def tokens_seen(server: ScriptedServer) -> list[str | None]:
+    """What each request said of who asks."""
+    return [seen.headers.get("Authorization") for seen in server.seen]
+
+
 class Connect(Protocol):
     """What the fixture ``connect`` offers."""
 

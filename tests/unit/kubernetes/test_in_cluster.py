@@ -15,7 +15,7 @@ from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
-from tests.unit.kubernetes.making import READ, error_of, pod
+from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen
 
 
 @pytest.fixture
@@ -43,10 +43,6 @@ def no_files(this: Pod, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(kubeconfig, "this_pod", lambda: this)
-
-
-def tokens_seen(server: ScriptedServer) -> list[str | None]:
-    return [seen.headers.get("Authorization") for seen in server.seen]
 
 
 def test_the_token_is_what_is_in_the_file_a_minute_ago_at_most(

@@ -14,7 +14,7 @@ from evenkeel.adapters.kubernetes import from_kubeconfig, kubeconfig
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
-from tests.unit.kubernetes.making import READ, error_of, pod
+from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen
 
 DONE = answer(200, pod())
 EXEC_API = "client.authentication.k8s.io/v1"
@@ -74,10 +74,6 @@ def plugin(folder: Path, status: Mapping[str, Any]) -> dict[str, Any]:
     )
     command = {"command": sys.executable, "args": [str(script)]}
     return {"exec": {"apiVersion": EXEC_API, **command}}
-
-
-def tokens_seen(server: ScriptedServer) -> list[str | None]:
-    return [seen.headers.get("Authorization") for seen in server.seen]
 
 
 def test_a_token_is_sent(api: ScriptedServer, authority: Authority, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
 from evenkeel.model.times import is_sound, to_micro_time
 from evenkeel.ports import Clock, Cluster, Reply
 
-UNTOLD = timedelta(seconds=18)
-"""How long one is held without a renewal that does not say so itself."""
+DURATION = timedelta(seconds=18)
+"""How long it is held at first, and where a Lease does not say so itself."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -41,12 +41,11 @@ _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 class ReconcilerLease:
     """One Lease in Evenkeel's namespace. It saves work; correctness does not hang on it."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, holder: str, duration: timedelta) -> None:
-        """``holder`` is this process's identity; ``duration`` how long it holds at first."""
+    def __init__(self, cluster: Cluster, clock: Clock, holder: str) -> None:
+        """``holder`` is this process's identity."""
         self._cluster = cluster
         self._clock = clock
         self._holder = holder
-        self._duration = duration
         self._is_held = False
         self.problem = ""
         self.held_for = timedelta()
@@ -151,7 +150,7 @@ class ReconcilerLease:
             return timedelta()
         if spec.renew_time is None:
             return timedelta()
-        duration = timedelta(seconds=spec.lease_duration_seconds or 0) or UNTOLD
+        duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
         return max(timedelta(), min(duration, LONGEST_HELD) - abs(now - _parse(spec.renew_time)))
 
     def _create(self, now: datetime) -> Reply:
@@ -187,7 +186,7 @@ class ReconcilerLease:
         text = _text(now)
         return LeaseSpec(
             holder_identity=self._holder,
-            lease_duration_seconds=int(self._duration.total_seconds()),
+            lease_duration_seconds=int(DURATION.total_seconds()),
             acquire_time=text,
             renew_time=text,
             lease_transitions=transitions,

@@ -31,9 +31,12 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     def of(self, node: Node) -> Capacity:
         """The capacity type of a node."""
+        return Capacity.SPOT if self.call_spot(node) else Capacity.ON_DEMAND
+
+    def call_spot(self, node: Node) -> bool:
+        """Whether a node is spot."""
         labels = node.metadata.labels
-        value = next((labels[key] for key in self.keys if key in labels), "")
-        return Capacity.SPOT if says_spot(value) else Capacity.ON_DEMAND
+        return says_spot(next((labels[key] for key in self.keys if key in labels), ""))
 
     def are_on(self, node: Node) -> bool:
         """Whether a node has one of them at all."""

@@ -14,7 +14,7 @@ from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import CALM, CLOSING, Hide, Tenure, TimeLeft, pulse_of
+from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft, pulse_of
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
@@ -123,7 +123,7 @@ class HandoverFlow:
             return Outcome("Paused", UNHURRIED, awaited=True)
         holder = f"{self._settings.holder}/{next(self._runs)}"
         pulse = pulse_of(self._clock.now() - started)
-        lease = ReconcilerLease(self._cluster, self._clock, holder, CALM.held)
+        lease = ReconcilerLease(self._cluster, self._clock, holder)
         tenure = Tenure(lease, self._recorder, hide, left, pulse)
         try:
             if watched and not lease.stands(watched):

@@ -49,7 +49,7 @@ class SpotCount:
                 self._recorder.noted(f"the spot nodes cannot be counted: {error}")
                 self._count, self._good_until = None, now + TRY_AGAIN_AFTER
             else:
-                self._count = sum(self._labels.of(node) is Capacity.SPOT for node in listing.items)
+                self._count = sum(self._labels.call_spot(node) for node in listing.items)
                 self._good_until = now + COUNT_AGAIN_AFTER
         return self._count
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evenkeel.errors import QueueError
-from evenkeel.flows.lease import ReconcilerLease
+from evenkeel.flows.lease import DURATION, ReconcilerLease
 from evenkeel.model.request import Request
 from evenkeel.ports import Arrival, Recorder, Reply
 
@@ -31,7 +31,7 @@ class Pulse(NamedTuple):
 
 
 QUICK = Pulse(timedelta(seconds=2), timedelta(seconds=7), timedelta(seconds=8))
-CALM = Pulse(timedelta(seconds=5), timedelta(seconds=18), timedelta(seconds=20))
+CALM = Pulse(timedelta(seconds=5), DURATION, timedelta(seconds=20))
 
 QUICKLY = timedelta(seconds=2)
 
