@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.model.placement import placed_of
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import Ground, Webhook, on_demand
 
@@ -14,20 +15,39 @@ CAPACITY = "evenkeel.dev/capacity"
 KEY = "eks.amazonaws.com/capacityType"
 
 
-def floored(replicas: int, floor: str, **template: Any) -> dict[str, Any]:
-    return deployment("web", replicas, annotations={ON_DEMAND: floor}, **template)
+def floored(replicas: int, floor: str, *, name: str = "web", **template: Any) -> dict[str, Any]:
+    return deployment(name, replicas, annotations={ON_DEMAND: floor}, **template)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
     processes: int, ground: Ground
 ) -> None:
+    """Exactly, where all were counted in time; where the machine was too slow for some of them,
+    wrong by no more than those, and the next burst is to show it."""
     ground.add_nodes()
     ground.serve(processes)
-    ground.apply(floored(100, "30%"))
-    pods = ground.settled(100)
-    assert len(on_demand(pods)) == 30
+    late = []
+    for name in ("web", "again", "once-more"):
+        logged = len(ground.log())
+        ground.apply(floored(100, "30%", name=name))
+        pods = ground.settled(100)
+        late.append(_late(pods, ground.log()[logged:]))
+        assert abs(len(on_demand(pods)) - 30) <= late[-1]
+        if not late[-1]:
+            break
+        ground.scale("Deployment", name, 0)
+        ground.wait_for("the others to go", lambda: not ground.pods())
+    assert late[-1] == 0, f"of 100 pods each time so many were late: {late}"
     assert all("place " in webhook.log.read_text() for webhook in ground.webhooks)
+
+
+def _late(pods: list[dict[str, Any]], log: str) -> int:
+    """The pods whose review or count took longer than one waits for it, or which came so long
+    after it that another took their claim over."""
+    notes = [placed_of(pod["metadata"].get("annotations", {})) for pod in pods]
+    slots = [note.slot for note in notes if note is not None and note.slot is not None]
+    return notes.count(None) + log.count(": NotCounted: ") + len(slots) - len(set(slots))
 
 
 def test_a_rolling_update_keeps_the_floor_and_ends_with_exactly_that(ground: Ground) -> None:
