@@ -1,14 +1,12 @@
 """``evenkeel poll``: the functions without Lambda, fed from the same queues."""
 
-import signal
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import click
 
 from cli import options
+from cli.end_signal import EndSignal
 from cli.errors import UnmetError
 from cli.poll import sqs
 from cli.poll.application import Application, Outside
@@ -109,15 +107,9 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
 
 def _run(application: Application, log: LineRecorder) -> None:
     """Work until somebody asks for the end."""
-    asked = Event()
-
-    def ask(*_: Any) -> None:
-        asked.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, ask)
+    end = EndSignal()
     application.start()
-    asked.wait()
+    end.wait()
     log.say("ends when the batches under way are done")
     if not application.stop():
         raise UnmetError("a batch did not end in time: its messages come again, nothing is lost")

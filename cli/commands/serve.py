@@ -1,15 +1,14 @@
 """``evenkeel serve``: the webhook without Lambda."""
 
-import signal
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any
+from threading import Thread
 
 import click
 
 from cli import functions, options
+from cli.end_signal import EndSignal
 from cli.errors import BadInputError, UnmetError
 from cli.poll.log import LineRecorder
 from cli.serve.events import EventsByThread
@@ -97,16 +96,10 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
 
 def _run(server: WebhookServer, log: LineRecorder) -> None:
     """Serve until somebody asks for the end."""
-    asked = Event()
-
-    def ask(*_: Any) -> None:
-        asked.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, ask)
+    end = EndSignal()
     serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
     serving.start()
-    asked.wait()
+    end.wait()
     log.say("ends when the requests under way are answered")
     if not server.end():
         raise UnmetError("a request was not answered in time: its pod passes as it is")

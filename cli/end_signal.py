@@ -1,0 +1,27 @@
+"""SIGTERM and SIGINT, for a process that works until it is asked to end."""
+
+import signal
+from threading import Event
+from typing import Any, Final
+
+LOOKING: Final = 1.0
+"""Seconds. A signal may reach another thread than the main one, which alone handles it, and only
+when it runs: it must not sleep without end."""
+
+
+class EndSignal:
+    """Asks for the end, from when it is made. The main thread makes it, and waits for it."""
+
+    def __init__(self) -> None:
+        """Nobody has asked yet."""
+        self._asked = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask)
+
+    def wait(self) -> None:
+        """Sleep until somebody asks."""
+        while not self._asked.wait(LOOKING):
+            pass
+
+    def _ask(self, *_: Any) -> None:
+        self._asked.set()
