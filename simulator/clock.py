@@ -3,16 +3,17 @@
 Two kinds of work live on it. A *callback* is called at its time by whoever moves the clock; it
 may move the clock on itself, and then what it interrupted goes on later than it wished. A
 *process* is for work that waits often and beside other work, such as a Lambda handler: when it
-waits, everything else goes on, and it wakes at its own time. Each process has a thread, but
-only one thread runs at any moment, handed on at the waits, so a run is as deterministic as one
-of callbacks alone.
+waits, everything else goes on, and it wakes at its own time. Each process is a greenlet: it has a
+stack of its own and is left only at its waits, so a run is as deterministic as one of callbacks
+alone. Threads that hand on to each other took twice the time of everything else together.
 """
 
 import contextlib
 import heapq
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+
+from greenlet import getcurrent, greenlet
 
 NOTHING = timedelta()
 
@@ -81,11 +82,8 @@ class Process:
     def __init__(self, clock: "SimulatedClock", body: Callable[[], None]) -> None:
         self._clock = clock
         self._body = body
-        self._go = threading.Lock()
-        self._rest = threading.Lock()
-        self._go.acquire()
-        self._rest.acquire()
-        self._thread: threading.Thread | None = None
+        self._stack: greenlet | None = None
+        self._resumed_by: greenlet | None = None
         self._waits = 0
         self._error: BaseException | None = None
         self._killed = False
@@ -106,7 +104,7 @@ class Process:
         if not self.alive or self._killed:
             return
         self._killed = True
-        if self._thread is None:
+        if self._stack is None:
             self._end()
         elif self._clock.running is not self:
             self.resume()
@@ -115,15 +113,12 @@ class Process:
         """Let it run until it waits again or ends; raises what it raised."""
         if not self.alive:
             return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True)
-            self._thread.start()
+        if self._stack is None:
+            self._stack = greenlet(self._run)
+        self._resumed_by = self._stack.parent = getcurrent()
         before, self._clock.running = self._clock.running, self
-        self._go.release()
-        self._rest.acquire()
+        self._stack.switch()
         self._clock.running = before
-        if self._ended:
-            self._thread.join()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -152,12 +147,10 @@ class Process:
             raise Killed
 
     def _hand_over(self) -> None:
-        if not self._killed:
-            self._rest.release()
-            self._go.acquire()
+        if not self._killed and self._resumed_by is not None:
+            self._resumed_by.switch()
 
     def _run(self) -> None:
-        self._go.acquire()
         try:
             with contextlib.suppress(Killed):
                 self._body()
@@ -165,7 +158,6 @@ class Process:
             self._error = error
         finally:
             self._end()
-            self._rest.release()
 
     def _end(self) -> None:
         self._ended = True
@@ -219,7 +211,7 @@ class SimulatedClock:
             raise Killed
 
     def stop(self) -> None:
-        """Kill every process: a clock that nobody moves any more should keep no thread."""
+        """Kill every process: one that never wakes would never end what it began."""
         for process in list(self.processes):
             process.kill()
 
