@@ -40,7 +40,8 @@ def launched() -> Iterator[ControlPlane]:
         assert text.count(quick) == 1
         slow = "durationMilliseconds: 2000\n    jitterDurationMilliseconds: 3000\n"
         stages.write_text(text.replace(quick, slow))
-        with ControlPlane.launch(Options(unlimited=True, stages=stages)) as control_plane:
+        options = Options(unlimited=True, stages=stages, durable=True)
+        with ControlPlane.launch(options) as control_plane:
             yield control_plane
 
 

@@ -257,7 +257,7 @@ class Ground:
 
         return self.wait_for(f"{number} pods on nodes", look)
 
-    def wait_for[T](self, what: str, probe: Callable[[], T | None], *, every: float = 0.05) -> T:
+    def wait_for[T](self, what: str, probe: Callable[[], T | None], *, every: float = 0.1) -> T:
         """Ask until the answer is truthy; a machine that others use takes its time."""
         return self.control_plane.wait_for(what, probe, seconds=90, every=every)
 
