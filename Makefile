@@ -14,6 +14,8 @@ WORKERS ?= 2
 # compiled, also where the environment forbids that, as containers' do: tests start many processes,
 # each of which would compile all anew.
 export PYTHONDONTWRITEBYTECODE :=
+# What mypy found out about sources that have not changed holds in every clone.
+export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel/mypy
 INSTALL := pip install --quiet --disable-pip-version-check --no-compile
 
 # The tests on a real control plane mostly wait for it: more of them than cores. But each computes a
@@ -32,7 +34,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
-SCRIPTS := tools/control-plane tools/paste-demo
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo
 TYPED := layers/evenkeel/evenkeel simulator cli functions tests bench
 
 .PHONY: help
@@ -104,10 +106,8 @@ venv-ministack: .venv-ministack/.ready
 venv-localstack: .venv-localstack/.ready
 venv-runtime: .venv-runtime/.ready
 
-.venv-%/.ready: requirements/%.txt tools/find-python
-	@echo "environment: .venv-$*"
-	@"$$(tools/find-python)" -m venv --clear .venv-$*
-	@.venv-$*/bin/python -m $(INSTALL) --require-hashes -r requirements/$*.txt
+.venv-%/.ready: requirements/%.txt tools/find-python tools/environment
+	@"$$(tools/find-python)" tools/environment $*
 	@touch $@
 
 .PHONY: validate
