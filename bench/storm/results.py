@@ -74,13 +74,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def summary(outcome: Outcome, fill: float) -> str:
     """An outcome in a line. ``fill``: the cluster's own seconds for the same pods."""
-    whole = "never" if outcome.whole is None else f"{outcome.whole:.1f} s"
+    whole = _seconds(outcome.whole)
     ratio = "" if outcome.whole is None else f" = {outcome.whole / fill:.2f} x fill"
     cordons = outcome.cordons
     return (
         f"cordoned {cordons.count if cordons else 0} in {cordons.worst if cordons else 0:.2f} s,"
-        f" first pod touched {outcome.touched or 0:.2f} s, full capacity {whole}{ratio},"
-        f" all off {outcome.empty or 0:.1f} s, left {outcome.left}, late {outcome.late},"
+        f" first pod touched {_seconds(outcome.touched)}, full capacity {whole}{ratio},"
+        f" all off {_seconds(outcome.empty)}, left {outcome.left}, late {outcome.late},"
         f" lowest share {outcome.lowest_share:.2f}, below wanted {outcome.below_wanted},"
         f" at zero {outcome.at_zero}"
     )
+
+
+def _seconds(at: float | None) -> str:
+    return "never" if at is None else f"{at:.1f} s"
