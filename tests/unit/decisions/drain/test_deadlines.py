@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import (
+    EVICTIONS_PER_SECOND,
     LONGEST_UNNOTICED,
     Deadline,
     Going,
+    Leaving,
     Margin,
     count_margins,
+    longest,
     node_deadline,
     released_deadline,
 )
@@ -135,19 +138,68 @@ def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_ma
 
 
 @pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])
-def test_a_margin_is_what_the_evictions_with_the_same_deadline_need(
+def test_the_margin_of_the_replaced_is_what_all_with_the_same_deadline_need(
     pods: int, expected: int
 ) -> None:
-    going = {IN_120_S: Going(everybody=pods, unreplaced=0)}
-    assert count_margins(going) == {IN_120_S: Margin(seconds(expected), seconds(0))}
+    leaving = {"web": Leaving({IN_120_S: Going(everybody=pods, unreplaced=0)})}
+    assert count_margins(leaving) == {"web": {IN_120_S: Margin(seconds(expected), seconds(0))}}
 
 
 def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
     None
 ):
     later = IN_120_S + seconds(60)
-    going = {later: Going(600, 150), IN_120_S: Going(300, 300)}
-    assert count_margins(going) == {
+    leaving = {"web": Leaving({later: Going(600, 150), IN_120_S: Going(300, 300)})}
+    assert count_margins(leaving)["web"] == {
         IN_120_S: Margin(seconds(4), seconds(4)),
         later: Margin(seconds(6), seconds(6)),
     }
+
+
+def test_those_go_last_of_whom_least_would_be_left() -> None:
+    """Of the 6 s that all need: each begins so early that it and those after it still can go."""
+    leaving = {
+        "rich": Leaving({IN_120_S: Going(300, 150)}, left=0.9),
+        "poor": Leaving({IN_120_S: Going(75, 75)}, left=0.2),
+        "none": Leaving({IN_120_S: Going(75, 75)}, left=0.0),
+        "whole": Leaving({IN_120_S: Going(150, 150)}),
+    }
+    found = {key: margins[IN_120_S] for key, margins in count_margins(leaving).items()}
+    assert {key: margin.unreplaced for key, margin in found.items()} == {
+        "none": seconds(1),
+        "poor": seconds(2),
+        "rich": seconds(4),
+        "whole": seconds(6),
+    }
+    assert {margin.replaced for margin in found.values()} == {seconds(6)}
+
+
+GOING = st.integers(0, 500).flatmap(
+    lambda everybody: st.builds(Going, st.just(everybody), st.integers(0, everybody))
+)
+LEAVING = st.builds(
+    Leaving,
+    st.dictionaries(st.sampled_from([IN_120_S, IN_120_S + seconds(7)]), GOING),
+    st.floats(0, 1),
+)
+
+
+@given(st.dictionaries(st.text("abc", max_size=2), LEAVING, max_size=8))
+def test_all_can_go_in_time_if_each_begins_when_its_margin_says(
+    leaving: dict[str, Leaving],
+) -> None:
+    margins = count_margins(leaving)
+    assert margins.keys() == leaving.keys()
+    for at in (IN_120_S, IN_120_S + seconds(7)):
+        jobs = [
+            (margins[key][at].unreplaced, each.going[at].unreplaced)
+            for key, each in leaving.items()
+            if at in each.going
+        ]
+        for margin, _ in jobs:
+            until_the_end = sum(number for other, number in jobs if other <= margin)
+            assert until_the_end / EVICTIONS_PER_SECOND <= margin.total_seconds() + 1e-6
+    most = longest(margins.values())
+    for each in margins.values():
+        for at, margin in each.items():
+            assert all(own <= top for own, top in zip(margin, most[at], strict=True))

@@ -1,6 +1,7 @@
 """Who is released first, and how many at once."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.deadlines import Margin, node_deadline
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -70,12 +71,18 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
     return Candidate(pod, node_deadline(dooms[pod.spec.node_name]))
 
 
-def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
-    return list(pace.turns([pace.queue(*each) for each in queues], room))
+def turns(
+    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
+) -> list[pace.Turn]:
+    ranked = [pace.queue(*each) for each in queues]
+    return list(pace.turns(ranked, room, is_last_round=is_last_round))
 
 
-def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
-    return [turn.candidate.pod.name for turn in turns(queues, room)]
+def order_of(
+    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
+) -> list[str]:
+    going = turns(queues, room, is_last_round=is_last_round)
+    return [turn.candidate.pod.name for turn in going]
 
 
 def would_reach_zero(*queues: Waiting) -> bool:
@@ -281,9 +288,9 @@ def test_released_pods_fill_the_window_until_they_are_made_anew() -> None:
         (1000.0, True, 100),
         (0.0, False, 100),
         (4.9, False, 100),
-        (8.3, False, 100),
-        (20.0, False, 240),
-        (30.0, False, 360),
+        (5.0, False, 100),
+        (12.0, False, 240),
+        (18.0, False, 360),
         (1000.0, False, 400),
     ],
 )
@@ -297,11 +304,48 @@ def test_the_window_widens_with_the_rate_seen_once_nothing_would_reach_zero(
     setting=st.integers(1, 1000),
     rate=st.floats(0, 1e6, allow_nan=False),
     zeros_wait=st.booleans(),
+    closing=st.none() | st.timedeltas(seconds(-60), seconds(120)),
 )
 def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
-    setting: int, rate: float, *, zeros_wait: bool
+    setting: int, rate: float, closing: timedelta | None, *, zeros_wait: bool
 ) -> None:
-    assert setting <= pace.window(setting, rate, zeros_wait=zeros_wait) <= 4 * setting
+    found = pace.window(setting, rate, zeros_wait=zeros_wait, closing=closing)
+    assert setting <= found <= 4 * setting
+
+
+@pytest.mark.parametrize(("closing", "expected"), [(-5, 200), (19, 200), (30, 300), (60, 400)])
+def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
+    closing: int, expected: int
+) -> None:
+    assert pace.window(100, 10.0, zeros_wait=False, closing=seconds(closing)) == expected
+    assert pace.window(100, 10.0, zeros_wait=True, closing=seconds(closing)) == 100
+
+
+def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -> None:
+    """30 s of evictions before the longest grace period, and 10 s for the round itself."""
+    deadline = NOW + seconds(120)
+    margins = {deadline: Margin(unreplaced=seconds(30))}
+    begins = NOW + seconds(120 - 45 - 30 - 10)
+    assert pace.last_round(margins, begins - seconds(0.1)) is None
+    assert pace.last_round(margins, begins) == seconds(40)
+    assert pace.last_round(margins, deadline) == seconds(-45)
+    assert pace.last_round({}, deadline) is None
+
+
+def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
+    soon, later, far = (NOW + seconds(at) for at in (60, 70, 200))
+    margins = {soon: Margin(), later: Margin(unreplaced=seconds(10)), far: Margin()}
+    assert pace.last_round(margins, NOW + seconds(5)) == seconds(20)
+
+
+def test_the_last_round_is_shared_out_one_by_one() -> None:
+    """What has been asked for when the last moments begin is the same of every workload."""
+    queues = [waiting("a", 40, ready=6, away=3), waiting("b", 40, ready=15), waiting("c", 40)]
+    order = order_of(queues, 40, is_last_round=True)
+    before = {"a": 6 + 3, "b": 15, "c": 0}
+    after = [have + sum(pod[0] == name for pod in order) for name, have in before.items()]
+    assert sum(after) == sum(before.values()) + 40
+    assert max(after) - min(after) <= 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """By when a pod has to go."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ class Margin(NamedTuple):
 
 
 type Margins = Mapping[datetime, Margin]
-"""The margin of each deadline; one that is not in it needs none."""
+"""A controller's margin for each deadline; one that is not in it needs none."""
 
 NO_MARGIN = Margin()
 
@@ -85,6 +85,13 @@ class Going(NamedTuple):
     unreplaced: int
 
 
+class Leaving(msgspec.Struct, frozen=True):
+    """Who of one controller goes by each deadline, and the share of it that would be left."""
+
+    going: Mapping[datetime, Going]
+    left: float = 1.0
+
+
 EVICTIONS_PER_SECOND = 75.0
 """What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
 
@@ -94,12 +101,35 @@ who is still there late, because a budget refused, has to go at a last moment. W
 for all of them together, they would go all at once, and hold up the others' replacements."""
 
 
-def count_margins(going: Mapping[datetime, Going]) -> Margins:
-    """The margins of the deadlines by which so many pods go."""
-    margins, everybody, unreplaced = {}, 0, 0
-    for deadline, number in sorted(going.items()):
-        everybody += number.everybody
-        unreplaced += number.unreplaced
-        last = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
-        margins[deadline] = Margin(max(last, timedelta(seconds=everybody / ALL_PER_SECOND)), last)
+def count_margins(leaving: Mapping[str, Leaving]) -> Mapping[str, Margins]:
+    """The margins of controllers, by their keys.
+
+    Of those with one deadline, the controller goes first of which most would be left, and last
+    the one of which least would be: its replacements have the most time to come.
+    """
+    by_deadline: dict[datetime, list[tuple[float, str, Going]]] = {}
+    for key, each in leaving.items():
+        for at, going in each.going.items():
+            by_deadline.setdefault(at, []).append((each.left, key, going))
+    margins: dict[str, dict[datetime, Margin]] = {key: {} for key in leaving}
+    everybody = unreplaced = 0
+    for at, group in sorted(by_deadline.items()):
+        everybody += sum(going.everybody for _, _, going in group)
+        ends: dict[str, timedelta] = {}
+        for _, key, going in sorted(group):
+            unreplaced += going.unreplaced
+            ends[key] = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
+        first = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
+        first = max(first, timedelta(seconds=everybody / ALL_PER_SECOND))
+        for key, end in ends.items():
+            margins[key][at] = Margin(first, end)
     return margins
+
+
+def longest(margins: Iterable[Margins]) -> Margins:
+    """Of each deadline the margins of those who go first by it."""
+    found: dict[datetime, Margin] = {}
+    for each in margins:
+        for at, margin in each.items():
+            found[at] = Margin(*map(max, margin, found.get(at, NO_MARGIN)))
+    return found

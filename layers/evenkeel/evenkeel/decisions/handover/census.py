@@ -111,6 +111,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Owned pods that are ready off doomed nodes: what would be left."""
         return sum(pod.ready for pod in self.off_doomed)
 
+    @property
+    def share_left(self) -> float:
+        """The share of its replicas that would be left were all on doomed nodes gone."""
+        return self.ready_off_doomed / self.replicas if self.replicas else 1.0
+
     @cached_property
     def not_made_anew(self) -> int:
         """Releases whose replacement pod the ReplicaSet controller has not made yet.

@@ -13,7 +13,7 @@ from operator import itemgetter
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
+from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline, Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -29,11 +29,15 @@ type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A candidate, its ReplicaSet, and the census that its release is decided on."""
+    """A candidate, its ReplicaSet, and the census that its release is decided on.
+
+    ``earlier``: so many of its workload have their place, or will have it, before it.
+    """
 
     replica_set: ReplicaSet
     census: Census
     candidate: Candidate
+    earlier: int
 
 
 class Queue(msgspec.Struct, frozen=True):
@@ -52,12 +56,15 @@ WIDEST = 4
 LARGEST_ROUND = 8
 """So many pods of a workload are released in a round at most; a power of two."""
 
-AHEAD = 12.0
+AHEAD = 20.0
 """Seconds of the ReplicaSet controller's work that may wait for it.
 
-It takes ReplicaSet by ReplicaSet, each with all that it lacks: the longer its queue, the further
-those that it has served are ahead of those that it has not when the time is up.
+It takes ReplicaSet by ReplicaSet, each with all that it lacks, and updates the status of each: the
+longer its queue, the more it makes; and the longer waits whoever comes next.
 """
+
+CLOSING = timedelta(seconds=10)
+"""How long before the first last moments the last replacements are asked for."""
 
 
 def _anybody(_: Pod) -> bool:
@@ -69,15 +76,35 @@ def short_of(censuses: Iterable[Census]) -> int:
     return sum(census.not_made_anew for census in censuses)
 
 
-def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
+def last_round(margins: Margins, now: datetime) -> timedelta | None:
+    """How long the last moments will last, shortly before they begin; None if they are far.
+
+    From then on the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
+    wholly, and comes to no others. What it was asked for before, it makes before: so that is the
+    time to ask for all that it can make until the last moments are over, the same of every
+    workload. ``margins`` are those of who goes first by each deadline.
+    """
+    ends = [
+        at - LONGEST_GRACE
+        for at, margin in margins.items()
+        if now >= at - LONGEST_GRACE - margin.unreplaced - CLOSING
+    ]
+    return max(ends) - now if ends else None
+
+
+def window(
+    setting: int, made_per_second: float, *, zeros_wait: bool, closing: timedelta | None = None
+) -> int:
     """How many pods may be released and not made anew at a time.
 
     As many as set, while a workload waits that would otherwise reach zero: it must not queue
-    behind the others. After that more, in proportion to the rate seen.
+    behind the others. After that more, in proportion to the rate seen; in the last round, which
+    takes so long until its ``closing``, as many as can still be made.
     """
     if zeros_wait:
         return setting
-    return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
+    ahead = AHEAD if closing is None else max(AHEAD, closing.total_seconds())
+    return round(min(max(setting, ahead * made_per_second), WIDEST * setting))
 
 
 STAYING = 100.0
@@ -115,20 +142,33 @@ def _is_nothing_left_of(census: Census) -> bool:
     return not census.released and census.ready_off_doomed == 0
 
 
-def turns(queues: Iterable[Queue], room_left: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
+def turns(
+    queues: Iterable[Queue],
+    room_left: int,
+    may_go: MayGo = _anybody,
+    *,
+    is_last_round: bool = False,
+) -> Iterator[Turn]:
     """The candidates that may go and whose turn it is, first to go first, at most ``room_left``.
 
     - those on nodes that die before those under a mere hint;
     - then one pod of every workload that would otherwise reach zero;
     - then by priority;
-    - then in rounds of 2, 4, 8, 8 ... per workload;
+    - then in rounds of 2, 4, 8, 8 ... per workload; in the last round one by one;
     - then fewest ready replicas off doomed nodes; earliest deadline;
     - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
       would spend half its writes on status updates.
     """
-    ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
+    key = _one_by_one if is_last_round else itemgetter(0)
+    ranked = heapq.merge(*(queue.turns for queue in queues), key=key)
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
     return itertools.islice(going, room_left)
+
+
+def _one_by_one(ranked: tuple[_Rank, Turn]) -> _Rank:
+    """The rank with every pod of a workload a round of its own."""
+    (is_hint, is_other, priority, _, ready, deadline, replica_set, pod), turn = ranked
+    return is_hint, is_other, priority, turn.earlier, ready, deadline, replica_set, pod
 
 
 def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
@@ -165,7 +205,7 @@ def _ranked(
             replica_set.uid,
             pod.uid,
         )
-        yield rank, Turn(replica_set, census, candidate)
+        yield rank, Turn(replica_set, census, candidate, ahead + position)
 
 
 def _round_of(earlier: int) -> int:

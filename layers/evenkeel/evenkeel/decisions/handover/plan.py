@@ -49,7 +49,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     budgets: Sequence[PodDisruptionBudget] = ()
 
     def last_moment(self, pod: Pod, deadline: Deadline, *, is_replaced: bool = False) -> datetime:
-        """When a pod goes, replacement or not: the earlier, the more others have to go too."""
+        """When a pod goes, replacement or not: the earlier, the more others go after it."""
         margin = self.margins.get(deadline.at, NO_MARGIN)
         return deadline.last_moment(pod, margin.replaced if is_replaced else margin.unreplaced)
 

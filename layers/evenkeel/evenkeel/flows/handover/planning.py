@@ -1,7 +1,7 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -10,7 +10,7 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.deadlines import Going
+from evenkeel.decisions.drain.deadlines import Going, Leaving, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
@@ -67,6 +67,11 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
         return None if in_rollout else census.released[0].pod
 
     @property
+    def share_left(self) -> float:
+        """The share of a ReplicaSet that would be left; 1 of whatever else there is."""
+        return self.census.share_left if self.census is not None else 1.0
+
+    @property
     def restless(self) -> bool:
         """Whether something other than the mere passing of time can change the plan soon."""
         released = self.census is not None and self.census.is_handing_over
@@ -98,6 +103,14 @@ class Planner:
         """All that there is was seen and planned for: now the margins can be counted."""
         self._margins.settle()
 
+    def margins(self, now: datetime) -> Margins:
+        """How much earlier than their last moments the first have to go, by their deadlines."""
+        return self._margins.longest(now)
+
+    def overtaken(self, now: datetime) -> set[str]:
+        """The controllers that have to go earlier than was planned, as others go after them."""
+        return self._margins.overtaken(now)
+
     def plan(
         self,
         controller_key: str,
@@ -124,13 +137,14 @@ class Planner:
             for mover in movers
             if mover.route.way is Way.LEAVE
         ]
-        left = _together(Plan(steps=leave), self._of_orphans(pods, orphans, now))
+        orphaned = self._of_orphans(controller_key, pods, orphans, now)
+        left = _together(Plan(steps=leave), orphaned)
         if not pods:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_key, controller, pods, moving, left, now)
-        self._margins.see(controller_key, _going(moving))
-        group_plan = self._break(pods, moving, now)
+        self._margins.see(controller_key, _leaving(moving))
+        group_plan = self._break(controller_key, pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
         forced = [mover for mover in trying if mover.deadline.forced]
@@ -170,8 +184,9 @@ class Planner:
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        self._margins.see(controller_key, _going(moving, census))
-        rules = handover.Rules(margins=self._margins.margins(now), budgets=budgets)
+        self._margins.see(controller_key, _leaving(moving, census))
+        margins = self._margins.margins(controller_key, now)
+        rules = handover.Rules(margins=margins, budgets=budgets)
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -180,7 +195,7 @@ class Planner:
                 left,
                 unreadable,
                 handover.plan(census, handed, rules),
-                self._break(pods, others, now),
+                self._break(controller_key, pods, others, now),
             ),
             census=census,
             polled=any(
@@ -213,12 +228,17 @@ class Planner:
             for pod in siblings
         )
 
-    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
+    def _of_orphans(
+        self, controller_key: str, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime
+    ) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
-        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
+        moving = [orphan for orphan in orphans if orphan.route.way is not Way.LEAVE]
+        plan = self._break(controller_key, pods, moving, now)
         return Plan(steps=[step for step in plan.steps if step.write is not None], due=plan.due)
 
-    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
+    def _break(
+        self, controller_key: str, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime
+    ) -> Plan:
         """Plan for the movers of one controller that break before they make."""
         if not movers:
             return Plan()
@@ -229,7 +249,7 @@ class Planner:
             movers=movers,
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-            margins=self._margins.margins(now),
+            margins=self._margins.margins(controller_key, now),
         )
         return breaks.plan(group)
 
@@ -248,8 +268,8 @@ class Planner:
         return found
 
 
-def _going(movers: Iterable[Mover], census: Census | None = None) -> Mapping[datetime, Going]:
-    """How many of a controller's pods go by each deadline."""
+def _leaving(movers: Iterable[Mover], census: Census | None = None) -> Leaving:
+    """How many of a controller's pods go by each deadline, and what would be left of it."""
     everybody, unreplaced = Counter[datetime](), Counter[datetime]()
     for mover in movers:
         if mover.deadline.forced:
@@ -261,7 +281,8 @@ def _going(movers: Iterable[Mover], census: Census | None = None) -> Mapping[dat
             if deadline.forced:
                 everybody[deadline.at] += 1
                 unreplaced[deadline.at] += item.pod.uid not in census.leaving
-    return {at: Going(number, unreplaced[at]) for at, number in everybody.items()}
+    going = {at: Going(number, unreplaced[at]) for at, number in everybody.items()}
+    return Leaving(going, census.share_left if census is not None else 1.0)
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:

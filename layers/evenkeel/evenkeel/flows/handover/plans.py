@@ -90,7 +90,8 @@ class Plans:
 
     def due(self, now: datetime) -> set[str]:
         """The controllers whose plans change with time alone, and whose time has come."""
-        return {key for key, at in self._dues.items() if at <= now}
+        overtaken = self._planner.overtaken(now) & self._plans.keys()
+        return overtaken | {key for key, at in self._dues.items() if at <= now}
 
     @property
     def next_due(self) -> datetime | None:
@@ -99,8 +100,12 @@ class Plans:
 
     @property
     def writing(self) -> Collection[Sequence[Decision]]:
-        """The steps that write and need no fresh read, per controller that has any."""
-        return self._writing.values()
+        """The steps that write and need no fresh read, per controller that has any.
+
+        Those come last of whom least would be left.
+        """
+        richest_first = sorted(self._writing, key=lambda key: -self._plans[key].share_left)
+        return [self._writing[key] for key in richest_first]
 
     @property
     def handovers(self) -> frozenset[str]:

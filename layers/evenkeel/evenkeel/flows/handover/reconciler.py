@@ -185,15 +185,17 @@ class Reconciler:
     def _apply(self, now: datetime) -> None:
         """Send what may be sent.
 
-        Last moments first, then the other steps, then the releases whose turn it is, which
-        leave half of the room to what is approved, and the nodes' part. What finds no room
-        stays planned.
+        Last moments first, the earliest deadline before the others, and last those that have
+        least left; then the other steps, then the releases whose turn it is, which leave half of
+        the room to what is approved, and the nodes' part. What finds no room stays planned.
         """
         writer = self._writer
         if writer.room:
             steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
-            steps.sort(key=lambda step: not step.forced)
-            self._send(steps)
+            dooms = self._view.dooms
+            forced = [step for step in steps if step.forced]
+            forced.sort(key=lambda step: dooms[step.node].deadline)
+            self._send((*forced, *(step for step in steps if not step.forced)))
         approved = self._approvals.steps(now)
         self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
         self._send((*approved, *self._keeper.steps))

@@ -1,6 +1,6 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
@@ -45,10 +45,12 @@ class Releases:
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
-        room = min(self._room_in_window(now), writer.room - kept)
+        closing = pace.last_round(self._planner.margins(now), now)
+        room = min(self._room_in_window(now, closing), writer.room - kept)
         if room <= 0:
             return stale
-        for turn in pace.turns(self._plans.queues, room, self._may_go):
+        is_last = closing is not None
+        for turn in pace.turns(self._plans.queues, room, self._may_go, is_last_round=is_last):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and key in self._follower.news:
                 stale.add(key)  # more may be worth keeping by now
@@ -58,7 +60,7 @@ class Releases:
                 self._unplanned[turn.candidate.pod.uid] = key
         return stale
 
-    def _room_in_window(self, now: datetime) -> int:
+    def _room_in_window(self, now: datetime, closing: timedelta | None) -> int:
         """How many more may be released and not made anew at the pace seen so far.
 
         Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
@@ -74,6 +76,7 @@ class Releases:
             self._settings.window,
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
             zeros_wait=pace.would_reach_zero(self._plans.queues, self._may_go),
+            closing=closing,
         )
         return window - short
 
