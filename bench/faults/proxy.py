@@ -54,7 +54,7 @@ class Proxy:
     policy: Policy
     port: int = 0
     _server: asyncio.Server | None = None
-    _open: set[StreamWriter] = field(default_factory=set)
+    _open: dict[asyncio.Task[None], StreamWriter] = field(default_factory=dict)
 
     async def up(self) -> None:
         """Open the port: any free one the first time, the same ever after."""
@@ -67,11 +67,14 @@ class Proxy:
         if self._server is not None:
             self._server.close()
             self._server = None
-        for writer in list(self._open):
+        for task, writer in list(self._open.items()):
             _reset(writer)
+            task.cancel()
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        self._open.add(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._open[task] = writer
         behind: StreamWriter | None = None
         try:
             answers, behind = await self.upstream.connect()
@@ -80,7 +83,7 @@ class Proxy:
         except BROKEN:
             _reset(writer)
         finally:
-            self._open.discard(writer)
+            del self._open[task]
             for each in (writer, behind):
                 if each is not None:
                     each.close()

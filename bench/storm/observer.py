@@ -76,6 +76,7 @@ class _Observer:
         self._paths = {"pod": f"api/v1/namespaces/{namespace}/pods", "node": "api/v1/nodes"}
         self._stream = stream
         self._lock = Lock()
+        self._has_ended = False
 
     def run(self) -> None:
         for kind, path in self._paths.items():
@@ -86,6 +87,8 @@ class _Observer:
             Thread(target=self._follow, args=(kind, path, version), daemon=True).start()
         print("ready", flush=True)
         sys.stdin.read()
+        with self._lock:
+            self._has_ended = True
 
     def _get(self, path: str, **options: Any) -> urllib3.BaseHTTPResponse:
         response = self._pool.request("GET", f"{self._server}/{path}", retries=False, **options)
@@ -122,7 +125,8 @@ class _Observer:
             gone=gone,
         )
         with self._lock:
-            self._stream.write(msgspec.json.encode(sight) + b"\n")
+            if not self._has_ended:
+                self._stream.write(msgspec.json.encode(sight) + b"\n")
 
 
 def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:

@@ -24,6 +24,7 @@ class Scenario:
     seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
     With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
     large Deployments ``percent`` are annotated to be on on-demand nodes.
+    ``kubelets``: so many at once are played, None as many as kwok plays by itself.
     ``bystanders`` further pods run on ``further`` nodes of their own, which nobody notices.
     """
 
@@ -40,6 +41,7 @@ class Scenario:
     late_after: float = 60.0
     classes: int = 1
     limit: Limit = Limit.NONE
+    kubelets: int | None = None
     bystanders: int = 0
     further: int = 0
     ordinals: int = 0
@@ -105,6 +107,11 @@ SCENARIOS: Final = {
             late=True,
         ),
         Scenario("C", "room for half of the pods, three priorities", per_idle=25, classes=3),
-        Scenario("D", "as A, controller manager at its default rate", limit=Limit.DEFAULT),
+        Scenario(
+            "D",
+            "as A, controller manager at its default rate, 64 kubelets at work at once",
+            limit=Limit.DEFAULT,
+            kubelets=64,
+        ),
     )
 }

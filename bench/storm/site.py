@@ -26,20 +26,35 @@ from tests.fixtures.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
 FILLING: Final = 240.0
+KUBELETS: Final = """\
+---
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  enablePodsOnNodeSyncStreamWatch: true
+  nodeLeaseParallelism: 4
+  nodePlayStageParallelism: 4
+  podPlayStageParallelism: {}
+"""
+"""kwok's own options but for the last: with such a document it takes no defaults."""
 BYSTANDING: Final = 50
 """So many Deployments share the bystanders."""
 
 
 @contextmanager
-def launched() -> Iterator[ControlPlane]:
-    """A control plane without QPS limits, whose pods take 2-3 s to start."""
+def launched(kubelets: int | None = None) -> Iterator[ControlPlane]:
+    """A control plane without QPS limits, whose pods take 2-3 s to start.
+
+    So many ``kubelets`` are played at once; kwok's default is four.
+    """
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         stages = Path(folder) / "stages.yaml"
         text = (HERE / "stages.yaml").read_text()
         quick = "durationMilliseconds: 1000\n    jitterDurationMilliseconds: 2000\n"
         assert text.count(quick) == 1
         slow = "durationMilliseconds: 2000\n    jitterDurationMilliseconds: 3000\n"
-        stages.write_text(text.replace(quick, slow))
+        text = text.replace(quick, slow)
+        stages.write_text(text if kubelets is None else text + KUBELETS.format(kubelets))
         options = Options(unlimited=True, stages=stages, durable=True)
         with ControlPlane.launch(options) as control_plane:
             yield control_plane

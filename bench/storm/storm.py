@@ -155,7 +155,7 @@ class Storm:
 def prepared(scenario: Scenario, say: Say) -> Iterator[Storm]:
     """A cluster of its own for a scenario, full, with idle nodes unless they appear later."""
     say(f"{scenario.name}: {scenario.title}")
-    with site.launched() as control_plane, aws.started() as stand_in:
+    with site.launched(scenario.kubelets) as control_plane, aws.started() as stand_in:
         cluster = Site(control_plane, scenario, stand_in.nodes(scenario.spot))
         fill = cluster.fill()
         say(f"fill: {scenario.pods} pods Ready from nothing in {fill:.1f} s")

@@ -304,7 +304,7 @@ def test_the_window_widens_with_the_rate_seen_once_nothing_would_reach_zero(
     setting=st.integers(1, 1000),
     rate=st.floats(0, 1e6, allow_nan=False),
     zeros_wait=st.booleans(),
-    closing=st.none() | st.timedeltas(seconds(-60), seconds(120)),
+    closing=st.none() | st.timedeltas(seconds(pace.AHEAD), seconds(120)),
 )
 def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
     setting: int, rate: float, closing: timedelta | None, *, zeros_wait: bool
@@ -313,7 +313,7 @@ def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
     assert setting <= found <= 4 * setting
 
 
-@pytest.mark.parametrize(("closing", "expected"), [(-5, 200), (19, 200), (30, 300), (60, 400)])
+@pytest.mark.parametrize(("closing", "expected"), [(25, 250), (30, 300), (60, 400)])
 def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
     closing: int, expected: int
 ) -> None:
@@ -328,14 +328,25 @@ def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -
     begins = NOW + seconds(120 - 45 - 30 - 10)
     assert pace.last_round(margins, begins - seconds(0.1)) is None
     assert pace.last_round(margins, begins) == seconds(40)
-    assert pace.last_round(margins, deadline) == seconds(-45)
-    assert pace.last_round({}, deadline) is None
+    assert pace.last_round(margins, begins + seconds(19.9)) == seconds(20.1)
+    assert pace.last_round(margins, begins + seconds(20)) is None
+
+
+def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> None:
+    deadline = NOW + seconds(120)
+    margins = {deadline: Margin(unreplaced=seconds(10))}
+    assert all(pace.last_round(margins, NOW + seconds(at)) is None for at in range(150))
+    assert pace.last_round({}, NOW) is None
 
 
 def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
-    soon, later, far = (NOW + seconds(at) for at in (60, 70, 200))
-    margins = {soon: Margin(), later: Margin(unreplaced=seconds(10)), far: Margin()}
-    assert pace.last_round(margins, NOW + seconds(5)) == seconds(20)
+    soon, later, far = (NOW + seconds(at) for at in (70, 80, 200))
+    margins = {
+        soon: Margin(unreplaced=seconds(20)),
+        later: Margin(unreplaced=seconds(25)),
+        far: Margin(unreplaced=seconds(30)),
+    }
+    assert pace.last_round(margins, NOW) == seconds(35)
 
 
 def test_the_last_round_is_shared_out_one_by_one() -> None:

@@ -77,19 +77,21 @@ def short_of(censuses: Iterable[Census]) -> int:
 
 
 def last_round(margins: Margins, now: datetime) -> timedelta | None:
-    """How long the last moments will last, shortly before they begin; None if they are far.
+    """How long it is until the last moments are over, where they begin soon and take long.
 
-    From then on the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
+    Once they begin the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
     wholly, and comes to no others. What it was asked for before, it makes before: so that is the
-    time to ask for all that it can make until the last moments are over, the same of every
-    workload. ``margins`` are those of who goes first by each deadline.
+    time to ask for all that it can make until they are over, the same of every workload.
+    ``margins`` are those of who goes first by each deadline. None if it is not, or makes no
+    difference.
     """
-    ends = [
-        at - LONGEST_GRACE
+    left = [
+        at - LONGEST_GRACE - now
         for at, margin in margins.items()
         if now >= at - LONGEST_GRACE - margin.unreplaced - CLOSING
     ]
-    return max(ends) - now if ends else None
+    longest = max(left, default=timedelta())
+    return longest if longest > timedelta(seconds=AHEAD) else None
 
 
 def window(
@@ -98,12 +100,12 @@ def window(
     """How many pods may be released and not made anew at a time.
 
     As many as set, while a workload waits that would otherwise reach zero: it must not queue
-    behind the others. After that more, in proportion to the rate seen; in the last round, which
-    takes so long until its ``closing``, as many as can still be made.
+    behind the others. After that more, in proportion to the rate seen; in the last round as many
+    as can be made until its ``closing``.
     """
     if zeros_wait:
         return setting
-    ahead = AHEAD if closing is None else max(AHEAD, closing.total_seconds())
+    ahead = AHEAD if closing is None else closing.total_seconds()
     return round(min(max(setting, ahead * made_per_second), WIDEST * setting))
 
 
