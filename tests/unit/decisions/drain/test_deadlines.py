@@ -199,7 +199,11 @@ def test_all_can_go_in_time_if_each_begins_when_its_margin_says(
         for margin, _ in jobs:
             until_the_end = sum(number for other, number in jobs if other <= margin)
             assert until_the_end / EVICTIONS_PER_SECOND <= margin.total_seconds() + 1e-6
-    most = longest(margins.values())
-    for each in margins.values():
-        for at, margin in each.items():
-            assert all(own <= top for own, top in zip(margin, most[at], strict=True))
+
+
+def test_the_longest_margin_of_a_deadline_is_that_of_whoever_goes_first() -> None:
+    soon, late = Margin(seconds(5), seconds(2)), Margin(seconds(4), seconds(3))
+    assert longest([{IN_120_S: soon}, {IN_120_S: late}, {NOW: soon}]) == {
+        IN_120_S: Margin(seconds(5), seconds(3)),
+        NOW: soon,
+    }

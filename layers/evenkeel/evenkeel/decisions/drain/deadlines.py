@@ -131,5 +131,8 @@ def longest(margins: Iterable[Margins]) -> Margins:
     found: dict[datetime, Margin] = {}
     for each in margins:
         for at, margin in each.items():
-            found[at] = Margin(*map(max, margin, found.get(at, NO_MARGIN)))
+            so_far = found.get(at, NO_MARGIN)
+            found[at] = Margin(
+                max(margin.replaced, so_far.replaced), max(margin.unreplaced, so_far.unreplaced)
+            )
     return found

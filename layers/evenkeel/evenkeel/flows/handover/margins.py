@@ -107,4 +107,7 @@ class MarginKeeper:
 
 
 def _is_longer(margin: Margin, planned: Margin) -> bool:
-    return any(now > then + OVERTAKEN_BY for now, then in zip(margin, planned, strict=True))
+    return (
+        margin.replaced > planned.replaced + OVERTAKEN_BY
+        or margin.unreplaced > planned.unreplaced + OVERTAKEN_BY
+    )
