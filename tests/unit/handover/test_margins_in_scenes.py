@@ -79,3 +79,24 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     scene.run(until=175)
     first = min(scene.gone_at(pod.name) for pod in on_a)
     assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
+
+
+def test_where_nothing_can_be_replaced_those_go_last_of_whom_least_is_left(scene: Scene) -> None:
+    scene.add_node("o1", spot=False, room="500m")
+    scene.apply(deployment("rich", 5))
+    scene.settle()
+    scene.add_node("s1", room="2")
+    scene.cluster.scale("Deployment", "rich", "default", 10)
+    scene.apply(deployment("poor", 5), deployment("alone"))
+    scene.settle()
+    scene.begin()
+    going = {app: [pod.name for pod in scene.pods(app, "s1")] for app in ("rich", "poor", "alone")}
+    assert {app: len(pods) for app, pods in going.items()} == {"rich": 5, "poor": 5, "alone": 1}
+    scene.interrupt("s1")
+    scene.run(until=118)
+
+    gone = {app: set(map(scene.gone_at, pods)) for app, pods in going.items()}
+    last = ALONE + 1
+    for app, after_it in (("rich", 11), ("poor", 6), ("alone", 1)):
+        assert max(gone[app]) == pytest.approx(last - after_it, abs=0.2)
+        assert len(gone[app]) == 1

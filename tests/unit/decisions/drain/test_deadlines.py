@@ -157,21 +157,23 @@ def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_othe
 
 
 def test_those_go_last_of_whom_least_would_be_left() -> None:
-    """Of the 6 s that all need: each begins so early that it and those after it still can go."""
+    """Of the 8 s that all need: each begins so early that it and those after it still can go."""
     leaving = {
         "rich": Leaving({IN_120_S: Going(300, 150)}, left=0.9),
         "poor": Leaving({IN_120_S: Going(75, 75)}, left=0.2),
         "none": Leaving({IN_120_S: Going(75, 75)}, left=0.0),
+        "a-larger": Leaving({IN_120_S: Going(150, 150)}, left=0.0),
         "whole": Leaving({IN_120_S: Going(150, 150)}),
     }
     found = {key: margins[IN_120_S] for key, margins in count_margins(leaving).items()}
     assert {key: margin.unreplaced for key, margin in found.items()} == {
         "none": seconds(1),
-        "poor": seconds(2),
-        "rich": seconds(4),
-        "whole": seconds(6),
+        "a-larger": seconds(3),
+        "poor": seconds(4),
+        "rich": seconds(6),
+        "whole": seconds(8),
     }
-    assert {margin.replaced for margin in found.values()} == {seconds(6)}
+    assert {margin.replaced for margin in found.values()} == {seconds(8)}
 
 
 GOING = st.integers(0, 500).flatmap(

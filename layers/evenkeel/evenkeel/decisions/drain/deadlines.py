@@ -105,19 +105,20 @@ def count_margins(leaving: Mapping[str, Leaving]) -> Mapping[str, Margins]:
     """The margins of controllers, by their keys.
 
     Of those with one deadline, the controller goes first of which most would be left, and last
-    the one of which least would be: its replacements have the most time to come.
+    the one of which least would be: its replacements have the most time to come. Of equals the
+    smaller goes last, for it keeps the others waiting least.
     """
-    by_deadline: dict[datetime, list[tuple[float, str, Going]]] = {}
+    by_deadline: dict[datetime, list[tuple[float, int, str, Going]]] = {}
     for key, each in leaving.items():
         for at, going in each.going.items():
-            by_deadline.setdefault(at, []).append((each.left, key, going))
+            by_deadline.setdefault(at, []).append((each.left, going.unreplaced, key, going))
     margins: dict[str, dict[datetime, Margin]] = {key: {} for key in leaving}
     everybody = unreplaced = 0
     for at, group in sorted(by_deadline.items()):
-        everybody += sum(going.everybody for _, _, going in group)
+        everybody += sum(going.everybody for _, _, _, going in group)
         ends: dict[str, timedelta] = {}
-        for _, key, going in sorted(group):
-            unreplaced += going.unreplaced
+        for _, number, key, _ in sorted(group):
+            unreplaced += number
             ends[key] = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
         first = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
         first = max(first, timedelta(seconds=everybody / ALL_PER_SECOND))

@@ -192,14 +192,18 @@ class Reconciler:
         writer = self._writer
         if writer.room:
             steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
-            dooms = self._view.dooms
             forced = [step for step in steps if step.forced]
-            forced.sort(key=lambda step: dooms[step.node].deadline)
+            forced.sort(key=lambda step: self._deadline(step, now))
             self._send((*forced, *(step for step in steps if not step.forced)))
         approved = self._approvals.steps(now)
         self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
         self._send((*approved, *self._keeper.steps))
         self._teller.tell(step for step in self._keeper.steps if step.write is None)
+
+    def _deadline(self, step: Decision, now: datetime) -> datetime:
+        """The deadline of the node that a step is about; now if it has none any more."""
+        notice = self._view.dooms.get(step.node)
+        return notice.deadline if notice is not None else now
 
     def _send(self, steps: Iterable[Decision]) -> None:
         """Send as many of these as there is room for."""
