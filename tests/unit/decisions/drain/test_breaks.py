@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, Margin, Margins
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, Margins
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan
@@ -99,7 +99,7 @@ def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
         [mover(builders.pod(of=job), Way.AT_LAST_MOMENT)],
         builders.owner(job),
         now=LAST_MOMENT - seconds(20),
-        margins={NOW + builders.INTERRUPTION_DEADLINE: Margin(seconds(30), seconds(20))},
+        margins={NOW + builders.INTERRUPTION_DEADLINE: builders.margin(replaced=30, unreplaced=20)},
     )
     assert names_of(found.steps) == ["web-1"]
 

@@ -12,9 +12,7 @@ from evenkeel.decisions.drain.deadlines import (
     Deadline,
     Going,
     Leaving,
-    Margin,
     count_margins,
-    longest,
     node_deadline,
     released_deadline,
 )
@@ -141,71 +139,61 @@ def test_a_released_pod_goes_back_before_long_when_no_notice_says_how_long_it_ma
 def test_the_margin_of_the_replaced_is_what_all_with_the_same_deadline_need(
     pods: int, expected: int
 ) -> None:
-    leaving = {"web": Leaving({IN_120_S: Going(everybody=pods, unreplaced=0)})}
-    assert count_margins(leaving) == {"web": {IN_120_S: Margin(seconds(expected), seconds(0))}}
+    leaving = Leaving({IN_120_S: Going(everybody=pods, unreplaced=0)})
+    assert count_margins([leaving]) == {IN_120_S: builders.margin(replaced=expected)}
 
 
 def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
     None
 ):
     later = IN_120_S + seconds(60)
-    leaving = {"web": Leaving({later: Going(600, 150), IN_120_S: Going(300, 300)})}
-    assert count_margins(leaving)["web"] == {
-        IN_120_S: Margin(seconds(4), seconds(4)),
-        later: Margin(seconds(6), seconds(6)),
-    }
+    found = count_margins([Leaving({later: Going(600, 150), IN_120_S: Going(300, 300)})])
+    assert (found[IN_120_S].replaced, found[IN_120_S].first) == (seconds(4), seconds(4))
+    assert (found[later].replaced, found[later].first) == (seconds(6), seconds(6))
 
 
-def test_those_go_last_of_whom_least_would_be_left() -> None:
-    """Of the 8 s that all need: each begins so early that it and those after it still can go."""
-    leaving = {
-        "rich": Leaving({IN_120_S: Going(300, 150)}, left=0.9),
-        "poor": Leaving({IN_120_S: Going(75, 75)}, left=0.2),
-        "none": Leaving({IN_120_S: Going(75, 75)}, left=0.0),
-        "a-larger": Leaving({IN_120_S: Going(150, 150)}, left=0.0),
-        "whole": Leaving({IN_120_S: Going(150, 150)}),
-    }
-    found = {key: margins[IN_120_S] for key, margins in count_margins(leaving).items()}
-    assert {key: margin.unreplaced for key, margin in found.items()} == {
-        "none": seconds(1),
-        "a-larger": seconds(3),
-        "poor": seconds(4),
-        "rich": seconds(6),
-        "whole": seconds(8),
-    }
-    assert {margin.replaced for margin in found.values()} == {seconds(8)}
+def test_a_pod_goes_first_after_which_most_of_its_workload_is_left() -> None:
+    """Of the 5 s that all need: each begins so early that it and those after it still can go."""
+    quarter = {"left": 0.25, "each": 0.25}
+    margin = count_margins(
+        [
+            Leaving({IN_120_S: Going(75, 75)}, left=0.0, each=1.0),
+            *[Leaving({IN_120_S: Going(3, 2)}, **quarter)] * 75,
+            Leaving({IN_120_S: Going(150, 150)}),
+        ]
+    )[IN_120_S]
+    assert margin.of(0.0) == seconds(1 / 75)
+    assert margin.of(0.25) == margin.of(0.49) == seconds(76 / 75)
+    assert margin.of(0.5) == margin.of(0.99) == seconds(151 / 75)
+    assert margin.of(1.0) == margin.of(75.0) == margin.first == seconds(375 / 75)
+    assert margin.replaced == seconds(5)
 
 
-GOING = st.integers(0, 500).flatmap(
+def test_what_goes_by_a_later_deadline_is_still_left_before_it() -> None:
+    later = IN_120_S + seconds(60)
+    leaving = Leaving({IN_120_S: Going(1, 1), later: Going(1, 1)}, left=0.0, each=0.5)
+    found = count_margins([leaving])
+    assert (found[IN_120_S].of(0.49), found[IN_120_S].of(0.5)) == (seconds(0), seconds(1 / 75))
+    assert found[later].of(0.0) == seconds(2 / 75)
+
+
+GOING = st.integers(0, 100).flatmap(
     lambda everybody: st.builds(Going, st.just(everybody), st.integers(0, everybody))
 )
 LEAVING = st.builds(
     Leaving,
     st.dictionaries(st.sampled_from([IN_120_S, IN_120_S + seconds(7)]), GOING),
     st.floats(0, 1),
+    st.floats(0, 0.1),
 )
 
 
-@given(st.dictionaries(st.text("abc", max_size=2), LEAVING, max_size=8))
-def test_all_can_go_in_time_if_each_begins_when_its_margin_says(
-    leaving: dict[str, Leaving],
-) -> None:
-    margins = count_margins(leaving)
-    assert margins.keys() == leaving.keys()
-    for at in (IN_120_S, IN_120_S + seconds(7)):
-        jobs = [
-            (margins[key][at].unreplaced, each.going[at].unreplaced)
-            for key, each in leaving.items()
-            if at in each.going
-        ]
-        for margin, _ in jobs:
-            until_the_end = sum(number for other, number in jobs if other <= margin)
-            assert until_the_end / EVICTIONS_PER_SECOND <= margin.total_seconds() + 1e-6
-
-
-def test_the_longest_margin_of_a_deadline_is_that_of_whoever_goes_first() -> None:
-    soon, late = Margin(seconds(5), seconds(2)), Margin(seconds(4), seconds(3))
-    assert longest([{IN_120_S: soon}, {IN_120_S: late}, {NOW: soon}]) == {
-        IN_120_S: Margin(seconds(5), seconds(3)),
-        NOW: soon,
-    }
+@given(st.lists(LEAVING, max_size=8))
+def test_all_can_go_in_time_if_each_begins_when_its_margin_says(leaving: list[Leaving]) -> None:
+    for at, margin in count_margins(leaving).items():
+        assert list(margin.unreplaced) == sorted(margin.unreplaced)
+        gone_by_then = sum(
+            going.unreplaced for each in leaving for due, going in each.going.items() if due <= at
+        )
+        assert margin.first == seconds(gone_by_then / EVICTIONS_PER_SECOND)
+        assert margin.replaced >= margin.first

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.deadlines import Margin, node_deadline
+from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -324,7 +324,7 @@ def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
 def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -> None:
     """30 s of evictions before the longest grace period, and 10 s for the round itself."""
     deadline = NOW + seconds(120)
-    margins = {deadline: Margin(unreplaced=seconds(30))}
+    margins = {deadline: builders.margin(unreplaced=30)}
     begins = NOW + seconds(120 - 45 - 30 - 10)
     assert pace.last_round(margins, begins - seconds(0.1)) is None
     assert pace.last_round(margins, begins) == seconds(40)
@@ -334,7 +334,7 @@ def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -
 
 def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> None:
     deadline = NOW + seconds(120)
-    margins = {deadline: Margin(unreplaced=seconds(10))}
+    margins = {deadline: builders.margin(unreplaced=10)}
     assert all(pace.last_round(margins, NOW + seconds(at)) is None for at in range(150))
     assert pace.last_round({}, NOW) is None
 
@@ -342,9 +342,9 @@ def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> Non
 def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
     soon, later, far = (NOW + seconds(at) for at in (70, 80, 200))
     margins = {
-        soon: Margin(unreplaced=seconds(20)),
-        later: Margin(unreplaced=seconds(25)),
-        far: Margin(unreplaced=seconds(30)),
+        soon: builders.margin(unreplaced=20),
+        later: builders.margin(unreplaced=25),
+        far: builders.margin(unreplaced=30),
     }
     assert pace.last_round(margins, NOW) == seconds(35)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, NO_MARGIN, Margin
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, NO_MARGIN, SHARES, Margin
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import (
     ROLL_BACK_LEAD,
@@ -337,18 +337,41 @@ def test_a_warning_after_a_hint_begins_anew() -> None:
 
 
 def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
-    margin = Margin(replaced=seconds(30), unreplaced=seconds(20))
+    margin = builders.margin(replaced=30, unreplaced=20)
     scene = Scene(replicas=2).moving("a").away("b")
     early, late = (scene.plan(LAST_MOMENT - seconds(before), margin=margin) for before in (21, 20))
     assert early.steps[0].verb is Verb.WAIT
     assert {verb for _, verb, _ in told(late.steps)} == {Verb.EVICT}
 
 
+def test_a_pod_goes_the_earlier_the_more_of_its_workload_is_left_after_it() -> None:
+    """The released before the others, whose replacements nobody has been asked for."""
+    by_share = Margin(unreplaced=[seconds(step) for step in range(SHARES + 1)])
+    scene = Scene(replicas=4).moving("a", "b").away("c").elsewhere("new")
+
+    def gone(before: float) -> list[str]:
+        steps = scene.plan(LAST_MOMENT - seconds(before), margin=by_share).steps
+        return sorted(name for name, verb, _ in told(steps) if verb is Verb.EVICT)
+
+    assert [gone(0.75 * SHARES + 0.1), gone(0.75 * SHARES)] == [[], ["c"]]
+    assert [len(gone(0.5 * SHARES + 0.1)), len(gone(0.5 * SHARES))] == [1, 2]
+    assert [len(gone(0.25 * SHARES + 0.1)), len(gone(0.25 * SHARES))] == [2, 3]
+
+
+def test_while_a_pod_s_node_lives_longer_it_is_left_after_those_that_die_first() -> None:
+    later = builders.notice(deadline=NOW + builders.INTERRUPTION_DEADLINE + seconds(5))
+    by_share = Margin(unreplaced=[seconds(step) for step in range(SHARES + 1)])
+    scene = Scene({"n1": builders.notice(), "n2": later}, replicas=2)
+    scene.moving("a", node="n2").moving("b")
+    found = scene.plan(LAST_MOMENT - seconds(0.5 * SHARES), margin=by_share)
+    assert [name for name, verb, _ in told(found.steps) if verb is Verb.EVICT] == ["b"]
+
+
 def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
     scene = Scene(replicas=2).away("replaced", "waiting").elsewhere("new")
     turn = LAST_MOMENT - seconds(20)
     before, after, last = (
-        scene.plan(at, margin=Margin(replaced=seconds(20), unreplaced=seconds(5)))
+        scene.plan(at, margin=builders.margin(replaced=20, unreplaced=5))
         for at in (turn - SECOND, turn, LAST_MOMENT - seconds(5))
     )
 

@@ -1,7 +1,9 @@
 """By when a pod has to go."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import NamedTuple
 
 import msgspec
@@ -61,35 +63,59 @@ def released_deadline(release: Release, notice: NodeNotice | None) -> Deadline:
     return Deadline(min(notice.deadline, release.deadline), forced=False)
 
 
-class Margin(NamedTuple):
+SHARES = 16
+"""So many steps of a workload's share are told apart: what is of one step goes together."""
+
+
+class Margin(msgspec.Struct, frozen=True):
     """How long the evictions take that come before the last moment of a pod with one deadline.
 
-    ``unreplaced``: of a pod without a replacement; those alone are before it that have none
-    either. ``replaced``: of one with a replacement, which goes before all those.
+    ``replaced``: of a pod that has its replacement; it goes before all others. ``unreplaced``: of
+    one without, by the share that is left of its workload once it is gone (see ``step_of``): the
+    more is left, the earlier it goes.
     """
 
     replaced: timedelta = timedelta()
-    unreplaced: timedelta = timedelta()
+    unreplaced: Sequence[timedelta] = (timedelta(),) * (SHARES + 1)
+
+    def of(self, left: float) -> timedelta:
+        """The margin of a pod without a replacement that leaves so much of its workload."""
+        return self.unreplaced[step_of(left)]
+
+    @property
+    def first(self) -> timedelta:
+        """The margin of the pods without a replacement that go first."""
+        return self.unreplaced[-1]
+
+
+def step_of(left: float) -> int:
+    """The step of a share, from 0 for nothing to ``SHARES`` for all and more."""
+    return min(SHARES, int(left * SHARES))
 
 
 type Margins = Mapping[datetime, Margin]
-"""A controller's margin for each deadline; one that is not in it needs none."""
+"""The margin of each deadline; one that is not in it needs none."""
 
 NO_MARGIN = Margin()
 
 
 class Going(NamedTuple):
-    """How many pods go by one deadline, and how many of them have no replacement."""
+    """How many pods of a controller go by one deadline, and how many have no replacement."""
 
     everybody: int
     unreplaced: int
 
 
 class Leaving(msgspec.Struct, frozen=True):
-    """Who of one controller goes by each deadline, and the share of it that would be left."""
+    """Who of one controller goes by each deadline.
+
+    ``left``: the share of it that is left when all of them are gone. ``each``: the share that
+    one pod is.
+    """
 
     going: Mapping[datetime, Going]
     left: float = 1.0
+    each: float = 0.0
 
 
 EVICTIONS_PER_SECOND = 75.0
@@ -101,39 +127,32 @@ who is still there late, because a budget refused, has to go at a last moment. W
 for all of them together, they would go all at once, and hold up the others' replacements."""
 
 
-def count_margins(leaving: Mapping[str, Leaving]) -> Mapping[str, Margins]:
-    """The margins of controllers, by their keys.
+def count_margins(leaving: Iterable[Leaving]) -> Margins:
+    """The margins of the deadlines by which so many pods of these controllers go.
 
-    Of those with one deadline, the controller goes first of which most would be left, and last
-    the one of which least would be: its replacements have the most time to come. Of equals the
-    smaller goes last, for it keeps the others waiting least.
+    Of those with one deadline, a pod goes first after which most of its workload is left, and
+    last one after which nothing is: so all keep as much as possible for as long as possible, and
+    the replacements of those with least have the most time to come.
     """
-    by_deadline: dict[datetime, list[tuple[float, int, str, Going]]] = {}
-    for key, each in leaving.items():
-        for at, going in each.going.items():
-            by_deadline.setdefault(at, []).append((each.left, going.unreplaced, key, going))
-    margins: dict[str, dict[datetime, Margin]] = {key: {} for key in leaving}
-    everybody = unreplaced = 0
-    for at, group in sorted(by_deadline.items()):
-        everybody += sum(going.everybody for _, _, _, going in group)
-        ends: dict[str, timedelta] = {}
-        for _, number, key, _ in sorted(group):
-            unreplaced += number
-            ends[key] = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
-        first = timedelta(seconds=unreplaced / EVICTIONS_PER_SECOND)
-        first = max(first, timedelta(seconds=everybody / ALL_PER_SECOND))
-        for key, end in ends.items():
-            margins[key][at] = Margin(first, end)
+    everybody = Counter[datetime]()
+    steps: dict[datetime, list[int]] = {}
+    for each in leaving:
+        behind = 0
+        for at, going in sorted(each.going.items(), reverse=True):
+            everybody[at] += going.everybody
+            counts = steps.setdefault(at, [0] * (SHARES + 1))
+            for position in range(behind, behind + going.unreplaced):
+                counts[step_of(each.left + position * each.each)] += 1
+            behind += going.unreplaced
+    margins: dict[datetime, Margin] = {}
+    all_before = before = 0
+    for at, counts in sorted(steps.items()):
+        ends = [before + number for number in accumulate(counts)]
+        before = ends[-1]
+        all_before += everybody[at]
+        first = max(before / EVICTIONS_PER_SECOND, all_before / ALL_PER_SECOND)
+        margins[at] = Margin(
+            timedelta(seconds=first),
+            [timedelta(seconds=end / EVICTIONS_PER_SECOND) for end in ends],
+        )
     return margins
-
-
-def longest(margins: Iterable[Margins]) -> Margins:
-    """Of each deadline the margins of those who go first by it."""
-    found: dict[datetime, Margin] = {}
-    for each in margins:
-        for at, margin in each.items():
-            so_far = found.get(at, NO_MARGIN)
-            found[at] = Margin(
-                max(margin.replaced, so_far.replaced), max(margin.unreplaced, so_far.unreplaced)
-            )
-    return found

@@ -82,13 +82,12 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
     Once they begin the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
     wholly, and comes to no others. What it was asked for before, it makes before: so that is the
     time to ask for all that it can make until they are over, the same of every workload.
-    ``margins`` are those of who goes first by each deadline. None if it is not, or makes no
-    difference.
+    None if they do not, or are quickly over.
     """
     left = [
         at - LONGEST_GRACE - now
         for at, margin in margins.items()
-        if now >= at - LONGEST_GRACE - margin.unreplaced - CLOSING
+        if now >= at - LONGEST_GRACE - margin.first - CLOSING
     ]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None

@@ -67,11 +67,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
         return None if in_rollout else census.released[0].pod
 
     @property
-    def share_left(self) -> float:
-        """The share of a ReplicaSet that would be left; 1 of whatever else there is."""
-        return self.census.share_left if self.census is not None else 1.0
-
-    @property
     def restless(self) -> bool:
         """Whether something other than the mere passing of time can change the plan soon."""
         released = self.census is not None and self.census.is_handing_over
@@ -104,12 +99,12 @@ class Planner:
         self._margins.settle()
 
     def margins(self, now: datetime) -> Margins:
-        """How much earlier than their last moments the first have to go, by their deadlines."""
-        return self._margins.longest(now)
+        """How much earlier pods have to go because others go too, by their deadlines."""
+        return self._margins.margins(now)
 
-    def overtaken(self, now: datetime) -> set[str]:
-        """The controllers that have to go earlier than was planned, as others go after them."""
-        return self._margins.overtaken(now)
+    def margins_have_grown(self, now: datetime) -> bool:
+        """Whether pods may have to go much earlier than was planned."""
+        return self._margins.have_grown(now)
 
     def plan(
         self,
@@ -137,14 +132,13 @@ class Planner:
             for mover in movers
             if mover.route.way is Way.LEAVE
         ]
-        orphaned = self._of_orphans(controller_key, pods, orphans, now)
-        left = _together(Plan(steps=leave), orphaned)
+        left = _together(Plan(steps=leave), self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_key, controller, pods, moving, left, now)
         self._margins.see(controller_key, _leaving(moving))
-        group_plan = self._break(controller_key, pods, moving, now)
+        group_plan = self._break(pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
         forced = [mover for mover in trying if mover.deadline.forced]
@@ -185,8 +179,7 @@ class Planner:
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
         self._margins.see(controller_key, _leaving(moving, census))
-        margins = self._margins.margins(controller_key, now)
-        rules = handover.Rules(margins=margins, budgets=budgets)
+        rules = handover.Rules(margins=self._margins.margins(now), budgets=budgets)
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -195,7 +188,7 @@ class Planner:
                 left,
                 unreadable,
                 handover.plan(census, handed, rules),
-                self._break(controller_key, pods, others, now),
+                self._break(pods, others, now),
             ),
             census=census,
             polled=any(
@@ -228,17 +221,12 @@ class Planner:
             for pod in siblings
         )
 
-    def _of_orphans(
-        self, controller_key: str, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime
-    ) -> Plan:
+    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
-        moving = [orphan for orphan in orphans if orphan.route.way is not Way.LEAVE]
-        plan = self._break(controller_key, pods, moving, now)
+        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
         return Plan(steps=[step for step in plan.steps if step.write is not None], due=plan.due)
 
-    def _break(
-        self, controller_key: str, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime
-    ) -> Plan:
+    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
         """Plan for the movers of one controller that break before they make."""
         if not movers:
             return Plan()
@@ -249,7 +237,7 @@ class Planner:
             movers=movers,
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-            margins=self._margins.margins(controller_key, now),
+            margins=self._margins.margins(now),
         )
         return breaks.plan(group)
 
@@ -269,7 +257,7 @@ class Planner:
 
 
 def _leaving(movers: Iterable[Mover], census: Census | None = None) -> Leaving:
-    """How many of a controller's pods go by each deadline, and what would be left of it."""
+    """Who of a controller goes by each deadline, and what is left of it then."""
     everybody, unreplaced = Counter[datetime](), Counter[datetime]()
     for mover in movers:
         if mover.deadline.forced:
@@ -282,7 +270,9 @@ def _leaving(movers: Iterable[Mover], census: Census | None = None) -> Leaving:
                 everybody[deadline.at] += 1
                 unreplaced[deadline.at] += item.pod.uid not in census.leaving
     going = {at: Going(number, unreplaced[at]) for at, number in everybody.items()}
-    return Leaving(going, census.share_left if census is not None else 1.0)
+    if census is None or not census.replicas:
+        return Leaving(going)
+    return Leaving(going, left=census.share_left, each=1 / census.replicas)
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:

@@ -89,9 +89,10 @@ class Plans:
         self.replan(self.controllers, now)
 
     def due(self, now: datetime) -> set[str]:
-        """The controllers whose plans change with time alone, and whose time has come."""
-        overtaken = self._planner.overtaken(now) & self._plans.keys()
-        return overtaken | {key for key, at in self._dues.items() if at <= now}
+        """The controllers whose plans change with time alone, and whose time may have come."""
+        if self._planner.margins_have_grown(now):
+            return set(self._dues)
+        return {key for key, at in self._dues.items() if at <= now}
 
     @property
     def next_due(self) -> datetime | None:
@@ -100,12 +101,8 @@ class Plans:
 
     @property
     def writing(self) -> Collection[Sequence[Decision]]:
-        """The steps that write and need no fresh read, per controller that has any.
-
-        Those come last of whom least would be left.
-        """
-        richest_first = sorted(self._writing, key=lambda key: -self._plans[key].share_left)
-        return [self._writing[key] for key in richest_first]
+        """The steps that write and need no fresh read, per controller that has any."""
+        return self._writing.values()
 
     @property
     def handovers(self) -> frozenset[str]:

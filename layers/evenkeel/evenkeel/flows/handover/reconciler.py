@@ -185,9 +185,9 @@ class Reconciler:
     def _apply(self, now: datetime) -> None:
         """Send what may be sent.
 
-        Last moments first, the earliest deadline before the others, and last those that have
-        least left; then the other steps, then the releases whose turn it is, which leave half of
-        the room to what is approved, and the nodes' part. What finds no room stays planned.
+        Last moments first, the earliest deadline before the others; then the other steps, then
+        the releases whose turn it is, which leave half of the room to what is approved, and the
+        nodes' part. What finds no room stays planned.
         """
         writer = self._writer
         if writer.room:
