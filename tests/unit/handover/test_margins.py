@@ -1,6 +1,6 @@
 """The margins: how much earlier pods have to go because others go too."""
 
-from evenkeel.decisions.drain.deadlines import Going, Leaving
+from evenkeel.decisions.drain.deadlines import EVICTIONS_PER_SECOND, Going, Leaving
 from evenkeel.flows.handover.margins import MarginKeeper
 from tests import builders
 from tests.builders import NOW, seconds
@@ -10,7 +10,7 @@ SOON = NOW + seconds(60)
 
 def keeper(*, settled: bool = True) -> MarginKeeper:
     made = MarginKeeper()
-    made.see("default/web", Leaving({SOON: Going(100, 50)}))
+    made.see("default/web", Leaving({SOON: Going(100, 40)}))
     made.see("default/api", Leaving({SOON: Going(50, 25)}))
     if settled:
         made.settle()
@@ -19,7 +19,9 @@ def keeper(*, settled: bool = True) -> MarginKeeper:
 
 def pods_before(keeper: MarginKeeper, left: float, after: float = 0) -> int:
     """How many pods go after one that leaves so much of its workload, or are it."""
-    return round(keeper.margins(NOW + seconds(after))[SOON].of(left).total_seconds() * 75)
+    return round(
+        keeper.margins(NOW + seconds(after))[SOON].of(left).total_seconds() * EVICTIONS_PER_SECOND
+    )
 
 
 def test_the_pods_of_all_controllers_count() -> None:
@@ -53,7 +55,7 @@ def test_what_has_outlived_its_deadline_is_in_nobodys_way() -> None:
 def test_a_margin_that_grows_much_is_told_once() -> None:
     made = keeper()
     assert not made.have_grown(NOW)
-    for second, (web, told) in enumerate([(25, False), (37, False), (38, True), (60, False)], 1):
+    for second, (web, told) in enumerate([(25, False), (32, False), (33, True), (60, False)], 1):
         made.see("default/web", Leaving({SOON: Going(web, web)}, left=0.5))
         assert made.have_grown(NOW + seconds(second)) is told, web
         assert not made.have_grown(NOW + seconds(second + 0.5))

@@ -147,7 +147,7 @@ def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_othe
     None
 ):
     later = IN_120_S + seconds(60)
-    found = count_margins([Leaving({later: Going(600, 150), IN_120_S: Going(300, 300)})])
+    found = count_margins([Leaving({later: Going(600, 130), IN_120_S: Going(260, 260)})])
     assert (found[IN_120_S].replaced, found[IN_120_S].first) == (seconds(4), seconds(4))
     assert (found[later].replaced, found[later].first) == (seconds(6), seconds(6))
 
@@ -157,15 +157,15 @@ def test_a_pod_goes_first_after_which_most_of_its_workload_is_left() -> None:
     quarter = {"left": 0.25, "each": 0.25}
     margin = count_margins(
         [
-            Leaving({IN_120_S: Going(75, 75)}, left=0.0, each=1.0),
-            *[Leaving({IN_120_S: Going(3, 2)}, **quarter)] * 75,
-            Leaving({IN_120_S: Going(150, 150)}),
+            Leaving({IN_120_S: Going(65, 65)}, left=0.0, each=1.0),
+            *[Leaving({IN_120_S: Going(3, 2)}, **quarter)] * 65,
+            Leaving({IN_120_S: Going(130, 130)}),
         ]
     )[IN_120_S]
-    assert margin.of(0.0) == seconds(1 / 75)
-    assert margin.of(0.25) == margin.of(0.49) == seconds(76 / 75)
-    assert margin.of(0.5) == margin.of(0.99) == seconds(151 / 75)
-    assert margin.of(1.0) == margin.of(75.0) == margin.first == seconds(375 / 75)
+    assert margin.of(0.0) == seconds(1 / 65)
+    assert margin.of(0.25) == margin.of(0.49) == seconds(66 / 65)
+    assert margin.of(0.5) == margin.of(0.99) == seconds(131 / 65)
+    assert margin.of(1.0) == margin.of(65.0) == margin.first == seconds(5)
     assert margin.replaced == seconds(5)
 
 
@@ -173,8 +173,8 @@ def test_what_goes_by_a_later_deadline_is_still_left_before_it() -> None:
     later = IN_120_S + seconds(60)
     leaving = Leaving({IN_120_S: Going(1, 1), later: Going(1, 1)}, left=0.0, each=0.5)
     found = count_margins([leaving])
-    assert (found[IN_120_S].of(0.49), found[IN_120_S].of(0.5)) == (seconds(0), seconds(1 / 75))
-    assert found[later].of(0.0) == seconds(2 / 75)
+    assert (found[IN_120_S].of(0.49), found[IN_120_S].of(0.5)) == (seconds(0), seconds(1 / 65))
+    assert found[later].of(0.0) == seconds(2 / 65)
 
 
 GOING = st.integers(0, 100).flatmap(

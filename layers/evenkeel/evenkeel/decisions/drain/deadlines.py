@@ -118,7 +118,7 @@ class Leaving(msgspec.Struct, frozen=True):
     each: float = 0.0
 
 
-EVICTIONS_PER_SECOND = 75.0
+EVICTIONS_PER_SECOND = 65.0
 """What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
 
 ALL_PER_SECOND = 150.0
