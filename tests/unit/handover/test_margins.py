@@ -1,11 +1,19 @@
 """The margins: how much earlier pods have to go because others go too."""
 
+import pytest
+
+from evenkeel.decisions.drain import deadlines
 from evenkeel.decisions.drain.deadlines import EVICTIONS_PER_SECOND, Going, Leaving
 from evenkeel.flows.handover.margins import MarginKeeper
 from tests import builders
 from tests.builders import NOW, seconds
 
 SOON = NOW + seconds(60)
+
+
+@pytest.fixture(autouse=True)
+def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "RESERVE", 0.0)
 
 
 def keeper(*, settled: bool = True) -> MarginKeeper:

@@ -22,6 +22,7 @@ KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 def slow_evictions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "EVICTIONS_PER_SECOND", 1.0)
     monkeypatch.setattr(deadlines, "ALL_PER_SECOND", 2.0)
+    monkeypatch.setattr(deadlines, "RESERVE", 0.0)
 
 
 def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_begins(

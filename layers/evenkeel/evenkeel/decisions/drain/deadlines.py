@@ -126,6 +126,12 @@ ALL_PER_SECOND = 150.0
 who is still there late, because a budget refused, has to go at a last moment. Were that as early as
 for all of them together, they would go all at once, and hold up the others' replacements."""
 
+RESERVE = 0.1
+"""Of the time that the evictions take so much is kept beside it, for an API server that pauses."""
+
+LONGEST_RESERVE = 2.0
+"""But no more seconds than this."""
+
 
 def count_margins(leaving: Iterable[Leaving]) -> Margins:
     """The margins of the deadlines by which so many pods of these controllers go.
@@ -147,12 +153,11 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
     margins: dict[datetime, Margin] = {}
     all_before = before = 0
     for at, counts in sorted(steps.items()):
-        ends = [before + number for number in accumulate(counts)]
-        before = ends[-1]
+        ends = [(before + number) / EVICTIONS_PER_SECOND for number in accumulate(counts)]
+        before += sum(counts)
         all_before += everybody[at]
-        first = max(before / EVICTIONS_PER_SECOND, all_before / ALL_PER_SECOND)
-        margins[at] = Margin(
-            timedelta(seconds=first),
-            [timedelta(seconds=end / EVICTIONS_PER_SECOND) for end in ends],
-        )
+        reserve = min(LONGEST_RESERVE, RESERVE * ends[-1])
+        first = max(ends[-1] + reserve, all_before / ALL_PER_SECOND)
+        unreplaced = [timedelta(seconds=end + reserve) for end in ends]
+        margins[at] = Margin(timedelta(seconds=first), unreplaced)
     return margins
