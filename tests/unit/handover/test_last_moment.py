@@ -1,7 +1,7 @@
 """The last moment: a pod goes then, replacement or not, and not before.
 
 It is the deadline (120 s) less the grace period (at most 45 s), one second, and what the
-evictions of all pods with the same deadline need at 65 a second, and a tenth of that.
+evictions of all pods with the same deadline need at 60 a second, and a tenth of that.
 """
 
 import itertools
@@ -164,4 +164,4 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
     scene.run(until=130)
 
     gone = sorted(scene.gone_at(name) for name in old)
-    assert (gone[0], gone[-1]) == (87.4, 88.8)
+    assert (gone[0], gone[-1]) == (87.3, 88.8)

@@ -18,7 +18,7 @@ def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def keeper(*, settled: bool = True) -> MarginKeeper:
     made = MarginKeeper()
-    made.see("default/web", Leaving({SOON: Going(100, 40)}))
+    made.see("default/web", Leaving({SOON: Going(100, 35)}))
     made.see("default/api", Leaving({SOON: Going(50, 25)}))
     if settled:
         made.settle()
@@ -63,7 +63,7 @@ def test_what_has_outlived_its_deadline_is_in_nobodys_way() -> None:
 def test_a_margin_that_grows_much_is_told_once() -> None:
     made = keeper()
     assert not made.have_grown(NOW)
-    for second, (web, told) in enumerate([(25, False), (32, False), (33, True), (60, False)], 1):
+    for second, (web, told) in enumerate([(25, False), (30, False), (31, True), (55, False)], 1):
         made.see("default/web", Leaving({SOON: Going(web, web)}, left=0.5))
         assert made.have_grown(NOW + seconds(second)) is told, web
         assert not made.have_grown(NOW + seconds(second + 0.5))

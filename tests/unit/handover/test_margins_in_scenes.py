@@ -1,4 +1,4 @@
-"""The margins in whole stories; one eviction a second, so that each pod stands for 65.
+"""The margins in whole stories; one eviction a second, so that each pod stands for 60.
 
 Without others a pod that finds no new place goes 31 s before its deadline: 30 s of grace, and
 one for the eviction itself.

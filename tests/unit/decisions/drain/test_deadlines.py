@@ -155,7 +155,7 @@ def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_othe
     None
 ):
     later = IN_120_S + seconds(60)
-    found = count_margins([Leaving({later: Going(600, 130), IN_120_S: Going(260, 260)})])
+    found = count_margins([Leaving({later: Going(600, 120), IN_120_S: Going(240, 240)})])
     assert (found[IN_120_S].replaced, found[IN_120_S].first) == (seconds(4), seconds(4))
     assert (found[later].replaced, found[later].first) == (seconds(6), seconds(6))
 
@@ -166,25 +166,25 @@ def test_a_pod_goes_first_after_which_most_of_its_workload_is_left() -> None:
     quarter = {"left": 0.25, "each": 0.25}
     margin = count_margins(
         [
-            Leaving({IN_120_S: Going(65, 65)}, left=0.0, each=1.0),
-            *[Leaving({IN_120_S: Going(3, 2)}, **quarter)] * 65,
-            Leaving({IN_120_S: Going(130, 130)}),
+            Leaving({IN_120_S: Going(60, 60)}, left=0.0, each=1.0),
+            *[Leaving({IN_120_S: Going(3, 2)}, **quarter)] * 60,
+            Leaving({IN_120_S: Going(120, 120)}),
         ]
     )[IN_120_S]
-    assert margin.of(0.0) == seconds(1 / 65)
-    assert margin.of(0.25) == margin.of(0.49) == seconds(66 / 65)
-    assert margin.of(0.5) == margin.of(0.99) == seconds(131 / 65)
-    assert margin.of(1.0) == margin.of(65.0) == margin.first == seconds(5)
+    assert margin.of(0.0) == seconds(1 / 60)
+    assert margin.of(0.25) == margin.of(0.49) == seconds(61 / 60)
+    assert margin.of(0.5) == margin.of(0.99) == seconds(121 / 60)
+    assert margin.of(1.0) == margin.of(60.0) == margin.first == seconds(5)
     assert margin.replaced == seconds(5)
 
 
-@pytest.mark.parametrize(("pods", "reserve"), [(0, 0), (65, 0.1), (650, 1), (1300, 2), (6500, 2)])
+@pytest.mark.parametrize(("pods", "reserve"), [(0, 0), (60, 0.1), (600, 1), (1200, 2), (6000, 2)])
 def test_a_tenth_more_time_is_kept_for_an_api_server_that_pauses(pods: int, reserve: float) -> None:
     """And so for the last of them too, which is where it would be missing."""
     workload = Leaving({IN_120_S: Going(pods, pods)}, left=0.0, each=1 / max(1, pods))
     margin = count_margins([workload])[IN_120_S]
-    assert margin.replaced == margin.first == seconds(pods / 65 + reserve)
-    assert seconds(reserve) <= margin.of(0.0) <= seconds(pods / 65 / SHARES + reserve + 0.1)
+    assert margin.replaced == margin.first == seconds(pods / 60 + reserve)
+    assert seconds(reserve) <= margin.of(0.0) <= seconds(pods / 60 / SHARES + reserve + 0.1)
 
 
 @pytest.mark.usefixtures("no_reserve")
@@ -192,8 +192,8 @@ def test_what_goes_by_a_later_deadline_is_still_left_before_it() -> None:
     later = IN_120_S + seconds(60)
     leaving = Leaving({IN_120_S: Going(1, 1), later: Going(1, 1)}, left=0.0, each=0.5)
     found = count_margins([leaving])
-    assert (found[IN_120_S].of(0.49), found[IN_120_S].of(0.5)) == (seconds(0), seconds(1 / 65))
-    assert found[later].of(0.0) == seconds(2 / 65)
+    assert (found[IN_120_S].of(0.49), found[IN_120_S].of(0.5)) == (seconds(0), seconds(1 / 60))
+    assert found[later].of(0.0) == seconds(2 / 60)
 
 
 GOING = st.integers(0, 100).flatmap(

@@ -118,8 +118,8 @@ class Leaving(msgspec.Struct, frozen=True):
     each: float = 0.0
 
 
-EVICTIONS_PER_SECOND = 65.0
-"""What an API server on two CPUs took beside everything else in a storm: 60 to 100."""
+EVICTIONS_PER_SECOND = 60.0
+"""What an API server on two CPUs takes at least beside everything else in a storm: 55 to 100."""
 
 ALL_PER_SECOND = 150.0
 """And while nothing else went on. Who has a replacement goes as soon as that is made sure of; only
