@@ -29,7 +29,7 @@ class MarginKeeper:
         self._least: Margins = {}
         self._counted_at: datetime | None = None
         self._is_settled = False
-        self._is_compared = True
+        self._compared: Margins | None = None
 
     def see(self, controller_key: str, leaving: Leaving) -> None:
         """So many of a controller's pods go, by their nodes' deadlines."""
@@ -50,7 +50,6 @@ class MarginKeeper:
             return {}
         if self._counted_at is None or now - self._counted_at >= COUNTED_FOR:
             self._counted_at = now
-            self._is_compared = False
             self._margins = self._count(now)
         return self._margins
 
@@ -60,9 +59,9 @@ class MarginKeeper:
         A margin that shrinks does not matter: who is due too early is planned for again then.
         """
         margins = self.margins(now)
-        if self._is_compared:
+        if margins is self._compared:
             return False
-        self._is_compared = True
+        self._compared = margins
         least = {at: self._least.get(at, margin) for at, margin in margins.items()}
         grown = any(_is_much_longer(margin, least[at]) for at, margin in margins.items())
         if grown:
