@@ -1,6 +1,9 @@
 """The pause: while its ConfigMap exists, nothing in the cluster is touched."""
 
+import dataclasses
+import itertools
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.asking import ask_for_one
@@ -18,6 +21,9 @@ STALE_AFTER = timedelta(seconds=1)
 ASK_AGAIN_AFTER = timedelta(milliseconds=500)
 """So that there is a fresh answer before the last one is stale."""
 
+MOST_UNDER_WAY = 4
+"""An API server that has not answered so many questions is not asked any more for now."""
+
 
 def is_paused(cluster: Cluster) -> bool:
     """Ask once. Raises ClusterError if there is no answer: then nothing may be written."""
@@ -30,6 +36,7 @@ class PauseGate:
     An answer counts from when the question was sent: what happened after that is unknown.
     An API server that is slower than ASK_AGAIN_AFTER cannot be known that well. Its answer
     counts from so long before it came; else nothing could be written at all while pods die.
+    And it is asked again before it has answered: else the gate would be shut in between.
     """
 
     def __init__(self) -> None:
@@ -37,27 +44,38 @@ class PauseGate:
         self._paused = True
         self._known_at: datetime | None = None
         self._asked_at: datetime | None = None
-        self._is_asking = False
+        self._number = itertools.count()
+        self._under_way: dict[int, _Question] = {}
+        self._heard = -1
 
     def should_ask(self, now: datetime) -> bool:
-        """Whether the question should be sent now, answered or not when it was sent last.
-
-        At most one is under way.
-        """
-        if self._is_asking:
+        """Whether the question should be sent now, answered or not when it was sent last."""
+        if len(self._under_way) >= MOST_UNDER_WAY:
             return False
         return self._asked_at is None or not timedelta() <= now - self._asked_at < ASK_AGAIN_AFTER
 
-    def asked(self, now: datetime) -> None:
-        """The question is under way."""
-        self._asked_at, self._is_asking = now, True
+    def ask(self, now: datetime) -> Get[ConfigMap]:
+        """The question, from now on under way."""
+        request = dataclasses.replace(QUESTION)
+        self._under_way[id(request)] = _Question(request, next(self._number), now)
+        self._asked_at = now
+        return request
 
-    def heard(self, reply: Reply, now: datetime) -> None:
-        """The answer arrived. An error other than NotFoundError leaves all as it was."""
-        self._is_asking = False
-        if reply.error is None or isinstance(reply.error, NotFoundError):
+    def heard(self, reply: Reply, now: datetime) -> bool:
+        """Take note of a reply; whether it was one to a question of this gate.
+
+        An error other than NotFoundError leaves all as it was, and so does an answer to a
+        question that was sent before another which is answered already.
+        """
+        question = self._under_way.pop(id(reply.request), None)
+        if question is None:
+            return False
+        is_answer = reply.error is None or isinstance(reply.error, NotFoundError)
+        if is_answer and question.number > self._heard:
+            self._heard = question.number
             self._paused = reply.error is None
-            self._known_at = max(self._asked_at or now, now - ASK_AGAIN_AFTER)
+            self._known_at = max(question.asked_at, now - ASK_AGAIN_AFTER)
+        return True
 
     def is_open(self, now: datetime) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""
@@ -69,3 +87,11 @@ class PauseGate:
     def is_paused(self) -> bool:
         """Whether the last answer was that Evenkeel is paused."""
         return self._paused and self._known_at is not None
+
+
+class _Question(NamedTuple):
+    """A question under way; it keeps the request, and so the request's id."""
+
+    request: Get[ConfigMap]
+    number: int
+    asked_at: datetime

@@ -94,8 +94,7 @@ class Writer:
         """Ask whether Evenkeel is paused, when the last answer gets old."""
         now = self._clock.now()
         if self._gate.should_ask(now):
-            self._gate.asked(now)
-            self._session.submit(pause.QUESTION)
+            self._session.submit(self._gate.ask(now))
 
     def may_write(self, uid: str, *, forced: bool = False) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
@@ -144,8 +143,7 @@ class Writer:
 
     def heard(self, reply: Reply) -> set[str]:
         """Draw the conclusions from a reply. The uids of the controllers that it is news of."""
-        if reply.request is pause.QUESTION:
-            self._gate.heard(reply, self._clock.now())
+        if self._gate.heard(reply, self._clock.now()):
             return set()
         reread = self._rereads.pop(id(reply.request), None)
         if reread is not None:

@@ -119,8 +119,7 @@ class Writer:
         now = self._clock.now()
         if self._gate.is_open(now) and not self._gate.should_ask(now):
             return
-        self._gate.asked(now)
-        (reply,) = self._cluster.perform([pause.QUESTION])
+        (reply,) = self._cluster.perform([self._gate.ask(now)])
         self._gate.heard(reply, self._clock.now())
         if self._gate.is_paused:
             raise PausedError("Evenkeel is paused")
