@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.deadlines import SHARES, Margin
+from evenkeel.decisions.drain.margins import SHARES, Margin
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenkeel.decisions.drain import deadlines
-from evenkeel.decisions.drain.deadlines import EVICTIONS_PER_SECOND, Going, Leaving
+from evenkeel.decisions.drain import margins
+from evenkeel.decisions.drain.margins import EVICTIONS_PER_SECOND, Dying, Leaving
 from evenkeel.flows.handover.margins import MarginKeeper
 from tests import builders
 from tests.builders import NOW, seconds
@@ -13,13 +13,17 @@ SOON = NOW + seconds(60)
 
 @pytest.fixture(autouse=True)
 def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadlines, "RESERVE", 0.0)
+    monkeypatch.setattr(margins, "RESERVE", 0.0)
+
+
+def dying(number: int, left: float = 1.0) -> list[Dying]:
+    return [Dying(SOON, left)] * number
 
 
 def keeper(*, settled: bool = True) -> MarginKeeper:
     made = MarginKeeper()
-    made.see("default/web", Leaving({SOON: Going(100, 35)}))
-    made.see("default/api", Leaving({SOON: Going(50, 25)}))
+    made.see("default/web", Leaving({SOON: 65}, dying(35)))
+    made.see("default/api", Leaving({SOON: 25}, dying(25)))
     if settled:
         made.settle()
     return made
@@ -50,7 +54,7 @@ def test_pods_are_counted_anew_every_second() -> None:
     before = made.margins(NOW)
     made.forget("default/api")
     made.forget("default/none")
-    made.see("default/web", Leaving({SOON: Going(75, 0)}))
+    made.see("default/web", Leaving({SOON: 75}))
     assert made.margins(NOW + seconds(0.9)) == before
     assert made.margins(NOW + seconds(1)) == {SOON: builders.margin(replaced=0.5)}
 
@@ -64,17 +68,17 @@ def test_a_margin_that_grows_much_is_told_once() -> None:
     made = keeper()
     assert not made.have_grown(NOW)
     for second, (web, told) in enumerate([(25, False), (30, False), (31, True), (55, False)], 1):
-        made.see("default/web", Leaving({SOON: Going(web, web)}, left=0.5))
+        made.see("default/web", Leaving(dying=dying(web, left=0.5)))
         assert made.have_grown(NOW + seconds(second)) is told, web
         assert not made.have_grown(NOW + seconds(second + 0.5))
 
 
 def test_a_margin_grows_also_where_only_those_with_little_left_are_later() -> None:
     made = keeper()
-    made.see("default/web", Leaving({SOON: Going(100, 100)}, left=0.5))
+    made.see("default/web", Leaving(dying=dying(100, left=0.5)))
     assert not made.have_grown(NOW)
     assert pods_before(made, 0.4) == 0
-    made.see("default/web", Leaving({SOON: Going(100, 100)}, left=0.3))
+    made.see("default/web", Leaving(dying=dying(100, left=0.3)))
     assert made.have_grown(NOW + seconds(1))
     assert pods_before(made, 0.4, after=1) == 100
     assert pods_before(made, 1.0, after=1) == 125
@@ -83,5 +87,5 @@ def test_a_margin_grows_also_where_only_those_with_little_left_are_later() -> No
 def test_a_new_deadline_is_planned_for_anyway() -> None:
     made = keeper()
     assert not made.have_grown(NOW)
-    made.see("default/new", Leaving({SOON + seconds(60): Going(500, 500)}))
+    made.see("default/new", Leaving(dying=[Dying(SOON + seconds(60))] * 500))
     assert not made.have_grown(NOW + seconds(1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.drain import deadlines
+from evenkeel.decisions.drain import margins
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import budget, daemon_set, deployment
@@ -20,9 +20,9 @@ KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 @pytest.fixture(autouse=True)
 def slow_evictions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadlines, "EVICTIONS_PER_SECOND", 1.0)
-    monkeypatch.setattr(deadlines, "ALL_PER_SECOND", 2.0)
-    monkeypatch.setattr(deadlines, "RESERVE", 0.0)
+    monkeypatch.setattr(margins, "EVICTIONS_PER_SECOND", 1.0)
+    monkeypatch.setattr(margins, "ALL_PER_SECOND", 2.0)
+    monkeypatch.setattr(margins, "RESERVE", 0.0)
 
 
 def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_begins(

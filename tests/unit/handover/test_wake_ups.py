@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.drain.deadlines import EVICTIONS_PER_SECOND
+from evenkeel.decisions.drain.margins import EVICTIONS_PER_SECOND
 from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.notice import WakeUp

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, NO_MARGIN, SHARES, Margin
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+from evenkeel.decisions.drain.margins import NO_MARGIN, SHARES, Margin
 from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.handover.dying import dying
 from evenkeel.decisions.handover.plan import (
     ROLL_BACK_LEAD,
     SHORTEST_HANDOVER,
@@ -113,8 +115,10 @@ class Scene:
         budgets: Sequence[PodDisruptionBudget] = (),
     ) -> Plan:
         margins = {notice.deadline: margin for notice in self.dooms.values()}
-        rules = Rules(margins=margins, budgets=budgets)
-        return plan(self.census(now), self._movers, rules)
+        census = self.census(now)
+        unreplaced = dying(census, self._movers)
+        rules = Rules(margins=margins, budgets=budgets, dying=unreplaced)
+        return plan(census, self._movers, rules)
 
 
 def landed_at(after: float) -> Condition:

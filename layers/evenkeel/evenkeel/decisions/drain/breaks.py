@@ -7,7 +7,8 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.deadlines import NO_MARGIN, Deadline, Margins, node_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.margins import NO_MARGIN, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner

@@ -13,7 +13,8 @@ from operator import itemgetter
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline, Margins
+from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
+from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names

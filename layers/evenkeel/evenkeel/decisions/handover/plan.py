@@ -7,7 +7,8 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.deadlines import NO_MARGIN, Deadline, Margins, node_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.margins import NO_MARGIN, Dying, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
@@ -42,19 +43,20 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What else bears on a ReplicaSet's plan.
 
-    ``budgets`` are the disruption budgets that select its pods.
+    ``budgets`` are the disruption budgets that select its pods. ``dying`` are, by uid, those of
+    them that have no replacement.
     """
 
     margins: Margins = {}
     budgets: Sequence[PodDisruptionBudget] = ()
+    dying: Mapping[str, Dying] = {}
 
-    def last_moment(self, pod: Pod, deadline: Deadline, left: float | None) -> datetime:
-        """When a pod goes, replacement or not: the earlier, the more others have to go too.
-
-        ``left`` is the share of its workload that is left then; None if it has a replacement.
-        """
+    def last_moment(self, pod: Pod, deadline: Deadline) -> datetime:
+        """When a pod goes, replacement or not: the earlier, the more others have to go too."""
         margin = self.margins.get(deadline.at, NO_MARGIN)
-        return deadline.last_moment(pod, margin.replaced if left is None else margin.of(left))
+        dying = self.dying.get(pod.uid)
+        ahead = margin.replaced if dying is None else margin.of(dying.left)
+        return deadline.last_moment(pod, ahead)
 
 
 def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
@@ -69,13 +71,12 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     fresh_steps: list[Decision] = []
     dues: list[datetime | None] = [census.next_available_at]
     given_up = False
-    left = _left_after(census, movers)
     for item in census.order_of_leaving:
         if census.is_lost(item.pod):
             steps.append(_lost(census, item.pod))
             continue
         is_replaced = item.pod.uid in census.leaving
-        end = _end_of_patience(census, item, rules, left.get(item.pod.uid))
+        end = _end_of_patience(census, item, rules)
         if is_replaced and census.now < end and census.is_on_target(item):
             fresh_steps.append(_replaced(census, item))
             dues.append(end)
@@ -89,7 +90,7 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         steps.extend(_cool_down(census, replica_set))
     candidates: list[Candidate] = []
     for pod in movers:
-        outcome, due = _mover(census, pod, rules, left.get(pod.uid))
+        outcome, due = _mover(census, pod, rules)
         dues.append(due)
         if isinstance(outcome, Candidate):
             candidates.append(outcome)
@@ -114,7 +115,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     dues: list[datetime] = []
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
-        last = rules.last_moment(pod, deadline, left=1.0)
+        last = rules.last_moment(pod, deadline)
         if not deadline.forced:
             steps.append(_decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself"))
         elif census.now >= last:
@@ -126,7 +127,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     spare = census.spare_in_rollout
     message = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, end = item.pod, _end_of_patience(census, item, rules, 1.0)
+        pod, end = item.pod, _end_of_patience(census, item, rules)
         is_needed = spare is not None and position >= spare
         if is_needed and census.now < end and not census.is_lost(pod):
             steps.append(_wait(census, pod, "RolloutPending", end))
@@ -137,28 +138,7 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
 
 
-def _left_after(census: Census, movers: Sequence[Pod]) -> Mapping[str, float]:
-    """By the uid of each pod that dies with its node unless it is replaced: what is left then.
-
-    That is the share of the replicas that serves on after it. The earlier deadlines go first,
-    released pods before the others, for their replacements have been asked for.
-    """
-    dying = [
-        (census.deadline_of(item), item.pod)
-        for item in census.order_of_leaving
-        if item.pod.uid not in census.leaving
-    ]
-    dying += [(node_deadline(census.dooms[pod.spec.node_name]), pod) for pod in movers]
-    going = sorted((each for each in dying if each[0].forced), key=lambda each: each[0].at)
-    return {
-        pod.uid: census.share_left + behind / census.replicas
-        for behind, (_, pod) in enumerate(reversed(going))
-    }
-
-
-def _end_of_patience(
-    census: Census, item: ReleasedPod, rules: Rules, left: float | None
-) -> datetime:
+def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:
     """When it no longer matters whether a released pod has a replacement, or a budget's leave.
 
     Forced: its last moment; voluntary: its deadline.
@@ -166,7 +146,7 @@ def _end_of_patience(
     deadline = census.deadline_of(item)
     if not deadline.forced:
         return deadline.at
-    return rules.last_moment(item.pod, deadline, left)
+    return rules.last_moment(item.pod, deadline)
 
 
 def _lost(census: Census, pod: Pod) -> Decision:
@@ -232,9 +212,7 @@ def _unreplaced(
     return _wait(census, pod, "ReplacementPending", end), due
 
 
-def _mover(
-    census: Census, pod: Pod, rules: Rules, left: float | None
-) -> tuple[Candidate | Decision, datetime | None]:
+def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:
     """Decide about an owned pod on a doomed node.
 
     It is released when its turn comes, unless
@@ -249,7 +227,7 @@ def _mover(
     """
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
-    end = rules.last_moment(pod, deadline, left) if deadline.forced else deadline.at
+    end = rules.last_moment(pod, deadline) if deadline.forced else deadline.at
     settled = _settled_at(census, pod, end)
     if deadline.forced:
         if census.now >= end:

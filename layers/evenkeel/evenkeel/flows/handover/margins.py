@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-import msgspec
-
-from evenkeel.decisions.drain.deadlines import Leaving, Margin, Margins, count_margins
+from evenkeel.decisions.drain.margins import Leaving, Margin, Margins, count_margins
 from evenkeel.decisions.drain.refusal import TRIED_BEYOND
 
 COUNTED_FOR = timedelta(seconds=1)
@@ -32,7 +30,7 @@ class MarginKeeper:
         self._compared: Margins | None = None
 
     def see(self, controller_key: str, leaving: Leaving) -> None:
-        """So many of a controller's pods go, by their nodes' deadlines."""
+        """These of a controller's pods go, by their nodes' deadlines."""
         self._leaving[controller_key] = leaving
 
     def forget(self, controller_key: str) -> None:
@@ -76,8 +74,10 @@ class MarginKeeper:
 
 
 def _still_to_go(leaving: Leaving, now: datetime) -> Leaving:
-    going = {at: number for at, number in leaving.going.items() if now <= at + TRIED_BEYOND}
-    return msgspec.structs.replace(leaving, going=going)
+    return Leaving(
+        {at: number for at, number in leaving.replaced.items() if now <= at + TRIED_BEYOND},
+        [pod for pod in leaving.dying if now <= pod.at + TRIED_BEYOND],
+    )
 
 
 def _is_much_longer(margin: Margin, other: Margin) -> bool:

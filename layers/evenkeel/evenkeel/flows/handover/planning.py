@@ -1,6 +1,5 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -10,12 +9,13 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.deadlines import Going, Leaving, Margins
+from evenkeel.decisions.drain.margins import Dying, Leaving, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.handover.dying import dying, replaced
 from evenkeel.decisions.plan import Plan, earliest
 from evenkeel.flows.handover.margins import MarginKeeper
 from evenkeel.flows.handover.pods import believed_release, kind_of
@@ -137,7 +137,7 @@ class Planner:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_key, controller, pods, moving, left, now)
-        self._margins.see(controller_key, _leaving(moving))
+        self._margins.see(controller_key, Leaving(dying=_breaking(moving)))
         group_plan = self._break(pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
@@ -178,8 +178,12 @@ class Planner:
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        self._margins.see(controller_key, _leaving(moving, census))
-        rules = handover.Rules(margins=self._margins.margins(now), budgets=budgets)
+        unreplaced = dying(census, handed)
+        going = [*unreplaced.values(), *_breaking(others)]
+        self._margins.see(controller_key, Leaving(replaced(census), going))
+        rules = handover.Rules(
+            margins=self._margins.margins(now), budgets=budgets, dying=unreplaced
+        )
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -256,23 +260,9 @@ class Planner:
         return found
 
 
-def _leaving(movers: Iterable[Mover], census: Census | None = None) -> Leaving:
-    """Who of a controller goes by each deadline, and what is left of it then."""
-    everybody, unreplaced = Counter[datetime](), Counter[datetime]()
-    for mover in movers:
-        if mover.deadline.forced:
-            everybody[mover.deadline.at] += 1
-            unreplaced[mover.deadline.at] += 1
-    if census is not None:
-        for item in census.released:
-            deadline = census.deadline_of(item)
-            if deadline.forced:
-                everybody[deadline.at] += 1
-                unreplaced[deadline.at] += item.pod.uid not in census.leaving
-    going = {at: Going(number, unreplaced[at]) for at, number in everybody.items()}
-    if census is None or not census.replicas:
-        return Leaving(going)
-    return Leaving(going, left=census.share_left, each=1 / census.replicas)
+def _breaking(movers: Iterable[Mover]) -> Sequence[Dying]:
+    """Pods that break before they make, of nodes that die."""
+    return [Dying(mover.deadline.at) for mover in movers if mover.deadline.forced]
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:

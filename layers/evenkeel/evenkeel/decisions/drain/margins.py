@@ -1,0 +1,111 @@
+"""How much earlier a pod has to go because others go too."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import NamedTuple
+
+import msgspec
+
+SHARES = 16
+"""So many steps of a workload's share are told apart: what is of one step goes together."""
+
+EVICTIONS_PER_SECOND = 60.0
+"""What an API server on two CPUs takes at least beside everything else in a storm: 55 to 100."""
+
+ALL_PER_SECOND = 150.0
+"""And while nothing else went on. Who has a replacement goes as soon as that is made sure of; only
+who is still there late, because a budget refused, has to go at a last moment. Were that as early as
+for all of them together, they would go all at once, and hold up the others' replacements."""
+
+RESERVE = 0.1
+"""Of the time that the evictions take so much is kept beside it, for an API server that pauses."""
+
+LONGEST_RESERVE = 2.0
+"""But no more seconds than this."""
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """How long the evictions take that come before the last moment of a pod with one deadline.
+
+    ``replaced``: of a pod that has its replacement; it goes before all others. ``unreplaced``: of
+    one without, by the share that is left of its workload once it is gone (see ``step_of``): the
+    more is left, the earlier it goes.
+    """
+
+    replaced: timedelta = timedelta()
+    unreplaced: Sequence[timedelta] = (timedelta(),) * (SHARES + 1)
+
+    def of(self, left: float) -> timedelta:
+        """The margin of a pod without a replacement that leaves so much of its workload."""
+        return self.unreplaced[step_of(left)]
+
+    @property
+    def first(self) -> timedelta:
+        """The margin of the pods without a replacement that go first."""
+        return self.unreplaced[-1]
+
+
+type Margins = Mapping[datetime, Margin]
+"""The margin of each deadline; one that is not in it needs none."""
+
+NO_MARGIN = Margin()
+
+
+class Dying(NamedTuple):
+    """A pod without a replacement, of a node that dies.
+
+    ``at`` is its deadline, ``left`` the share of its workload that serves on once it is gone.
+    ``is_coming``: its replacement starts already, off doomed nodes.
+    """
+
+    at: datetime
+    left: float = 1.0
+    is_coming: bool = False
+
+
+class Leaving(NamedTuple):
+    """Who of one controller goes from nodes that die.
+
+    ``replaced`` have their replacement: so many by each deadline; ``dying`` have none.
+    """
+
+    replaced: Mapping[datetime, int] = {}
+    dying: Sequence[Dying] = ()
+
+
+def step_of(left: float) -> int:
+    """The step of a share, from 0 for nothing to ``SHARES`` for all and more."""
+    return min(SHARES, int(left * SHARES))
+
+
+def count_margins(leaving: Iterable[Leaving]) -> Margins:
+    """The margins of the deadlines by which the pods of these controllers go.
+
+    Of those with one deadline, a pod goes first after which most of its workload is left, and
+    last one after which nothing is: so all keep as much as possible for as long as possible, and
+    the replacements of those with least have the most time to come. Whose replacement starts
+    already most likely has it by then, and counts like those that have theirs.
+    """
+    everybody = Counter[datetime]()
+    steps: dict[datetime, list[float]] = {}
+    for controller in leaving:
+        for at, number in controller.replaced.items():
+            everybody[at] += number
+            steps.setdefault(at, [0.0] * (SHARES + 1))
+        for pod in controller.dying:
+            everybody[pod.at] += 1
+            seconds = 1 / (ALL_PER_SECOND if pod.is_coming else EVICTIONS_PER_SECOND)
+            steps.setdefault(pod.at, [0.0] * (SHARES + 1))[step_of(pod.left)] += seconds
+    margins: dict[datetime, Margin] = {}
+    all_before, before = 0, 0.0
+    for at, seconds_of in sorted(steps.items()):
+        ends = [before + end for end in accumulate(seconds_of)]
+        before = ends[-1]
+        all_before += everybody[at]
+        reserve = min(LONGEST_RESERVE, RESERVE * before)
+        first = max(before + reserve, all_before / ALL_PER_SECOND)
+        unreplaced = [timedelta(seconds=end + reserve) for end in ends]
+        margins[at] = Margin(timedelta(seconds=first), unreplaced)
+    return margins

@@ -1,0 +1,47 @@
+"""Who dies with its node unless it is replaced before, and what is left of its workload then."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.margins import Dying
+from evenkeel.decisions.handover.census import Census
+from evenkeel.model.pod import Pod
+
+
+def dying(census: Census, movers: Iterable[Pod]) -> Mapping[str, Dying]:
+    """By uid the pods of a ReplicaSet that have no replacement, and whose node dies.
+
+    The earlier deadlines go first; then released pods before the ``movers``, which are still
+    owned, for their replacements have been asked for: what starts is theirs.
+    """
+    unreplaced = [
+        (census.deadline_of(item), item.pod)
+        for item in census.order_of_leaving
+        if item.pod.uid not in census.leaving
+    ]
+    unreplaced += [(node_deadline(census.dooms[pod.spec.node_name]), pod) for pod in movers]
+    forced = sorted((each for each in unreplaced if each[0].forced), key=_at)
+    each = 1 / census.replicas if census.replicas else 0.0
+    return {
+        pod.uid: Dying(
+            deadline.at,
+            left=census.share_left + (len(forced) - position) * each,
+            is_coming=position <= census.starting_off_doomed,
+        )
+        for position, (deadline, pod) in enumerate(forced, 1)
+    }
+
+
+def replaced(census: Census) -> Mapping[datetime, int]:
+    """How many have their replacement and are to go all the same, by their nodes' deadlines."""
+    counts: dict[datetime, int] = {}
+    for item in census.released:
+        deadline = census.deadline_of(item)
+        if deadline.forced and item.pod.uid in census.leaving:
+            counts[deadline.at] = counts.get(deadline.at, 0) + 1
+    return counts
+
+
+def _at(entry: tuple[Deadline, Pod]) -> datetime:
+    return entry[0].at

@@ -1,0 +1,95 @@
+"""A pod goes the earlier, the more others have to go too."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.drain import margins
+from evenkeel.decisions.drain.margins import (
+    ALL_PER_SECOND,
+    EVICTIONS_PER_SECOND,
+    SHARES,
+    Dying,
+    Leaving,
+    count_margins,
+)
+from tests import builders
+from tests.builders import NOW, seconds
+
+SOON = NOW + seconds(120)
+LATER = SOON + seconds(60)
+
+
+@pytest.fixture
+def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(margins, "RESERVE", 0.0)
+
+
+@pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])
+def test_the_margin_of_the_replaced_is_what_all_with_the_same_deadline_need(
+    pods: int, expected: int
+) -> None:
+    assert count_margins([Leaving({SOON: pods})]) == {SOON: builders.margin(replaced=expected)}
+
+
+@pytest.mark.usefixtures("no_reserve")
+def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
+    None
+):
+    leaving = Leaving({LATER: 480}, [*[Dying(LATER)] * 120, *[Dying(SOON)] * 240])
+    found = count_margins([leaving])
+    assert (found[SOON].replaced, found[SOON].first) == (seconds(4), seconds(4))
+    assert (found[LATER].replaced, found[LATER].first) == (seconds(6), seconds(6))
+
+
+@pytest.mark.usefixtures("no_reserve")
+def test_a_pod_goes_first_after_which_most_of_its_workload_is_left() -> None:
+    """Of the 5 s that all need: each begins so early that it and those after it still can go."""
+    lefts = {0.0: 60, 0.25: 60, 0.5: 60, 1.0: 120}
+    pods = [Dying(SOON, left) for left, number in lefts.items() for _ in range(number)]
+    margin = count_margins([Leaving(dying=pods[number::7]) for number in range(7)])[SOON]
+    assert margin.of(0.0) == margin.of(0.06) == seconds(1)
+    assert margin.of(0.25) == margin.of(0.49) == seconds(2)
+    assert margin.of(0.5) == margin.of(0.99) == seconds(3)
+    assert margin.of(1.0) == margin.of(60.0) == margin.first == seconds(5)
+    assert margin.replaced == seconds(5)
+
+
+@pytest.mark.usefixtures("no_reserve")
+def test_whose_replacement_starts_counts_as_if_it_had_it() -> None:
+    """Else a cluster that only starts pods slowly would lose those that need not go."""
+    margin = count_margins([Leaving(dying=[Dying(SOON, left=0.5, is_coming=True)] * 300)])[SOON]
+    assert (margin.of(0.49), margin.of(0.5)) == (seconds(0), seconds(2))
+
+
+@pytest.mark.parametrize(("pods", "reserve"), [(0, 0), (60, 0.1), (600, 1), (1200, 2), (6000, 2)])
+def test_a_tenth_more_time_is_kept_for_an_api_server_that_pauses(pods: int, reserve: float) -> None:
+    """And so for the last of them too, which is where it would be missing."""
+    workload = Leaving({SOON: 0}, [Dying(SOON, left=behind / pods) for behind in range(pods)])
+    margin = count_margins([workload])[SOON]
+    needed = seconds(pods / EVICTIONS_PER_SECOND)
+    assert margin.first - needed == pytest.approx(seconds(reserve), abs=seconds(0.001))
+    assert margin.replaced == margin.first
+    assert seconds(reserve) <= margin.of(0.0) <= needed / SHARES + seconds(reserve + 0.1)
+
+
+DEADLINES = st.sampled_from([SOON, SOON + seconds(7)])
+LEAVING = st.builds(
+    Leaving,
+    st.dictionaries(DEADLINES, st.integers(0, 100)),
+    st.lists(st.builds(Dying, DEADLINES, st.floats(0, 2), st.booleans()), max_size=30),
+)
+
+
+@given(st.lists(LEAVING, max_size=8))
+def test_all_can_go_in_time_if_each_begins_when_its_margin_says(leaving: list[Leaving]) -> None:
+    for at, margin in count_margins(leaving).items():
+        assert list(margin.unreplaced) == sorted(margin.unreplaced)
+        dying = [pod for each in leaving for pod in each.dying if pod.at <= at]
+        slow = sum(not pod.is_coming for pod in dying)
+        quick = sum(each.replaced[due] for each in leaving for due in each.replaced if due <= at)
+        assert margin.first >= seconds(slow / EVICTIONS_PER_SECOND) - timedelta.resolution
+        assert margin.replaced >= margin.first
+        assert margin.replaced >= seconds((len(dying) + quick) / ALL_PER_SECOND)
