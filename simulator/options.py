@@ -30,7 +30,7 @@ class SimulatorOptions:
 
     seed: int = 0
     latency: timedelta = timedelta(seconds=0.003)
-    capacity: int = 32
+    capacity: int = 64
     requests_per_second: float | None = None
     watch_latency: timedelta = timedelta(seconds=0.002)
     cache_lag: timedelta = timedelta(seconds=0.1)

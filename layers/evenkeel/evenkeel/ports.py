@@ -80,7 +80,10 @@ class Session(Protocol):
 
     @property
     def capacity(self) -> int:
-        """How many requests are carried out at once; more would only queue up."""
+        """How many requests are carried out at once; more would only queue up.
+
+        Half of them is what an API server should get, all what it gets where nothing can wait.
+        """
         ...
 
     def __enter__(self) -> Self:

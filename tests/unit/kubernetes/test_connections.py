@@ -76,27 +76,28 @@ def test_no_more_requests_are_under_way_than_the_ceiling_allows(
 def test_the_ceiling_holds_for_threads_that_ask_one_by_one(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    meeting = Meeting(2)
+    meeting = Meeting(4)
     server.script(always=meeting)
     cluster = connect(Limits(parallel=2, read=PATIENT))
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(lambda _: error_of(cluster, READ), range(8))) == [None] * 8
-    assert meeting.most == 2
+    assert meeting.most == 4
 
 
-def test_sessions_share_the_ceiling(server: ScriptedServer, connect: Connect) -> None:
-    meeting = Meeting(2)
+def test_sessions_share_a_ceiling_twice_as_high(server: ScriptedServer, connect: Connect) -> None:
+    """Their owner keeps half of it for what cannot wait."""
+    meeting = Meeting(4)
     server.script(always=meeting)
     cluster = connect(Limits(parallel=2, read=PATIENT))
     with cluster.session() as one, cluster.session() as other:
-        for _ in range(4):
+        for _ in range(8):
             one.submit(READ)
             other.submit(READ)
-        assert one.capacity == other.capacity == 2
+        assert one.capacity == other.capacity == 4
         for session in (one, other):
             while session.in_flight:
                 session.next(PATIENT)
-    assert meeting.most == 2
+    assert meeting.most == 4
 
 
 def nobody() -> str:

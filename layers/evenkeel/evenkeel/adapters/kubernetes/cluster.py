@@ -22,9 +22,9 @@ class RestCluster:
     def __init__(self, transport: Transport) -> None:
         """Take requests to the API server behind this transport."""
         self._transport = transport
-        self._executor = ThreadPoolExecutor(
-            transport.limits.parallel, thread_name_prefix="evenkeel-request"
-        )
+        limits = transport.limits
+        self._executor = ThreadPoolExecutor(limits.parallel, "evenkeel-request")
+        self._of_sessions = ThreadPoolExecutor(limits.in_sessions, "evenkeel-session")
 
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
         """Carry out requests, several at once, and return when all have their reply."""
@@ -34,11 +34,12 @@ class RestCluster:
 
     def session(self) -> RestSession:
         """Open a session. The ceiling on parallel requests holds for all sessions together."""
-        return RestSession(self._transport, self._executor)
+        return RestSession(self._transport, self._of_sessions)
 
     def close(self) -> None:
         """End threads and connections; requests under way are waited for."""
         self._executor.shutdown(cancel_futures=True)
+        self._of_sessions.shutdown(cancel_futures=True)
         self._transport.close()
 
     def __enter__(self) -> Self:

@@ -31,7 +31,8 @@ class Endpoint:
 class Limits:
     """What one process may ask of an API server.
 
-    ``parallel`` requests at once; watches come on top, one connection each. A request with
+    ``parallel`` requests at once, and twice as many of a session, whose owner knows what cannot
+    wait; watches come on top, one connection each. A request with
     all its tries has the time ``budget``, a list with all its pages ``listing``; ``connect``
     bounds one connection, ``read`` the wait for bytes of one answer: a busy API server may
     take 5 s. A connection that nobody used for ``idle`` is made anew: while a Lambda function
@@ -49,3 +50,8 @@ class Limits:
     read: timedelta = timedelta(seconds=8)
     idle: timedelta = timedelta(seconds=45)
     first: timedelta | None = None
+
+    @property
+    def in_sessions(self) -> int:
+        """How many requests of all sessions at once."""
+        return 2 * self.parallel

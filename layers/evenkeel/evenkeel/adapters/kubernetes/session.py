@@ -67,7 +67,7 @@ class RestSession:
     @property
     def capacity(self) -> int:
         """How many requests are carried out at once."""
-        return self._transport.limits.parallel
+        return self._transport.limits.in_sessions
 
     def __enter__(self) -> Self:
         """Use the session in a with statement."""

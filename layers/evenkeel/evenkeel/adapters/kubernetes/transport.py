@@ -58,7 +58,7 @@ class Transport:
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._base_path = (urllib3.util.parse_url(endpoint.server).path or "").rstrip("/")
         self._lock = Lock()
-        self._pool = self._connect(self.limits.parallel, block=True)
+        self._pool = self._connect(self.limits.in_sessions, block=True)
         self._streams = self._connect(self.limits.parallel, block=False)
         self._used = self._clock.now()
         self._answered = False
@@ -189,7 +189,7 @@ class Transport:
             ) from error
         except EmptyPoolError as error:
             raise NotSentError(
-                f"{call.what}: all {self.limits.parallel} connections were busy"
+                f"{call.what}: all {self.limits.in_sessions} connections were busy"
             ) from error
         except HTTPError as error:
             raise UnavailableError(f"{call.what}: {error}") from error
@@ -209,7 +209,7 @@ class Transport:
         with self._lock:
             if self._stale(now):
                 self._pool.close()
-                self._pool = self._connect(self.limits.parallel, block=True)
+                self._pool = self._connect(self.limits.in_sessions, block=True)
             self._used = now
             return self._pool
 

@@ -87,7 +87,7 @@ class Checker:
         due = sorted((self.due_after(key, SHORTEST_INTERVAL, now), key) for key in controller_keys)
         for at, key in due:
             reading = sum(len(check.waiting_for) for check in self._checks.values())
-            if at > now or reading >= max(1, self._session.capacity // 2):
+            if at > now or reading >= max(1, self._session.capacity // 4):
                 return
             if key not in self._checks:
                 self._begin(key, now)

@@ -104,7 +104,7 @@ class Follower:
     def ask_for_capacities(self) -> None:
         """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
         reading = {request.name for request in self._capacity_reads.values()}
-        room = max(1, self._session.capacity // 4) - len(reading)
+        room = max(1, self._session.capacity // 8) - len(reading)
         for name in sorted(set(self._view.unknown_capacities) - reading)[: max(0, room)]:
             request = Get(Node, name)
             self._capacity_reads[id(request)] = request
@@ -125,7 +125,7 @@ class Follower:
             and (namespace not in known or now - known[namespace] >= READ_BUDGETS_AFTER)
         ]
         old.sort(key=lambda namespace: (namespace in known, known.get(namespace, now), namespace))
-        room = max(1, self._session.capacity // 4) - len(self._budget_reads)
+        room = max(1, self._session.capacity // 8) - len(self._budget_reads)
         for namespace in old[: max(0, room)]:
             self._budgets_read_at[namespace] = now
             request = List(Selection(PodDisruptionBudget, namespace))

@@ -107,7 +107,7 @@ class Reconciler:
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
             if first_look is not None and self._follower.is_blind and now < first_look:
-                self._apply_forced()
+                self._apply_forced(now)
             else:
                 if first_look is not None:
                     first_look = None
@@ -178,9 +178,10 @@ class Reconciler:
                 if isinstance(arrival, Reply):
                     self._writer.heard(arrival)
 
-    def _apply_forced(self) -> None:
+    def _apply_forced(self, now: datetime) -> None:
         """Send what cannot wait until everything was seen: last moments."""
-        self._send(step for steps in self._plans.writing for step in steps if step.forced)
+        steps = (step for each in self._plans.writing for step in each)
+        self._send(self._first_deadline_first(steps, now))
 
     def _apply(self, now: datetime) -> None:
         """Send what may be sent.
@@ -190,15 +191,19 @@ class Reconciler:
         nodes' part. What finds no room stays planned.
         """
         writer = self._writer
-        if writer.room:
+        if writer.room_for_last_moments:
             steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
-            forced = [step for step in steps if step.forced]
-            forced.sort(key=lambda step: self._deadline(step, now))
+            forced = self._first_deadline_first(steps, now)
             self._send((*forced, *(step for step in steps if not step.forced)))
         approved = self._approvals.steps(now)
         self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
         self._send((*approved, *self._keeper.steps))
         self._teller.tell(step for step in self._keeper.steps if step.write is None)
+
+    def _first_deadline_first(self, steps: Iterable[Decision], now: datetime) -> Sequence[Decision]:
+        """The last moments among these steps."""
+        forced = (step for step in steps if step.forced)
+        return sorted(forced, key=lambda step: self._deadline(step, now))
 
     def _deadline(self, step: Decision, now: datetime) -> datetime:
         """The deadline of the node that a step is about; now if it has none any more."""
@@ -206,9 +211,12 @@ class Reconciler:
         return notice.deadline if notice is not None else now
 
     def _send(self, steps: Iterable[Decision]) -> None:
-        """Send as many of these as there is room for."""
+        """Send as many of these as there is room for; the last moments among them are first."""
+        writer = self._writer
         for step in steps:
-            if not self._writer.submit(step) and self._writer.room == 0:
+            if writer.submit(step):
+                continue
+            if (writer.room_for_last_moments if step.forced else writer.room) == 0:
                 break
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:

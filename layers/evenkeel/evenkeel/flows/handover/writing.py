@@ -119,9 +119,18 @@ class Writer:
     @property
     def room(self) -> int:
         """How many writes can be sent now: none while the gate is shut."""
+        return self._room(forced=False)
+
+    @property
+    def room_for_last_moments(self) -> int:
+        """How many last moments can be sent now: half of the session is kept for them."""
+        return self._room(forced=True)
+
+    def _room(self, *, forced: bool) -> int:
         if not self._gate.is_open(self._clock.now()):
             return 0
-        return max(0, self._session.capacity - self._session.in_flight)
+        capacity = self._session.capacity
+        return max(0, (capacity if forced else capacity - capacity // 2) - self._session.in_flight)
 
     def submit(self, decision: Decision) -> bool:
         """Send a decision's write, and tell the decision if it is news; whether it was sent.
@@ -129,7 +138,7 @@ class Writer:
         It is not sent without room, nor when ``may_write`` forbids it.
         """
         subject = decision.subject.uid
-        if decision.write is None or self.room == 0:
+        if decision.write is None or self._room(forced=decision.forced) == 0:
             return False
         if not self.may_write(subject, forced=decision.forced):
             return False

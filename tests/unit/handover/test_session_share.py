@@ -1,0 +1,39 @@
+"""How many requests the API server gets at once: half a session, and all of it at last moments."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.model.request import Evict, Patch, Write
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.handover.conftest import MakeScene
+from tests.unit.handover.manifests import deployment
+
+CAPACITY = 8
+FAR_AWAY = replace(CALM, latency=timedelta(seconds=0.2), capacity=CAPACITY)
+
+
+@pytest.fixture
+def storm(make_scene: MakeScene) -> Scene:
+    """Forty pods that find no new place; each answer takes 0.2 s."""
+    scene = make_scene(options=FAR_AWAY)
+    scene.add_node("s1", room="8")
+    scene.apply(*(deployment(f"one-{number}") for number in range(40)))
+    scene.settle(60)
+    scene.begin()
+    scene.interrupt("s1")
+    return scene
+
+
+def most_at_once(scene: Scene, kind: type[Write]) -> int:
+    """So many writes of a kind were carried out at the same time: they had been sent at once."""
+    pods = (sent for sent in scene.writes if sent.write.reference.kind == "Pod")
+    return max(Counter(round(s.at, 1) for s in pods if isinstance(s.write, kind)).values())
+
+
+def test_releases_get_half_of_it_and_last_moments_all(storm: Scene) -> None:
+    storm.run(until=118)
+    assert 1 < most_at_once(storm, Patch) <= CAPACITY // 2
+    assert CAPACITY // 2 < most_at_once(storm, Evict) <= CAPACITY
