@@ -146,6 +146,11 @@ bench-growth: venv ## Measure what a storm's time depends on
 	@$(PYTHON) -m bench.growth
 	@$(PYTHON) -m bench.report
 
+.PHONY: bench-evenness
+bench-evenness: venv ## Compute how evenly storm D hits workloads, on simulated time
+	@$(PYTHON) -m bench.evenness
+	@$(PYTHON) -m bench.report
+
 .PHONY: bench-faults
 bench-faults: venv ## Measure storms in which something else goes wrong too
 	@$(PYTHON) -m bench.faults $(FAULT)

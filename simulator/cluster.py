@@ -97,6 +97,13 @@ class SimulatedCluster:
         """Open a session."""
         return SimulatedSession(self.clock, self, self._hub)
 
+    # What a controller manager's flags say.
+
+    def limit_controllers(self, qps: float | None, burst: int) -> None:
+        """From now on each controller may make so many requests a second; None: any number."""
+        for controller in self._controllers:
+            controller.limit(qps, burst)
+
     # What sessions need.
 
     @property

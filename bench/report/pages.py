@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from bench import store
+from bench.evenness.results import Evenness
 from bench.faults.results import Faults
 from bench.floors.results import Floors
 from bench.growth.results import Growth
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
-from bench.report import faults, floors, growth, placement, plan, restoring, storm
+from bench.report import evenness, faults, floors, growth, placement, plan, restoring, storm
 from bench.restoring.results import Restored
 from bench.store import ROOT
 
@@ -19,6 +20,7 @@ PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
 
 REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "growth": (Growth, growth.table),
+    "evenness": (Evenness, evenness.table),
     "faults": (Faults, faults.table),
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),

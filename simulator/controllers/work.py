@@ -67,13 +67,17 @@ class Controller(ABC):
         self.store = world.store
         self.server = world.server
         options = world.options
-        qps = None if options.controller_qps is None else options.controller_qps * self.qps_share
-        self._limit = RateLimit(world.clock, qps, options.controller_burst)
+        self.limit(options.controller_qps, options.controller_burst)
         self._waiting: dict[Key, None] = {}
         self._working: dict[Key, bool] = {}
         self._failures: dict[Key, int] = {}
         self._due = False
         self.observe()
+
+    def limit(self, qps: float | None, burst: int) -> None:
+        """From now on its requests go at this rate, as after a restart with these flags."""
+        share = None if qps is None else qps * self.qps_share
+        self._limit = RateLimit(self.world.clock, share, burst)
 
     @abstractmethod
     def observe(self) -> None:
