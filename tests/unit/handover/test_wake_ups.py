@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from evenkeel.decisions.drain import margins
 from evenkeel.decisions.drain.margins import EVICTIONS_PER_SECOND
 from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
 from evenkeel.model import names
@@ -12,7 +13,7 @@ from evenkeel.model.request import Create, Evict, List
 from simulator.event_source import batch_event
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene, with_a_stuck_pod
-from tests.unit.handover.manifests import bare_pod
+from tests.unit.handover.manifests import bare_pod, deployment
 
 SHORT = {"rebalance_expiry": timedelta(minutes=5)}
 
@@ -182,6 +183,26 @@ def test_an_invocation_ends_after_its_time_and_the_next_goes_on(scene: Scene) ->
 
     assert scene.outcomes()[-1] == "OutOfTime"
     assert scene.moving.running  # at once, for somebody's replacement is waited for
+
+
+def test_no_invocation_ends_while_many_pods_are_at_their_last_moment(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever came next would have to read everything first. Here one pod goes a second."""
+    monkeypatch.setattr(margins, "EVICTIONS_PER_SECOND", 1.0)
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", 20))
+    scene.settle()
+    scene.begin()
+    pods = [pod.name for pod in scene.pods("stuck")]
+
+    scene.interrupt("s1")
+    scene.run(until=80)
+    assert set(scene.outcomes()) <= {"LeaseHeld", "HolderLives"}
+    scene.run(until=120)
+
+    assert "OutOfTime" in scene.outcomes()
+    assert max(map(scene.gone_at, pods)) < 90
 
 
 def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) -> None:

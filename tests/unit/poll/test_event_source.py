@@ -13,6 +13,7 @@ from cli.poll.sources import RecordDocument
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.errors import QueueError
 from evenkeel.handlers import time_left
+from evenkeel.settings import HANDOVER_TIMEOUT
 
 SOON = timedelta(seconds=10)
 
@@ -158,7 +159,7 @@ def test_what_is_under_way_hears_that_no_time_is_left_when_it_is_to_end() -> Non
     def handler(_event: dict[str, Any], context: object) -> dict[str, Any]:
         left = time_left(context)
         assert left is not None
-        assert left() == timedelta(seconds=60)
+        assert left() == HANDOVER_TIMEOUT
         begun.set()
         while left():
             SystemClock().sleep(timedelta(milliseconds=5))

@@ -19,11 +19,14 @@ LOAD_BALANCER_LEAD: Final = "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS"
 OUT_OF_SERVICE: Final = "EVENKEEL_OUT_OF_SERVICE"
 LOG_STREAM: Final = "AWS_LAMBDA_LOG_STREAM_NAME"
 
-HANDOVER_TIMEOUT: Final = timedelta(seconds=60)
-"""The handover function is stopped after so long; its queue's visibility timeout is as long."""
+HANDOVER_TIMEOUT: Final = timedelta(seconds=150)
+"""The handover function is stopped after so long; its queue's visibility timeout is as long.
+
+It takes that only while many pods are at their last moment: a whole interruption notice, and more.
+"""
 
 LONGEST_WORK: Final = timedelta(seconds=50)
-"""10 s stay for what is under way, and for an API server that takes its time."""
+"""What an invocation reads only once is no older than that."""
 
 
 def _unique_holder() -> str:

@@ -339,6 +339,18 @@ def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> Non
     assert pace.last_round({}, NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("at", "margin", "expected"),
+    [(34.9, 30, False), (35, 30, True), (119.9, 30, True), (120, 30, False), (70, 5, False)],
+    ids=["before", "soon", "to the end", "over", "of a few"],
+)
+def test_nobody_begins_anew_while_many_pods_are_at_their_last_moment(
+    at: float, margin: float, *, expected: bool
+) -> None:
+    margins = {NOW + seconds(120): builders.margin(unreplaced=margin)}
+    assert pace.are_last_moments(margins, NOW + seconds(at)) is expected
+
+
 def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
     soon, later, far = (NOW + seconds(at) for at in (70, 80, 200))
     margins = {

@@ -67,6 +67,9 @@ longer its queue, the more it makes; and the longer waits whoever comes next.
 CLOSING = timedelta(seconds=10)
 """How long before the first last moments the last replacements are asked for."""
 
+MANY = timedelta(seconds=5)
+"""Where their evictions take longer than this, many pods are at their last moment at once."""
+
 
 def _anybody(_: Pod) -> bool:
     return True
@@ -92,6 +95,14 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
     ]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None
+
+
+def are_last_moments(margins: Margins, now: datetime) -> bool:
+    """Whether the last moments of many pods are here, or begin soon: no time to begin anew."""
+    return any(
+        at - LONGEST_GRACE - margin.first - CLOSING <= now < at and margin.first > MANY
+        for at, margin in margins.items()
+    )
 
 
 def window(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
+from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.planning import Planner, WorkloadPlan
@@ -93,6 +94,10 @@ class Plans:
         if self._planner.margins_have_grown(now):
             return set(self._dues)
         return {key for key, at in self._dues.items() if at <= now}
+
+    def margins(self, now: datetime) -> Margins:
+        """How much earlier pods have to go because others go too, by their deadlines."""
+        return self._planner.margins(now)
 
     @property
     def next_due(self) -> datetime | None:

@@ -92,6 +92,9 @@ class Reconciler:
     def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
         """Work until nothing but waiting for a time is left, the tenure lost, or time up.
 
+        That is ``until``; while many pods are at their last moment it is the tenure's end, for
+        whoever came next would have to read everything first.
+
         ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
         """
@@ -102,7 +105,7 @@ class Reconciler:
         self._follower.follow()
         tenure.work()
         first_look: datetime | None = now + FIRST_LOOK
-        while (now := self._clock.now()) < until and not self._has_to_stop(tenure):
+        while self._goes_on(now := self._clock.now(), until) and not self._has_to_stop(tenure):
             tenure.keep(now, self._session.submit)
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
@@ -122,10 +125,13 @@ class Reconciler:
                 if not tenure.heard(arrival):
                     self._take(arrival)
             self._catch_up()
-        self._hear_the_last(min(until, now) + DRAINING)
+        self._hear_the_last(now + DRAINING)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
         return Outcome(tenure.end, self._rest(self._clock.now()))
+
+    def _goes_on(self, now: datetime, until: datetime) -> bool:
+        return now < until or pace.are_last_moments(self._plans.margins(now), now)
 
     def _has_to_stop(self, tenure: Tenure) -> bool:
         return self._writer.is_paused or tenure.is_over
@@ -284,7 +290,7 @@ class Reconciler:
         if self._urgent:
             return timedelta()
         due = earliest(
-            until,
+            until if now < until else None,
             now + LONGEST_WAIT,
             self._writer.next_retry,
             self._next_due,
