@@ -6,11 +6,11 @@ from typing import Final
 from bench.evenness.results import Evenness
 from bench.say import Say
 from bench.storm.scenario import Scenario
+from bench.storm.storm import LEAD
 from bench.storm.workloads import GRACE
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.manifests import deployment
 
-NOTICE: Final = 120.0
 REQUESTS_PER_SECOND: Final = 90.0
 """What is left of an API server on two CPUs for Evenkeel, about."""
 
@@ -32,7 +32,7 @@ def run(scenario: Scenario, say: Say) -> Evenness:
         scene.begin()
         spot = _spot(scenario)
         scene.interrupt(*spot)
-        scene.run(until=NOTICE - GRACE)
+        scene.run(until=LEAD - GRACE)
         doomed = set(spot)
         pods = [pod for name in scenario.replicas for pod in scene.pods(name)]
         made = sum(bool(pod.spec.node_name) and pod.spec.node_name not in doomed for pod in pods)

@@ -1,6 +1,6 @@
 """How much earlier a pod has to go because others go too."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -89,19 +89,18 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
     already most likely has it by then, and counts like those that have theirs.
     """
     everybody = Counter[datetime]()
-    steps: dict[datetime, list[float]] = {}
+    steps = defaultdict[datetime, list[float]](lambda: [0.0] * (SHARES + 1))
     for controller in leaving:
         for at, number in controller.replaced.items():
             everybody[at] += number
-            steps.setdefault(at, [0.0] * (SHARES + 1))
         for pod in controller.dying:
             everybody[pod.at] += 1
             seconds = 1 / (ALL_PER_SECOND if pod.is_coming else EVICTIONS_PER_SECOND)
-            steps.setdefault(pod.at, [0.0] * (SHARES + 1))[step_of(pod.left)] += seconds
+            steps[pod.at][step_of(pod.left)] += seconds
     margins: dict[datetime, Margin] = {}
     all_before, before = 0, 0.0
-    for at, seconds_of in sorted(steps.items()):
-        ends = [before + end for end in accumulate(seconds_of)]
+    for at in sorted(everybody):
+        ends = [before + end for end in accumulate(steps[at])]
         before = ends[-1]
         all_before += everybody[at]
         reserve = min(LONGEST_RESERVE, RESERVE * before)

@@ -1,5 +1,6 @@
 """Who dies with its node unless it is replaced before, and what is left of its workload then."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -35,12 +36,8 @@ def dying(census: Census, movers: Iterable[Pod]) -> Mapping[str, Dying]:
 
 def replaced(census: Census) -> Mapping[datetime, int]:
     """How many have their replacement and are to go all the same, by their nodes' deadlines."""
-    counts: dict[datetime, int] = {}
-    for item in census.released:
-        deadline = census.deadline_of(item)
-        if deadline.forced and item.pod.uid in census.leaving:
-            counts[deadline.at] = counts.get(deadline.at, 0) + 1
-    return counts
+    leaving = (item for item in census.released if item.pod.uid in census.leaving)
+    return Counter(each.at for each in map(census.deadline_of, leaving) if each.forced)
 
 
 def _at(entry: tuple[Deadline, Pod]) -> datetime:

@@ -14,7 +14,7 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
-from evenkeel.decisions.drain.margins import Margins
+from evenkeel.decisions.drain.margins import Margin, Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -91,7 +91,7 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
     left = [
         at - LONGEST_GRACE - now
         for at, margin in margins.items()
-        if now >= at - LONGEST_GRACE - margin.first - CLOSING
+        if now >= _closing_from(at, margin)
     ]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None
@@ -100,9 +100,14 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
 def are_last_moments(margins: Margins, now: datetime) -> bool:
     """Whether the last moments of many pods are here, or begin soon: no time to begin anew."""
     return any(
-        at - LONGEST_GRACE - margin.first - CLOSING <= now < at and margin.first > MANY
+        _closing_from(at, margin) <= now < at and margin.first > MANY
         for at, margin in margins.items()
     )
+
+
+def _closing_from(at: datetime, margin: Margin) -> datetime:
+    """When the last moments of a deadline begin soon, reckoned with the longest grace period."""
+    return at - LONGEST_GRACE - margin.first - CLOSING
 
 
 def window(
