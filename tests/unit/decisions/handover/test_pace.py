@@ -347,7 +347,8 @@ def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> Non
 def test_nobody_begins_anew_while_many_pods_are_at_their_last_moment(
     at: float, margin: float, *, expected: bool
 ) -> None:
-    margins = {NOW + seconds(120): builders.margin(unreplaced=margin)}
+    """The margin of those that have their replacement is that of all of them."""
+    margins = {NOW + seconds(120): builders.margin(replaced=margin, unreplaced=min(margin, 1))}
     assert pace.are_last_moments(margins, NOW + seconds(at)) is expected
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
-from evenkeel.decisions.drain.margins import Margin, Margins
+from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -89,25 +89,26 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
     None if they do not, or are quickly over.
     """
     left = [
-        at - LONGEST_GRACE - now
-        for at, margin in margins.items()
-        if now >= _closing_from(at, margin)
+        at - LONGEST_GRACE - now for at, margin in margins.items() if now >= _soon(at, margin.first)
     ]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None
 
 
 def are_last_moments(margins: Margins, now: datetime) -> bool:
-    """Whether the last moments of many pods are here, or begin soon: no time to begin anew."""
+    """Whether the last moments of many pods are here, or begin soon: no time to begin anew.
+
+    Of those with a replacement, too: where the API server is slow many of them are still there.
+    """
     return any(
-        _closing_from(at, margin) <= now < at and margin.first > MANY
+        _soon(at, margin.replaced) <= now < at and margin.replaced > MANY
         for at, margin in margins.items()
     )
 
 
-def _closing_from(at: datetime, margin: Margin) -> datetime:
-    """When the last moments of a deadline begin soon, reckoned with the longest grace period."""
-    return at - LONGEST_GRACE - margin.first - CLOSING
+def _soon(at: datetime, margin: timedelta) -> datetime:
+    """When last moments that take so long begin soon, reckoned with the longest grace period."""
+    return at - LONGEST_GRACE - margin - CLOSING
 
 
 def window(

@@ -1,6 +1,6 @@
 """What may be taken away: what a fresh read, or a proof that the watches are fresh, approved."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -9,7 +9,7 @@ from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
-from evenkeel.flows.handover.freshness import Freshness
+from evenkeel.flows.handover.freshness import Claim, Freshness
 from evenkeel.flows.handover.planning import Fresh, Planner
 from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.view import View
@@ -22,7 +22,7 @@ from evenkeel.settings import HandoverSettings
 POLL = timedelta(seconds=1)
 """How often pods are read that no watch shows."""
 
-APPROVED_FOR = timedelta(milliseconds=500)
+APPROVED_FOR = timedelta(seconds=1)
 """How long an approval justifies a step that found no room at once."""
 
 
@@ -91,7 +91,7 @@ class Approvals:
 
     def arrived(self, arrival: Arrival, now: datetime) -> None:
         """Take note of how far the watches have come, and of replies to what was asked here."""
-        self._freshness.saw(arrival)
+        self._freshness.saw(arrival, now)
         if isinstance(arrival, Reply):
             check = self._checker.heard(arrival)
             if check is not None:
@@ -99,7 +99,7 @@ class Approvals:
 
     def prove(self, now: datetime) -> None:
         """Approve what the watches have proven: no more than was claimed, nor than holds now."""
-        for key, uids in self._freshness.proven(self._follower.pod_watches).items():
+        for key, uids in self._freshness.proven().items():
             if key in self._follower.news:
                 self._plans.replan([key], now)
             plan = self._plans.get(key)
@@ -117,9 +117,9 @@ class Approvals:
             for key, plan in self._plans.items()
             if plan.polled and self._checker.due_after(key, POLL, now) <= now
         ]
-        is_slow = self._freshness.is_slow(now)
+        unproven = self._freshness.give_up(now)
         they_wait = self._freshness.is_open or self._replaced_stay(now)
-        claims: dict[str, frozenset[str]] = {}
+        claims: dict[str, Claim] = {}
         claimant: Pod | None = None
         for key, plan in self._plans.claiming():
             released = plan.shown_by_watches
@@ -129,16 +129,23 @@ class Approvals:
             going = frozenset(filter(self._writer.may_write, uids))
             if not going:
                 continue
-            if released is not None and self._follower.shows_all_of(hash_of(released)):
-                claims[key] = going
+            watches = self._watches_of(released) if key not in unproven else ()
+            if watches:
+                claims[key] = Claim(going, watches)
                 claimant = claimant or released
             else:
                 to_read.append(key)
-        if len(claims) > self._settings.few and claimant is not None and not is_slow:
+        if len(claims) > self._settings.few and claimant is not None:
             self._freshness.ask(claimant, claims, now)
         else:
             to_read += claims
         self._checker.begin(to_read, now)
+
+    def _watches_of(self, released: Pod | None) -> Collection[object]:
+        """The watches that show all pods of a released one's ReplicaSet; none if they do not."""
+        if released is None or not self._follower.shows_all_of(hash_of(released)):
+            return ()
+        return self._follower.watches_of(hash_of(released))
 
     def _replaced_stay(self, now: datetime) -> bool:
         """Whether pods that have their replacement stay until others have theirs."""

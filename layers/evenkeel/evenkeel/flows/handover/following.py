@@ -33,7 +33,7 @@ class Follower:
         self._session = session
         self._view = view
         self._labels = labels
-        self._followed: set[str] = set()
+        self._followed: dict[str, Selection[Pod]] = {}
         self._unseen: dict[object, frozenset[str]] = {}
         self._gathered = set(view.dooms)
         self._watched: set[object] = set()
@@ -65,10 +65,12 @@ class Follower:
         self._watched.add(selection)
         self._session.watch(selection)
 
-    @property
-    def pod_watches(self) -> Collection[object]:
-        """The selections of pods that are watched."""
-        return self._selects.keys()
+    def watches_of(self, template_hash: str) -> Collection[object]:
+        """The selections watched that show all pods of a template hash, owned and released.
+
+        Raises KeyError for a hash that is not followed.
+        """
+        return selections.RELEASED_PODS, self._followed[template_hash]
 
     @property
     def busy(self) -> bool:
@@ -209,11 +211,11 @@ class Follower:
     def _follow_hashes(self) -> None:
         """Watch the template hashes of the pods seen that are not watched yet."""
         seen = {hash_of(pod) for pod in self._view.pods.active}
-        hashes = frozenset(seen - self._followed - {""})
+        hashes = frozenset(seen - self._followed.keys() - {""})
         if not hashes:
             return
-        self._followed |= hashes
         selection = selections.pods_of_hashes(hashes)
+        self._followed |= dict.fromkeys(hashes, selection)
         self._selects[selection] = lambda pod: (
             pod.metadata.labels.get(names.TEMPLATE_HASH) in hashes
         )

@@ -8,6 +8,7 @@ the answer to one small, consistent read, nothing that was there when that was a
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Listing, Relisted, Selection
@@ -16,15 +17,29 @@ from evenkeel.ports import Arrival, Reply, Session
 INTERVAL = timedelta(milliseconds=200)
 """One question is not asked sooner after another: what is found meanwhile goes together."""
 
-PATIENCE = timedelta(milliseconds=500)
-"""A watch that has nothing to show for so long proves nothing: then reading is quicker."""
+ANSWERED_WITHIN = timedelta(seconds=2)
+"""How long an API server may take for the question. One that is so full needs no reads besides."""
+
+SHOWN_WITHIN = timedelta(milliseconds=500)
+"""A watch that shows nothing for so long after the answer proves nothing: reading is quicker."""
+
+
+class Claim(NamedTuple):
+    """The pods of one controller of which the view holds that they can go, by their uids.
+
+    ``watches`` are the selections, each watched, that show all of the controller's pods.
+    """
+
+    uids: frozenset[str]
+    watches: Collection[object]
 
 
 class Freshness:
     """One question at a time, and how far each watch of pods has come.
 
-    ``claims`` of a question are the uids of the pods of which the view held, when it was
-    asked, that they can go, per controller: what came up later, the proof does not cover.
+    A question is about claims, per controller: those that the view held when it was asked.
+    What came up later, the proof does not cover. Each claim is proven by its own watches: one
+    that shows the pods of some that are through has nothing to show any more.
     """
 
     def __init__(self, session: Session) -> None:
@@ -33,14 +48,15 @@ class Freshness:
         self._shown: dict[object, int] = {}
         self._question: List[Pod] | None = None
         self._asked_at: datetime | None = None
+        self._answered_at: datetime | None = None
         self._revision: int | None = None
-        self._claims: Mapping[str, frozenset[str]] = {}
+        self._claims: dict[str, Claim] = {}
 
-    def saw(self, arrival: Arrival) -> None:
+    def saw(self, arrival: Arrival, now: datetime) -> None:
         """Take note of how far a watch of pods has come, and of the answer to the question."""
         match arrival:
             case Reply() if arrival.request is self._question:
-                self._heard(arrival)
+                self._heard(arrival, now)
             case Change(selection=selection, object=Pod() as pod):
                 self._shown[selection] = max(pod.revision, self._shown.get(selection, 0))
             case Relisted(selection=selection, listing=listing) if selection.kind is Pod:
@@ -53,7 +69,7 @@ class Freshness:
         """Whether a question is not decided yet."""
         return self._question is not None
 
-    def ask(self, pod: Pod, claims: Mapping[str, frozenset[str]], now: datetime) -> None:
+    def ask(self, pod: Pod, claims: Mapping[str, Claim], now: datetime) -> None:
         """Ask how far the API server has come, unless a question is open or just was.
 
         The question is about a single pod, by name: the cheapest list there is.
@@ -63,33 +79,49 @@ class Freshness:
         if self._asked_at is not None and now - self._asked_at < INTERVAL:
             return
         self._question = List(Selection(Pod, pod.namespace, fields=f"metadata.name={pod.name}"))
-        self._asked_at, self._revision, self._claims = now, None, dict(claims)
+        self._asked_at, self._claims = now, dict(claims)
         self._session.submit(self._question)
 
-    def _heard(self, reply: Reply) -> None:
+    def _heard(self, reply: Reply, now: datetime) -> None:
         if isinstance(reply.result, Listing) and reply.result.resource_version.isdecimal():
             self._revision = int(reply.result.resource_version)
+            self._answered_at = now
         else:
-            self._question = None
+            self._close()
 
-    def proven(self, watches: Collection[object]) -> Mapping[str, frozenset[str]]:
-        """The claims of the question that these watches, all of pods, have answered by now.
+    def _close(self) -> None:
+        self._question = self._revision = self._answered_at = None
+        self._claims = {}
 
-        Each question's claims are answered once; empty while there is nothing proven.
+    def proven(self) -> Mapping[str, frozenset[str]]:
+        """The uids of the claims that the watches have answered by now, per controller.
+
+        Each claim is answered once; empty while there is nothing proven.
         """
-        if self._revision is None or not watches:
+        revision = self._revision
+        if revision is None:
             return {}
-        if any(self._shown.get(watch, 0) < self._revision for watch in watches):
-            return {}
-        claims, self._claims = self._claims, {}
-        self._question = self._revision = None
-        return claims
+        proven = {
+            key: claim.uids
+            for key, claim in self._claims.items()
+            if all(self._shown.get(watch, 0) >= revision for watch in claim.watches)
+        }
+        for key in proven:
+            del self._claims[key]
+        if not self._claims:
+            self._close()
+        return proven
 
-    def is_slow(self, now: datetime) -> bool:
-        """Whether a question is open for too long; it is dropped then."""
-        if self._question is None or self._asked_at is None:
-            return False
-        if now - self._asked_at < PATIENCE:
-            return False
-        self._question, self._revision, self._claims = None, None, {}
-        return True
+    def give_up(self, now: datetime) -> Collection[str]:
+        """The controllers whose claims were not proven in time: these are dropped."""
+        if self._asked_at is None or self._question is None:
+            return ()
+        if self._answered_at is not None:
+            end = self._answered_at + SHOWN_WITHIN
+        else:
+            end = self._asked_at + ANSWERED_WITHIN
+        if now < end:
+            return ()
+        given_up = tuple(self._claims)
+        self._close()
+        return given_up

@@ -1,6 +1,6 @@
 """The nodes' own part: who may be cordoned for a hint, and what becomes of each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -110,6 +110,7 @@ class NodeKeeper:
         self._handovers = handovers
         self._hangs_on_pods = False
         self._ask_about_overdue(now)
+        have_ordinals = self._nodes_with_ordinals()
         steps = [*self._cordons(now)]
         dues: list[datetime | None] = []
         for node in list(self._view.nodes.values()):
@@ -126,7 +127,7 @@ class NodeKeeper:
                 notice=notice,
                 state=state,
                 handovers_left=node.name in handovers,
-                ordinals_left=off and self._has_ordinals(node.name),
+                ordinals_left=off and node.name in have_ordinals,
                 load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )
@@ -157,15 +158,15 @@ class NodeKeeper:
         is_busy = any(n is not None and not n.is_hint and n.deadline > now for n in notices)
         self._states.refresh(filter(None, overdue), now, is_busy=is_busy)
 
-    def _has_ordinals(self, node_name: str) -> bool:
-        """Whether a StatefulSet's pods are on a node, those included that hang in their end."""
-        return any(
-            pod.spec.node_name == node_name
-            and not pod.finished
+    def _nodes_with_ordinals(self) -> Collection[str]:
+        """Where a StatefulSet's pods are, those included that hang in their end."""
+        return {
+            pod.spec.node_name
+            for pod in self._view.pods
+            if not pod.finished
             and pod.controller is not None
             and kind_of(pod.controller) == "StatefulSet"
-            for pod in self._view.pods
-        )
+        }
 
     def _others_remain(self, now: datetime) -> bool | None:
         """Whether load balancers would keep another node; None if nobody can say."""
