@@ -24,7 +24,6 @@ class Scenario:
     seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
     With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
     large Deployments ``percent`` are annotated to be on on-demand nodes.
-    ``kubelets``: so many at once are played, None as many as kwok plays by itself.
     ``bystanders`` further pods run on ``further`` nodes of their own, which nobody notices.
     """
 
@@ -41,7 +40,6 @@ class Scenario:
     late_after: float = 60.0
     classes: int = 1
     limit: Limit = Limit.NONE
-    kubelets: int | None = None
     bystanders: int = 0
     further: int = 0
     ordinals: int = 0
@@ -51,6 +49,11 @@ class Scenario:
     def pods(self) -> int:
         """How many pods there are."""
         return self.large * (self.size + self._small)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether all pods have a place off the spot nodes, sooner or later."""
+        return self.idle * self.per_idle >= self.pods
 
     def of(self, nodes: int) -> "Scenario":
         """The same with so many spot nodes, an even number, and all else in proportion."""
@@ -109,9 +112,8 @@ SCENARIOS: Final = {
         Scenario("C", "room for half of the pods, three priorities", per_idle=25, classes=3),
         Scenario(
             "D",
-            "as A, controller manager at its default rate, 64 kubelets at work at once",
+            "as A, controller manager at its default rate",
             limit=Limit.DEFAULT,
-            kubelets=64,
         ),
     )
 }

@@ -26,7 +26,10 @@ from tests.fixtures.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
 FILLING: Final = 240.0
-KUBELETS: Final = """\
+KUBELETS: Final = 64
+"""So many are at work at once. kwok's default is four: then a pod waits for one of them much longer
+than it takes to start."""
+KWOK: Final = """\
 ---
 apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
@@ -42,11 +45,8 @@ BYSTANDING: Final = 50
 
 
 @contextmanager
-def launched(kubelets: int | None = None) -> Iterator[ControlPlane]:
-    """A control plane without QPS limits, whose pods take 2-3 s to start.
-
-    So many ``kubelets`` are played at once; kwok's default is four.
-    """
+def launched() -> Iterator[ControlPlane]:
+    """A control plane without QPS limits, whose pods take 2-3 s to start."""
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         stages = Path(folder) / "stages.yaml"
         text = (HERE / "stages.yaml").read_text()
@@ -54,7 +54,7 @@ def launched(kubelets: int | None = None) -> Iterator[ControlPlane]:
         assert text.count(quick) == 1
         slow = "durationMilliseconds: 2000\n    jitterDurationMilliseconds: 3000\n"
         text = text.replace(quick, slow)
-        stages.write_text(text if kubelets is None else text + KUBELETS.format(kubelets))
+        stages.write_text(text + KWOK.format(KUBELETS))
         options = Options(unlimited=True, stages=stages, durable=True)
         with ControlPlane.launch(options) as control_plane:
             yield control_plane

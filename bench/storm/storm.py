@@ -14,7 +14,7 @@ from bench.storm.beside import Observed, Work, observed, scaling, taking, workin
 from bench.storm.feed import Dispatch, Feed, evenly
 from bench.storm.figures import Outcome, Sight
 from bench.storm.results import Baseline, Round
-from bench.storm.scenario import Limit, Scenario
+from bench.storm.scenario import Scenario
 from bench.storm.site import Site
 from bench.storm.worker import Worker
 from bench.storm.workloads import GRACE
@@ -142,7 +142,7 @@ class Storm:
                 told = seconds
                 self._say(f"{seconds:5.0f} s  {available} replicas available")
             is_whole = available >= self._scenario.pods
-            is_over = time.time() > last and self._scenario.limit is Limit.NONE  # noqa: TID251
+            is_over = time.time() > last and not self._scenario.has_room  # noqa: TID251
             if (is_whole or is_over) and not self.site.staying(noticed):
                 time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
                 return
@@ -155,7 +155,7 @@ class Storm:
 def prepared(scenario: Scenario, say: Say) -> Iterator[Storm]:
     """A cluster of its own for a scenario, full, with idle nodes unless they appear later."""
     say(f"{scenario.name}: {scenario.title}")
-    with site.launched(scenario.kubelets) as control_plane, aws.started() as stand_in:
+    with site.launched() as control_plane, aws.started() as stand_in:
         cluster = Site(control_plane, scenario, stand_in.nodes(scenario.spot))
         fill = cluster.fill()
         say(f"fill: {scenario.pods} pods Ready from nothing in {fill:.1f} s")
