@@ -128,9 +128,13 @@ def test_a_silent_watch_holds_back_its_own_claims_alone(mailbox: Mailbox) -> Non
     for watch in WATCHES:
         asked.saw(shown(watch, 100), NOW)
     assert asked.proven() == TWO
-    assert asked.is_open
+    assert asked.can_be_proven(silent.watches)
     assert asked.give_up(NOW + SHOWN_WITHIN) == ("job",)
     assert not asked.is_open
+    assert not asked.can_be_proven(silent.watches)
+    assert asked.can_be_proven(WATCHES)
+    asked.saw(shown(OTHERS, 101), NOW)
+    assert asked.can_be_proven(silent.watches)
 
 
 def test_one_question_at_a_time_and_not_too_often(mailbox: Mailbox, freshness: Freshness) -> None:

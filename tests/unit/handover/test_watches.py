@@ -1,16 +1,22 @@
 """Watches that break, expire, lie about deletions, or show pods twice."""
 
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import ForbiddenError, UnavailableError
+from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.freshness import Claim, Freshness
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Request, Selection
 from evenkeel.ports import Reply
 from simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
+from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import Manifest, bare_pod, budget, deployment
 
 SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
@@ -176,3 +182,34 @@ def test_a_watch_that_is_refused_is_told(scene: Scene, monkeypatch: pytest.Monke
 
     assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
     assert len(scene.recorder.values["WatchesRefused"]) >= 2
+
+
+def test_what_a_workload_claims_is_proven_by_the_watches_that_show_it(
+    make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another watch shows a pod that finds no place: nothing happens to that any more."""
+    scene = make_scene(few=0)
+    scene.add_node("s1", room="1")
+    stuck = {"cpu": "1", "nodeSelector": {"kubernetes.io/hostname": "s1"}}
+    scene.apply(deployment("stuck", pod=stuck))
+    scene.settle()
+    scene.add_node("s2", room="40")
+    scene.apply(deployment("web", 5))
+    scene.settle()
+    scene.add_node("o1", spot=False, room="40")
+    scene.begin()
+    claimed: list[Collection[object]] = []
+    ask = Freshness.ask
+
+    def spy(freshness: Freshness, pod: Pod, claims: Mapping[str, Claim], now: datetime) -> None:
+        claimed.extend(claim.watches for claim in claims.values())
+        ask(freshness, pod, claims, now)
+
+    monkeypatch.setattr(Freshness, "ask", spy)
+    scene.interrupt("s1")
+    scene.later(1.5, lambda: scene.interrupt("s2"))
+    (web,) = {hash_of(pod) for pod in scene.pods("web")}
+    scene.run(until=30)
+
+    assert scene.lowest("web") == 5
+    assert {*claimed} == {(selections.RELEASED_PODS, selections.pods_of_hashes([web]))}

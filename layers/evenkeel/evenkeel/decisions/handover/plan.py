@@ -10,15 +10,14 @@ from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.margins import NO_MARGIN, Dying, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.handover import verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import LONGEST_RELEASE, Cooldown
-from evenkeel.model.request import Write
+from evenkeel.model.release import Cooldown
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
-from evenkeel.model.workload import ReplicaSet
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
 """With no more time than this before the last moment, a release would only be in the way."""
@@ -73,12 +72,12 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     given_up = False
     for item in census.order_of_leaving:
         if census.is_lost(item.pod):
-            steps.append(_lost(census, item.pod))
+            steps.append(verdicts.lost(census, item.pod))
             continue
         is_replaced = item.pod.uid in census.leaving
         end = _end_of_patience(census, item, rules)
         if is_replaced and census.now < end and census.is_on_target(item):
-            fresh_steps.append(_replaced(census, item))
+            fresh_steps.append(verdicts.replaced(census, item))
             dues.append(end)
             continue
         decision, due = _unreplaced(census, item, end)
@@ -87,7 +86,7 @@ def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         voluntary = item.release.is_voluntary and not census.deadline_of(item).forced
         given_up |= decision.verb is Verb.ROLL_BACK and voluntary
     if given_up:
-        steps.extend(_cool_down(census, replica_set))
+        steps.extend(verdicts.cool_down(census, replica_set))
     candidates: list[Candidate] = []
     for pod in movers:
         outcome, due = _mover(census, pod, rules)
@@ -117,24 +116,28 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
         last = rules.last_moment(pod, deadline)
         if not deadline.forced:
-            steps.append(_decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself"))
+            steps.append(
+                verdicts.decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
+            )
         elif census.now >= last:
-            steps.append(_at_last_moment(census, pod, deadline))
+            steps.append(verdicts.at_last_moment(census, pod, deadline))
         else:
-            steps.append(_wait(census, pod, reason, last))
+            steps.append(verdicts.wait(census, pod, reason, last))
             dues.append(last)
     fresh_steps: list[Decision] = []
     spare = census.spare_in_rollout
-    message = f"{why} and nobody owns it: deleted"
+    unowned = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
         pod, end = item.pod, _end_of_patience(census, item, rules)
         is_needed = spare is not None and position >= spare
         if is_needed and census.now < end and not census.is_lost(pod):
-            steps.append(_wait(census, pod, "RolloutPending", end))
+            steps.append(verdicts.wait(census, pod, "RolloutPending", end))
             dues.append(end)
         else:
             write = writes.delete(pod)
-            fresh_steps.append(_decide(census, pod, Verb.DELETE, reason, message, write=write))
+            fresh_steps.append(
+                verdicts.decide(census, pod, Verb.DELETE, reason, unowned, write=write)
+            )
     return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
 
 
@@ -147,28 +150,6 @@ def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetim
     if not deadline.forced:
         return deadline.at
     return rules.last_moment(item.pod, deadline)
-
-
-def _lost(census: Census, pod: Pod) -> Decision:
-    """A released pod whose node is gone.
-
-    The API calls it ready until the pod garbage collector finds it. Were it put back, its
-    ReplicaSet would have one too many, and might take a living one away.
-    """
-    message = "its node is gone, and it with it: deleted at once"
-    return _decide(census, pod, Verb.DELETE, "NodeGone", message, write=writes.delete(pod))
-
-
-def _replaced(census: Census, item: ReleasedPod) -> Decision:
-    return _decide(
-        census,
-        item.pod,
-        Verb.EVICT,
-        "ReplacementAvailable",
-        f"{census.available_owned + census.available_released} available, "
-        f"{census.wanted} wanted: it can go",
-        write=writes.evict(item.pod),
-    )
 
 
 def _unreplaced(
@@ -190,26 +171,26 @@ def _unreplaced(
     if deadline.forced:
         if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
-            return _roll_back(census, item, "AtDeadlineLeave", message), None
+            return verdicts.roll_back(census, item, "AtDeadlineLeave", message), None
         if census.now >= end:
-            return _at_last_moment(census, pod, deadline), None
+            return verdicts.at_last_moment(census, pod, deadline), None
         if failure is not None:
             if census.now >= end - ROLL_BACK_LEAD:
                 message = f"no replacement can be made ({failure.message}): back to its owner"
-                return _roll_back(census, item, "CannotBeReplaced", message), end
+                return verdicts.roll_back(census, item, "CannotBeReplaced", message), end
             end -= ROLL_BACK_LEAD
-        return _wait(census, pod, "ReplacementPending", end), end
+        return verdicts.wait(census, pod, "ReplacementPending", end), end
     if census.now >= end:
         message = "its handover was not complete by the deadline: back to its owner"
-        return _roll_back(census, item, "DeadlinePassed", message), None
+        return verdicts.roll_back(census, item, "DeadlinePassed", message), None
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"
-        return _roll_back(census, item, "CannotBeReplaced", message), None
+        return verdicts.roll_back(census, item, "CannotBeReplaced", message), None
     if census.is_off_target(item):
         message = f"its replacement is not on {item.release.target}: back to its owner"
-        return _roll_back(census, item, "WrongCapacityType", message), None
+        return verdicts.roll_back(census, item, "WrongCapacityType", message), None
     due = end if item.release.target is None else min(end, census.now + LOOK_AGAIN_AFTER)
-    return _wait(census, pod, "ReplacementPending", end), due
+    return verdicts.wait(census, pod, "ReplacementPending", end), due
 
 
 def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:
@@ -231,26 +212,26 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     settled = _settled_at(census, pod, end)
     if deadline.forced:
         if census.now >= end:
-            return _at_last_moment(census, pod, deadline), None
+            return verdicts.at_last_moment(census, pod, deadline), None
         if end - census.now <= SHORTEST_HANDOVER:
-            return _wait(census, pod, "TooLateForHandover", end), end
+            return verdicts.wait(census, pod, "TooLateForHandover", end), end
         if failure is not None:
-            return _wait(census, pod, "CannotBeReplaced", end), end
+            return verdicts.wait(census, pod, "CannotBeReplaced", end), end
         if settled is not None and census.now < settled:
             until = min(settled, end)
-            return _wait(census, pod, "LandedAfterCordon", until), until
-        return _candidate(census, pod, deadline), end - SHORTEST_HANDOVER
+            return verdicts.wait(census, pod, "LandedAfterCordon", until), until
+        return verdicts.candidate(census, pod, deadline), end - SHORTEST_HANDOVER
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
     hold = _voluntary_hold(census, rules, deadline.at)
     if hold is not None:
         reason, message = hold
-        return _decide(census, pod, Verb.LEAVE, reason, message), due
+        return verdicts.decide(census, pod, Verb.LEAVE, reason, message), due
     if settled is not None and census.now < settled:
         due = next_due(census.now, due, settled)
-        return _wait(census, pod, "LandedAfterCordon", settled), due
-    return _candidate(census, pod, deadline), due
+        return verdicts.wait(census, pod, "LandedAfterCordon", settled), due
+    return verdicts.candidate(census, pod, deadline), due
 
 
 def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
@@ -266,12 +247,6 @@ def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
     if since is None or landed is None or landed <= since:
         return None
     return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
-
-
-def _candidate(census: Census, pod: Pod, deadline: Deadline) -> Candidate:
-    """A pod that may be released; no release is made that would not be believed."""
-    latest = census.now + LONGEST_RELEASE
-    return Candidate(pod, msgspec.structs.replace(deadline, at=min(deadline.at, latest)))
 
 
 def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str, str] | None:
@@ -301,85 +276,3 @@ def _cooldown_of(census: Census) -> Cooldown | None:
     """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
     top = census.owner.deployment or census.replica_set
     return writes.cooldown_of(top) if top is not None else None
-
-
-def _at_last_moment(census: Census, pod: Pod, deadline: Deadline) -> Decision:
-    is_replaced = pod.uid in census.leaving
-    there = "its replacement is available" if is_replaced else "replacement or not"
-    return left_to_the_end(pod, census.owner, deadline, census.now) or _decide(
-        census,
-        pod,
-        Verb.EVICT,
-        "LastMoment",
-        f"its node dies and its grace period has to fit: it goes, {there}",
-        write=writes.evict(pod),
-        warning=not is_replaced,
-        forced=True,
-    )
-
-
-def _roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> Decision:
-    return _decide(
-        census,
-        item.pod,
-        Verb.ROLL_BACK,
-        reason,
-        message,
-        write=writes.roll_back_patch(item.pod, item.release),
-        warning=True,
-    )
-
-
-def _cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
-    """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
-    top = census.owner.deployment or replica_set
-    cooldown = writes.cooldown_of(top)
-    if cooldown is not None and census.now < cooldown.until:
-        return ()
-    return (
-        Decision(
-            verb=Verb.COOL_DOWN,
-            subject=top.reference,
-            workload=top.reference,
-            reason="HandoverRolledBack",
-            message="its voluntary handover was rolled back: it rests before the next one",
-            write=writes.cooldown_patch(top, census.now),
-        ),
-    )
-
-
-def _wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
-    return _decide(
-        census,
-        pod,
-        Verb.WAIT,
-        reason,
-        f"{census.available_owned + census.available_released} available, {census.wanted} wanted",
-        until=until,
-    )
-
-
-def _decide(  # noqa: PLR0913 - a Decision's own fields
-    census: Census,
-    pod: Pod,
-    verb: Verb,
-    reason: str,
-    message: str,
-    *,
-    write: Write | None = None,
-    until: datetime | None = None,
-    warning: bool = False,
-    forced: bool = False,
-) -> Decision:
-    return Decision(
-        verb=verb,
-        subject=pod.reference,
-        reason=reason,
-        message=message,
-        workload=census.owner.workload,
-        node=pod.spec.node_name,
-        write=write,
-        until=until,
-        warning=warning,
-        forced=forced,
-    )

@@ -17,7 +17,8 @@ What it knows:
 
 What it decides, by the rules of ``evenkeel.decisions``:
 
-- ``planning`` makes the plan for one controller's pods, ``plans`` keeps those of all of them.
+- ``planning`` makes the plan for one controller's pods, a ``workload_plan``; ``plans`` keeps those
+  of all of them.
 - ``margins`` counts how much earlier everybody has to go because others go too.
 - ``approving`` says what may be taken away, ``releasing`` whose turn it is to be released.
 - ``nodes`` decides what becomes of the doomed nodes themselves.

@@ -129,8 +129,8 @@ class Approvals:
             going = frozenset(filter(self._writer.may_write, uids))
             if not going:
                 continue
-            watches = self._watches_of(released) if key not in unproven else ()
-            if watches:
+            watches = self._watches_of(released)
+            if watches and key not in unproven and self._freshness.can_be_proven(watches):
                 claims[key] = Claim(going, watches)
                 claimant = claimant or released
             else:

@@ -46,6 +46,7 @@ class Freshness:
         """The session is the invocation's."""
         self._session = session
         self._shown: dict[object, int] = {}
+        self._silent: set[object] = set()
         self._question: List[Pod] | None = None
         self._asked_at: datetime | None = None
         self._answered_at: datetime | None = None
@@ -59,10 +60,19 @@ class Freshness:
                 self._heard(arrival, now)
             case Change(selection=selection, object=Pod() as pod):
                 self._shown[selection] = max(pod.revision, self._shown.get(selection, 0))
+                self._silent.discard(selection)
             case Relisted(selection=selection, listing=listing) if selection.kind is Pod:
                 self._shown[selection] = int(listing.resource_version or 0)
+                self._silent.discard(selection)
             case _:
                 pass
+
+    def can_be_proven(self, watches: Collection[object]) -> bool:
+        """Whether a claim with these watches is worth a question: all of them showed something.
+
+        Not if one of them proved nothing the last time, and has been silent since.
+        """
+        return self._silent.isdisjoint(watches)
 
     @property
     def is_open(self) -> bool:
@@ -104,7 +114,7 @@ class Freshness:
         proven = {
             key: claim.uids
             for key, claim in self._claims.items()
-            if all(self._shown.get(watch, 0) >= revision for watch in claim.watches)
+            if not self._behind(claim, revision)
         }
         for key in proven:
             del self._claims[key]
@@ -123,5 +133,12 @@ class Freshness:
         if now < end:
             return ()
         given_up = tuple(self._claims)
+        if self._revision is not None:
+            for claim in self._claims.values():
+                self._silent |= self._behind(claim, self._revision)
         self._close()
         return given_up
+
+    def _behind(self, claim: Claim, revision: int) -> set[object]:
+        """The watches of a claim that have not shown anything as new as that."""
+        return {watch for watch in claim.watches if self._shown.get(watch, 0) < revision}

@@ -6,8 +6,9 @@ from datetime import datetime
 from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
-from evenkeel.flows.handover.planning import Planner, WorkloadPlan
+from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.view import View
+from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision
 
 

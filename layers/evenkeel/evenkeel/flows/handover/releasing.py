@@ -45,7 +45,7 @@ class Releases:
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
-        closing = pace.last_round(self._planner.margins(now), now)
+        closing = pace.last_round(self._plans.margins(now), now)
         room = min(self._room_in_window(now, closing), writer.room - kept)
         if room <= 0:
             return stale

@@ -1,0 +1,132 @@
+"""What can become of a pod of a ReplicaSet: each verdict with its reason, words, and write."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.plan import Candidate
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import LONGEST_RELEASE
+from evenkeel.model.request import Write
+from evenkeel.model.workload import ReplicaSet
+
+
+def lost(census: Census, pod: Pod) -> Decision:
+    """A released pod whose node is gone.
+
+    The API calls it ready until the pod garbage collector finds it. Were it put back, its
+    ReplicaSet would have one too many, and might take a living one away.
+    """
+    message = "its node is gone, and it with it: deleted at once"
+    return decide(census, pod, Verb.DELETE, "NodeGone", message, write=writes.delete(pod))
+
+
+def replaced(census: Census, item: ReleasedPod) -> Decision:
+    """A released pod that is not needed any more: it holds if a fresh read says the same."""
+    return decide(
+        census,
+        item.pod,
+        Verb.EVICT,
+        "ReplacementAvailable",
+        f"{census.available_owned + census.available_released} available, "
+        f"{census.wanted} wanted: it can go",
+        write=writes.evict(item.pod),
+    )
+
+
+def at_last_moment(census: Census, pod: Pod, deadline: Deadline) -> Decision:
+    """A pod whose node dies, and that goes now, unless its owner keeps it to the end."""
+    is_replaced = pod.uid in census.leaving
+    there = "its replacement is available" if is_replaced else "replacement or not"
+    return left_to_the_end(pod, census.owner, deadline, census.now) or decide(
+        census,
+        pod,
+        Verb.EVICT,
+        "LastMoment",
+        f"its node dies and its grace period has to fit: it goes, {there}",
+        write=writes.evict(pod),
+        warning=not is_replaced,
+        forced=True,
+    )
+
+
+def roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> Decision:
+    """A released pod that goes back to its ReplicaSet."""
+    return decide(
+        census,
+        item.pod,
+        Verb.ROLL_BACK,
+        reason,
+        message,
+        write=writes.roll_back_patch(item.pod, item.release),
+        warning=True,
+    )
+
+
+def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
+    """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
+    top = census.owner.deployment or replica_set
+    cooldown = writes.cooldown_of(top)
+    if cooldown is not None and census.now < cooldown.until:
+        return ()
+    return (
+        Decision(
+            verb=Verb.COOL_DOWN,
+            subject=top.reference,
+            workload=top.reference,
+            reason="HandoverRolledBack",
+            message="its voluntary handover was rolled back: it rests before the next one",
+            write=writes.cooldown_patch(top, census.now),
+        ),
+    )
+
+
+def wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
+    """A pod that stays for now, at most until then."""
+    return decide(
+        census,
+        pod,
+        Verb.WAIT,
+        reason,
+        f"{census.available_owned + census.available_released} available, {census.wanted} wanted",
+        until=until,
+    )
+
+
+def decide(  # noqa: PLR0913 - a Decision's own fields
+    census: Census,
+    pod: Pod,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    write: Write | None = None,
+    until: datetime | None = None,
+    warning: bool = False,
+    forced: bool = False,
+) -> Decision:
+    """Any verdict on a pod of this census."""
+    return Decision(
+        verb=verb,
+        subject=pod.reference,
+        reason=reason,
+        message=message,
+        workload=census.owner.workload,
+        node=pod.spec.node_name,
+        write=write,
+        until=until,
+        warning=warning,
+        forced=forced,
+    )
+
+
+def candidate(census: Census, pod: Pod, deadline: Deadline) -> Candidate:
+    """A pod that may be released; no release is made that would not be believed."""
+    latest = census.now + LONGEST_RELEASE
+    return Candidate(pod, msgspec.structs.replace(deadline, at=min(deadline.at, latest)))
