@@ -5,12 +5,14 @@ evictions of all pods with the same deadline need at 60 a second, and a tenth of
 """
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from evenkeel.model import names
 from evenkeel.model.request import Delete, Evict
-from tests.fixtures.scene import Scene
+from tests.builders import seconds
+from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import budget, deployment, job
 
@@ -165,3 +167,19 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
 
     gone = sorted(scene.gone_at(name) for name in old)
     assert (gone[0], gone[-1]) == (87.3, 88.8)
+
+
+@pytest.mark.parametrize("work", [84.0, 86.0, 87.5])
+def test_whose_last_moment_comes_while_nobody_looks_goes_before_that(
+    make_scene: MakeScene, work: float
+) -> None:
+    """Requests take 0.7 s each: the next invocation knows what there is only after some."""
+    scene = make_scene(work=seconds(work), options=replace(CALM, latency=seconds(0.7)))
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    old = scene.pod("stuck")
+    scene.interrupt("s1")
+    scene.run(until=130)
+    assert 80 < scene.gone_at(old) <= 90

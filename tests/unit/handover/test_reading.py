@@ -18,7 +18,9 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     scene.begin()
     view = View()
 
-    reading.read_pods_on(scene.cluster, view, ["s1"])
+    (pods,) = reading.list_all(scene.cluster, reading.pods_on(["s1"]))
+    for pod in pods:
+        view.pods.see(pod)
     reading.read_owners(scene.cluster, view)
 
     assert len(view.controllers) == len(view.deployments) == number

@@ -19,7 +19,6 @@ from tests import builders
 from tests.builders import NOW, seconds
 
 SOON = NOW + seconds(120)
-LATER = SOON + seconds(60)
 
 
 @pytest.fixture
@@ -35,13 +34,30 @@ def test_the_margin_of_the_replaced_is_what_all_with_the_same_deadline_need(
 
 
 @pytest.mark.usefixtures("no_reserve")
-def test_whoever_has_to_go_earlier_is_before_those_who_go_later_and_not_the_other_way_round() -> (
-    None
-):
-    leaving = Leaving({LATER: 480}, [*[Dying(LATER)] * 120, *[Dying(SOON)] * 240])
-    found = count_margins([leaving])
-    assert (found[SOON].replaced, found[SOON].first) == (seconds(4), seconds(4))
-    assert (found[LATER].replaced, found[LATER].first) == (seconds(6), seconds(6))
+@pytest.mark.parametrize(
+    ("gap", "expected"),
+    [(60, 4), (2, 4), (1.5, 4.5), (0, 6)],
+    ids=["long after", "just after", "overlapping", "at once"],
+)
+def test_the_earlier_go_so_early_that_the_later_can_go_in_time(gap: float, expected: float) -> None:
+    """The later ones need 2 s, and never wait for others: these are gone by then."""
+    later = SOON + seconds(gap)
+    found = count_margins([Leaving(dying=[*[Dying(later)] * 120, *[Dying(SOON)] * 240])])
+    assert found[SOON].replaced == found[SOON].first == seconds(expected)
+    assert found[later].replaced == found[later].first == seconds(2 if gap else 6)
+
+
+@pytest.mark.usefixtures("no_reserve")
+def test_those_that_have_their_replacement_are_reckoned_with_in_the_same_way() -> None:
+    found = count_margins([Leaving({SOON: 300, SOON + seconds(1): 450})])
+    assert [margin.replaced for _, margin in sorted(found.items())] == [seconds(4), seconds(3)]
+    assert [margin.first for margin in found.values()] == [seconds(0)] * 2
+
+
+def test_the_reserve_is_that_of_all_who_go_whatever_their_deadlines() -> None:
+    pods = [Dying(SOON + seconds(2 * number)) for number in range(10) for _ in range(60)]
+    found = count_margins([Leaving(dying=pods)])
+    assert {margin.first for margin in found.values()} == {seconds(2)}, "one for them, one beside"
 
 
 @pytest.mark.usefixtures("no_reserve")
@@ -85,11 +101,15 @@ LEAVING = st.builds(
 
 @given(st.lists(LEAVING, max_size=8))
 def test_all_can_go_in_time_if_each_begins_when_its_margin_says(leaving: list[Leaving]) -> None:
-    for at, margin in count_margins(leaving).items():
+    """One after the other, the earliest deadline first: none is done later than its deadline."""
+    slow, all_done = NOW, NOW
+    for at, margin in sorted(count_margins(leaving).items()):
         assert list(margin.unreplaced) == sorted(margin.unreplaced)
-        dying = [pod for each in leaving for pod in each.dying if pod.at <= at]
-        slow = sum(not pod.is_coming for pod in dying)
-        quick = sum(each.replaced[due] for each in leaving for due in each.replaced if due <= at)
-        assert margin.first >= seconds(slow / EVICTIONS_PER_SECOND) - timedelta.resolution
         assert margin.replaced >= margin.first
-        assert margin.replaced >= seconds((len(dying) + quick) / ALL_PER_SECOND)
+        dying = [pod for each in leaving for pod in each.dying if pod.at == at]
+        own = sum(not pod.is_coming for pod in dying) / EVICTIONS_PER_SECOND
+        slow = max(slow, at - margin.first) + seconds(own)
+        assert slow <= at + timedelta.resolution
+        number = len(dying) + sum(each.replaced.get(at, 0) for each in leaving)
+        all_done = max(all_done, at - margin.replaced) + seconds(number / ALL_PER_SECOND)
+        assert all_done <= at + timedelta.resolution

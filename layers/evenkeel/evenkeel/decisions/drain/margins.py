@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -83,6 +83,9 @@ def step_of(left: float) -> int:
 def count_margins(leaving: Iterable[Leaving]) -> Margins:
     """The margins of the deadlines by which the pods of these controllers go.
 
+    The earlier deadline goes first, and begins so early that the evictions for the next can begin
+    in time; where these begin only after it, it has the API server for itself until then.
+
     Of those with one deadline, a pod goes first after which most of its workload is left, and
     last one after which nothing is: so all keep as much as possible for as long as possible, and
     the replacements of those with least have the most time to come. Whose replacement starts
@@ -97,14 +100,15 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
             everybody[pod.at] += 1
             seconds = 1 / (ALL_PER_SECOND if pod.is_coming else EVICTIONS_PER_SECOND)
             steps[pod.at][step_of(pod.left)] += seconds
+    needed = sum(map(sum, steps.values()))
+    reserve = timedelta(seconds=min(LONGEST_RESERVE, RESERVE * needed))
     margins: dict[datetime, Margin] = {}
-    all_before, before = 0, 0.0
-    for at in sorted(everybody):
-        ends = [before + end for end in accumulate(steps[at])]
-        before = ends[-1]
-        all_before += everybody[at]
-        reserve = min(LONGEST_RESERVE, RESERVE * before)
-        first = max(before + reserve, all_before / ALL_PER_SECOND)
-        unreplaced = [timedelta(seconds=end + reserve) for end in ends]
-        margins[at] = Margin(timedelta(seconds=first), unreplaced)
+    begin = begin_all = datetime.max.replace(tzinfo=UTC)
+    for at in sorted(everybody, reverse=True):
+        wait = at - min(at, begin)
+        unreplaced = [wait + timedelta(seconds=end) for end in accumulate(steps[at])]
+        begin = at - unreplaced[-1]
+        begin_all = min(at, begin_all) - timedelta(seconds=everybody[at] / ALL_PER_SECOND)
+        replaced = max(unreplaced[-1] + reserve, at - begin_all)
+        margins[at] = Margin(replaced, [each + reserve for each in unreplaced])
     return margins

@@ -6,6 +6,7 @@ from typing import Any
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
+from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
@@ -39,6 +40,8 @@ class Follower:
         self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
+        self._pod_reads: dict[int, List[Pod]] = {}  # by id
+        self._has_gathered = False
         self._node_reads: dict[int, Get[Node]] = {}  # by id
         self._capacity_reads: dict[int, Get[Node]] = {}  # by id
         self._budgets_read_at: dict[str, datetime] = {}
@@ -75,8 +78,8 @@ class Follower:
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._node_reads or self._capacity_reads or self._view.unknown_capacities
-        return bool(self.news or asks)
+        asks = self._pod_reads or self._node_reads or self._capacity_reads
+        return bool(self.news or asks or self._view.unknown_capacities)
 
     @property
     def is_blind(self) -> bool:
@@ -93,15 +96,23 @@ class Follower:
         return not any(template_hash in hashes for hashes in self._unseen.values())
 
     def gather_new_nodes(self) -> None:
-        """Read what is on nodes that were doomed meanwhile. Raises ClusterError."""
-        new = set(self._view.dooms) - self._gathered
-        if not new:
-            return
-        self._gathered |= new
-        self.news |= reading.read_pods_on(self._cluster, self._view, new)
-        reading.read_owners(self._cluster, self._view)
-        reading.read_surroundings(self._cluster, self._view)
-        self._follow_hashes()
+        """Ask what is on nodes that were doomed meanwhile, and read what those pods hang on.
+
+        The pods are asked for beside everything else: in a storm nodes are doomed all the time.
+        What they hang on, and those that watches have shown, is waited for, and mostly known.
+        Raises ClusterError.
+        """
+        room = max(1, self._session.capacity // 4) - len(self._pod_reads)
+        new = sorted(self._view.dooms.keys() - self._gathered)[: max(0, room)]
+        self._gathered |= set(new)
+        for request in reading.pods_on(new):
+            self._pod_reads[id(request)] = request
+            self._session.submit(request)
+        if new or self._has_gathered:
+            self._has_gathered = False
+            reading.read_owners(self._cluster, self._view)
+            reading.read_surroundings(self._cluster, self._view)
+            self._follow_hashes()
 
     def ask_for_capacities(self) -> None:
         """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
@@ -135,7 +146,17 @@ class Follower:
             self._session.submit(request)
 
     def heard(self, reply: Reply) -> None:
-        """Take a reply, if it is to a question of its own."""
+        """Take a reply, if it is to a question of its own. Raises ClusterError.
+
+        It does if nobody says what is on a doomed node: that has to be known.
+        """
+        if self._pod_reads.pop(id(reply.request), None) is not None:
+            found = answer(reply)
+            items = found.items if isinstance(found, Listing) else ()
+            news = {self._view.pods.see(item) for item in items if isinstance(item, Pod)}
+            self.news |= {key for key in news if key is not None}
+            self._has_gathered = True
+            return
         if id(reply.request) in self._node_reads:
             name = self._node_reads.pop(id(reply.request)).name
             if isinstance(reply.error, NotFoundError):

@@ -29,11 +29,14 @@ LOOK_AGAIN_AFTER = timedelta(seconds=5)
 
 
 class Others(msgspec.Struct, frozen=True):
-    """Whether load balancers would keep a node that is not among the marked; None: unknown."""
+    """Some Ready nodes that load balancers would keep, by name; None: nobody knows."""
 
-    marked: frozenset[str]
-    remain: bool | None
+    ready: frozenset[str] | None
     good_until: datetime
+
+    def remain(self, marked: Collection[str]) -> bool | None:
+        """Whether one of them is not among the marked; None: unknown."""
+        return None if self.ready is None else not self.ready.issubset(marked)
 
 
 class NodeKeeper:
@@ -170,15 +173,16 @@ class NodeKeeper:
 
     def _others_remain(self, now: datetime) -> bool | None:
         """Whether load balancers would keep another node; None if nobody can say."""
-        marked = frozenset(self._view.nodes)
-        known = self._others
-        if known is not None and known.marked == marked and now < known.good_until:
-            return known.remain
-        remain = None
+        marked, known = self._view.nodes.keys(), self._others
+        if known is None or now >= known.good_until or (known.ready and not known.remain(marked)):
+            self._others = known = self._read_others(now)
+        return known.remain(marked)
+
+    def _read_others(self, now: datetime) -> Others:
         try:
             listing = ask(self._cluster, List(selections.OTHER_NODES, limit=10))
-            remain = any(node.ready for node in listing.items)
         except ClusterError as error:
             self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
-        self._others = Others(marked, remain, now + LOOK_AGAIN_AFTER)
-        return remain
+            return Others(None, now + LOOK_AGAIN_AFTER)
+        ready = frozenset(node.name for node in listing.items if node.ready)
+        return Others(ready, now + LOOK_AGAIN_AFTER)

@@ -55,25 +55,17 @@ def is_any_work(cluster: Cluster, view: View) -> bool:
 
 def read_pods(cluster: Cluster, view: View) -> None:
     """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
-    _see_pods(cluster, view, [List(selections.RELEASED_PODS), *_pods_on(view.dooms)])
+    for pods in list_all(cluster, [List(selections.RELEASED_PODS), *pods_on(view.dooms)]):
+        for pod in pods:
+            view.pods.see(pod)
 
 
-def read_pods_on(cluster: Cluster, view: View, node_names: Iterable[str]) -> set[str]:
-    """Read the pods of these nodes. The keys of the controllers of which there is news.
+def pods_on(node_names: Iterable[str]) -> Sequence[List[Pod]]:
+    """What to ask for the pods of these nodes.
 
-    Raises ClusterError.
+    The API server's cache is good enough for candidates.
     """
-    return _see_pods(cluster, view, _pods_on(node_names))
-
-
-def _pods_on(node_names: Iterable[str]) -> Sequence[List[Pod]]:
-    """The API server's cache is good enough for candidates."""
     return [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
-
-
-def _see_pods(cluster: Cluster, view: View, requests: Sequence[List[Pod]]) -> set[str]:
-    news = {view.pods.see(pod) for pods in list_all(cluster, requests) for pod in pods}
-    return {key for key in news if key is not None}
 
 
 def find_lost_nodes(cluster: Cluster, view: View) -> None:

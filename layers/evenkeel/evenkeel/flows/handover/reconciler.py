@@ -110,7 +110,7 @@ class Reconciler:
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
             if first_look is not None and self._follower.is_blind and now < first_look:
-                self._apply_forced(now)
+                self._send_last_moments(now)
             else:
                 if first_look is not None:
                     first_look = None
@@ -125,7 +125,7 @@ class Reconciler:
                 if not tenure.heard(arrival):
                     self._take(arrival)
             self._catch_up()
-        self._hear_the_last(now + DRAINING)
+        self._hear_the_last(tenure, now)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
         return Outcome(tenure.end, self._rest(self._clock.now()))
@@ -177,15 +177,32 @@ class Reconciler:
             self._keeper.plan(self._plans.handovers, now)
         self._view.caught_up()
 
-    def _hear_the_last(self, until: datetime) -> None:
-        """Wait for the replies to the writes that are under way."""
-        while self._writer.busy and self._clock.now() < until:
+    def _hear_the_last(self, tenure: Tenure, now: datetime) -> None:
+        """Wait for the replies to the writes that are under way.
+
+        Whoever's last moment would come before the next invocation knows what there is, goes now.
+        """
+        back_at, until = now + self._ahead, now + DRAINING
+        self._plans.replan(self._plans.due(back_at), back_at)
+        while self._clock.now() < until:
+            if not self._has_to_stop(tenure):
+                self._writer.keep_asking()
+                self._send_last_moments(now)
+            if not self._writer.busy and not self._last_moments_wait:
+                return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply):
                     self._writer.heard(arrival)
 
-    def _apply_forced(self, now: datetime) -> None:
-        """Send what cannot wait until everything was seen: last moments."""
+    @property
+    def _last_moments_wait(self) -> bool:
+        """Whether a last moment was planned for that could not be sent yet."""
+        may_write = self._writer.may_write
+        steps = (step for each in self._plans.writing for step in each if step.forced)
+        return any(may_write(step.subject.uid, forced=True) for step in steps)
+
+    def _send_last_moments(self, now: datetime) -> None:
+        """Send what cannot wait: neither until everything was seen, nor for the next invocation."""
         steps = (step for each in self._plans.writing for step in each)
         self._send(self._first_deadline_first(steps, now))
 
