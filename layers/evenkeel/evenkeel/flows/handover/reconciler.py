@@ -125,10 +125,11 @@ class Reconciler:
                 if not tenure.heard(arrival):
                     self._take(arrival)
             self._catch_up()
+        again_at = now + self._rest(now)
         self._hear_the_last(tenure, now)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
-        return Outcome(tenure.end, self._rest(self._clock.now()))
+        return Outcome(tenure.end, max(self._settings.pause, again_at - self._clock.now()))
 
     def _goes_on(self, now: datetime, until: datetime) -> bool:
         return now < until or pace.are_last_moments(self._plans.margins(now), now)
