@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import ClusterError
+from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.pods import Pods
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Evict, Get, Patch, Request
+from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Reply
 from simulator.api import watch
@@ -219,3 +220,32 @@ def test_budgets_that_are_read_again_and_again_leave_room_for_last_moments(
     scene.run(until=125)
     (eviction,) = (sent.at for sent in scene.written(old) if isinstance(sent.write, Evict))
     assert eviction < 100
+
+
+def test_a_node_stays_behind_load_balancers_while_nobody_knows_what_is_on_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is noticed while others are looked after, and what is on it is known 3 s later."""
+    scene.add_node("s1", room="1")
+    stuck = {"cpu": "1", "nodeSelector": {"kubernetes.io/hostname": "s1"}}
+    scene.apply(deployment("stuck", pod=stuck))
+    scene.settle()
+    scene.add_node("s2")
+    slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
+    scene.apply(deployment("web", 4, pod=slow))
+    scene.settle(20)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    on_s2 = selections.pods_on("s2")
+
+    def is_about_s2(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == on_s2
+
+    delay_replies(monkeypatch, scene.clock, lambda request: 3.0 if is_about_s2(request) else 0.0)
+    scene.interrupt("s1")
+    scene.later(8, lambda: scene.interrupt("s2"))
+    scene.run(until=20)
+    assert len(scene.pods("web", "s2")) == 4
+    assert "s2" not in {decision.subject.name for _, decision in scene.told("NodeDying")}
+    scene.run(until=40)
+    assert "s2" in {decision.subject.name for _, decision in scene.told("NodeDying")}

@@ -22,7 +22,7 @@ from evenkeel.settings import HandoverSettings
 POLL = timedelta(seconds=1)
 """How often pods are read that no watch shows."""
 
-APPROVED_FOR = timedelta(seconds=1)
+APPROVED_FOR = timedelta(milliseconds=500)
 """How long an approval justifies a step that found no room at once."""
 
 

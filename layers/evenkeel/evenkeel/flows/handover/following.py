@@ -40,7 +40,7 @@ class Follower:
         self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
-        self._pod_reads: dict[int, List[Pod]] = {}  # by id
+        self._pod_reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
         self._has_gathered = False
         self._node_reads: dict[int, Get[Node]] = {}  # by id
         self._capacity_reads: dict[int, Get[Node]] = {}  # by id
@@ -95,6 +95,12 @@ class Follower:
             return False
         return not any(template_hash in hashes for hashes in self._unseen.values())
 
+    @property
+    def unread_nodes(self) -> frozenset[str]:
+        """The doomed nodes of which nobody knows yet what is on them."""
+        asked = {name for name, _ in self._pod_reads.values()}
+        return frozenset(self._view.dooms.keys() - self._gathered | asked)
+
     def gather_new_nodes(self) -> None:
         """Ask what is on nodes that were doomed meanwhile, and read what those pods hang on.
 
@@ -105,10 +111,10 @@ class Follower:
         room = max(1, self._session.capacity // 4) - len(self._pod_reads)
         new = sorted(self._view.dooms.keys() - self._gathered)[: max(0, room)]
         self._gathered |= set(new)
-        for request in reading.pods_on(new):
-            self._pod_reads[id(request)] = request
+        for name, request in zip(new, reading.pods_on(new), strict=True):
+            self._pod_reads[id(request)] = name, request
             self._session.submit(request)
-        if new or self._has_gathered:
+        if self._has_gathered or (self._view.dooms_changed and self.unread_nodes):
             self._has_gathered = False
             reading.read_owners(self._cluster, self._view)
             reading.read_surroundings(self._cluster, self._view)

@@ -67,14 +67,14 @@ class NodeKeeper:
         self.steps: Sequence[Decision] = ()
         self.due: datetime | None = None
 
-    def is_stale(self, now: datetime, handovers: frozenset[str] | None) -> bool:
+    def is_stale(self, now: datetime, handovers: frozenset[str], *, news: bool) -> bool:
         """Whether something happened that the last plan depends on.
 
-        ``handovers`` as in ``plan`` if there are news of pods, else None.
+        ``handovers`` as in ``plan``; ``news``: whether there are some of pods.
         """
-        pods_matter = self._hangs_on_pods or handovers != self._handovers
         is_due = self.due is not None and self.due <= now
-        return self._view.nodes_changed or is_due or (handovers is not None and pods_matter)
+        have_moved = handovers != self._handovers or (news and self._hangs_on_pods)
+        return self._view.nodes_changed or is_due or have_moved
 
     def _cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for rebalance recommendations that the share allows now."""
@@ -108,7 +108,7 @@ class NodeKeeper:
     def plan(self, handovers: frozenset[str], now: datetime) -> None:
         """Decide about every marked node.
 
-        ``handovers`` names the nodes that still have pods which go by handover.
+        ``handovers`` names the nodes that still have pods which go by handover, or may have.
         """
         self._handovers = handovers
         self._hangs_on_pods = False

@@ -61,7 +61,7 @@ def read_pods(cluster: Cluster, view: View) -> None:
 
 
 def pods_on(node_names: Iterable[str]) -> Sequence[List[Pod]]:
-    """What to ask for the pods of these nodes.
+    """What to ask for the pods of these nodes, in the order of their names.
 
     The API server's cache is good enough for candidates.
     """

@@ -101,7 +101,7 @@ class Reconciler:
         self._ahead = AHEAD + 1.5 * gathered_in
         now = self._clock.now()
         self._plans.replan(self._plans.controllers, now)
-        self._keeper.plan(self._plans.handovers, now)
+        self._keeper.plan(self._handovers, now)
         self._follower.follow()
         tenure.work()
         first_look: datetime | None = now + FIRST_LOOK
@@ -174,9 +174,14 @@ class Reconciler:
         if news:
             self._plans.replan(news, now)
             self._pace_of_planning.planned(now, self._clock.now())
-        if self._keeper.is_stale(now, self._plans.handovers if news else None):
-            self._keeper.plan(self._plans.handovers, now)
+        if self._keeper.is_stale(now, self._handovers, news=bool(news)):
+            self._keeper.plan(self._handovers, now)
         self._view.caught_up()
+
+    @property
+    def _handovers(self) -> frozenset[str]:
+        """The nodes that have pods which are handed over, or may have: nobody knows yet."""
+        return self._plans.handovers | self._follower.unread_nodes
 
     def _hear_the_last(self, tenure: Tenure, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
@@ -186,13 +191,14 @@ class Reconciler:
         back_at, until = now + self._ahead, now + DRAINING
         self._plans.replan(self._plans.due(back_at), back_at)
         while self._clock.now() < until:
-            if not self._has_to_stop(tenure):
+            has_to_stop = self._has_to_stop(tenure)
+            if not has_to_stop:
                 self._writer.keep_asking()
                 self._send_last_moments(now)
-            if not self._writer.busy and not self._last_moments_wait:
+            if not self._writer.busy and (has_to_stop or not self._last_moments_wait):
                 return
             for arrival in self._session.next(LONGEST_WAIT):
-                if isinstance(arrival, Reply):
+                if not tenure.heard(arrival) and isinstance(arrival, Reply):
                     self._writer.heard(arrival)
 
     @property
