@@ -110,10 +110,6 @@ SCENARIOS: Final = {
             late=True,
         ),
         Scenario("C", "room for half of the pods, three priorities", per_idle=25, classes=3),
-        Scenario(
-            "D",
-            "as A, controller manager at its default rate",
-            limit=Limit.DEFAULT,
-        ),
+        Scenario("D", "as A, controller manager at its default rate", limit=Limit.DEFAULT),
     )
 }

@@ -18,7 +18,7 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     scene.begin()
     view = View()
 
-    (pods,) = reading.list_all(scene.cluster, reading.pods_on(["s1"]))
+    (pods,) = reading.list_all(scene.cluster, [reading.candidates_on("s1")])
     for pod in pods:
         view.pods.see(pod)
     reading.read_owners(scene.cluster, view)

@@ -1,6 +1,6 @@
 """What may be taken away: what a fresh read, or a proof that the watches are fresh, approved."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -129,7 +129,7 @@ class Approvals:
             going = frozenset(filter(self._writer.may_write, uids))
             if not going:
                 continue
-            watches = self._watches_of(released)
+            watches = self._follower.watches_of(hash_of(released)) if released is not None else ()
             if watches and key not in unproven and self._freshness.can_be_proven(watches):
                 claims[key] = Claim(going, watches)
                 claimant = claimant or released
@@ -140,12 +140,6 @@ class Approvals:
         else:
             to_read += claims
         self._checker.begin(to_read, now)
-
-    def _watches_of(self, released: Pod | None) -> Collection[object]:
-        """The watches that show all pods of a released one's ReplicaSet; none if they do not."""
-        if released is None or not self._follower.shows_all_of(hash_of(released)):
-            return ()
-        return self._follower.watches_of(hash_of(released))
 
     def _replaced_stay(self, now: datetime) -> bool:
         """Whether pods that have their replacement stay until others have theirs."""

@@ -69,10 +69,12 @@ class Follower:
         self._session.watch(selection)
 
     def watches_of(self, template_hash: str) -> Collection[object]:
-        """The selections watched that show all pods of a template hash, owned and released.
+        """The selections watched that have shown all pods of a template hash, owned and released.
 
-        Raises KeyError for a hash that is not followed.
+        None as long as ``shows_all_of`` says that they have not.
         """
+        if not self.shows_all_of(template_hash):
+            return ()
         return selections.RELEASED_PODS, self._followed[template_hash]
 
     @property
@@ -98,8 +100,7 @@ class Follower:
     @property
     def unread_nodes(self) -> frozenset[str]:
         """The doomed nodes of which nobody knows yet what is on them."""
-        asked = {name for name, _ in self._pod_reads.values()}
-        return frozenset(self._view.dooms.keys() - self._gathered | asked)
+        return frozenset(self._view.dooms.keys() - self._gathered)
 
     def gather_new_nodes(self) -> None:
         """Ask what is on nodes that were doomed meanwhile, and read what those pods hang on.
@@ -108,13 +109,14 @@ class Follower:
         What they hang on, and those that watches have shown, is waited for, and mostly known.
         Raises ClusterError.
         """
-        room = max(1, self._session.capacity // 4) - len(self._pod_reads)
-        new = sorted(self._view.dooms.keys() - self._gathered)[: max(0, room)]
-        self._gathered |= set(new)
-        for name, request in zip(new, reading.pods_on(new), strict=True):
+        unread = self.unread_nodes
+        asked = {name for name, _ in self._pod_reads.values()}
+        room = max(1, self._session.capacity // 4) - len(asked)
+        for name in sorted(unread - asked)[: max(0, room)]:
+            request = reading.candidates_on(name)
             self._pod_reads[id(request)] = name, request
             self._session.submit(request)
-        if self._has_gathered or (self._view.dooms_changed and self.unread_nodes):
+        if self._has_gathered or (self._view.dooms_changed and unread):
             self._has_gathered = False
             reading.read_owners(self._cluster, self._view)
             reading.read_surroundings(self._cluster, self._view)
@@ -156,11 +158,13 @@ class Follower:
 
         It does if nobody says what is on a doomed node: that has to be known.
         """
-        if self._pod_reads.pop(id(reply.request), None) is not None:
+        if id(reply.request) in self._pod_reads:
+            name, _ = self._pod_reads.pop(id(reply.request))
             found = answer(reply)
             items = found.items if isinstance(found, Listing) else ()
             news = {self._view.pods.see(item) for item in items if isinstance(item, Pod)}
             self.news |= {key for key in news if key is not None}
+            self._gathered.add(name)
             self._has_gathered = True
             return
         if id(reply.request) in self._node_reads:

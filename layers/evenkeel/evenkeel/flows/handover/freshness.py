@@ -2,8 +2,9 @@
 
 Before anything is taken away its ReplicaSet and all its pods have to be known as they are now.
 Reading them afresh does that, and costs the API server some hundred kilobytes each time. In a
-storm the watches show the same a moment later: once each of them has shown a change as new as
-the answer to one small, consistent read, nothing that was there when that was asked is missing.
+storm the watches show the same a moment later: once those of its pods have each shown a change as
+new as the answer to one small, consistent read, nothing that was there when that was asked is
+missing.
 """
 
 from collections.abc import Collection, Mapping
@@ -49,8 +50,8 @@ class Freshness:
         self._silent: set[object] = set()
         self._question: List[Pod] | None = None
         self._asked_at: datetime | None = None
-        self._answered_at: datetime | None = None
         self._revision: int | None = None
+        self._patient_until: datetime | None = None
         self._claims: dict[str, Claim] = {}
 
     def saw(self, arrival: Arrival, now: datetime) -> None:
@@ -89,18 +90,19 @@ class Freshness:
         if self._asked_at is not None and now - self._asked_at < INTERVAL:
             return
         self._question = List(Selection(Pod, pod.namespace, fields=f"metadata.name={pod.name}"))
-        self._asked_at, self._claims = now, dict(claims)
+        self._asked_at, self._patient_until = now, now + ANSWERED_WITHIN
+        self._claims = dict(claims)
         self._session.submit(self._question)
 
     def _heard(self, reply: Reply, now: datetime) -> None:
         if isinstance(reply.result, Listing) and reply.result.resource_version.isdecimal():
             self._revision = int(reply.result.resource_version)
-            self._answered_at = now
+            self._patient_until = now + SHOWN_WITHIN
         else:
             self._close()
 
     def _close(self) -> None:
-        self._question = self._revision = self._answered_at = None
+        self._question = self._revision = self._patient_until = None
         self._claims = {}
 
     def proven(self) -> Mapping[str, frozenset[str]]:
@@ -124,13 +126,7 @@ class Freshness:
 
     def give_up(self, now: datetime) -> Collection[str]:
         """The controllers whose claims were not proven in time: these are dropped."""
-        if self._asked_at is None or self._question is None:
-            return ()
-        if self._answered_at is not None:
-            end = self._answered_at + SHOWN_WITHIN
-        else:
-            end = self._asked_at + ANSWERED_WITHIN
-        if now < end:
+        if self._patient_until is None or now < self._patient_until:
             return ()
         given_up = tuple(self._claims)
         if self._revision is not None:

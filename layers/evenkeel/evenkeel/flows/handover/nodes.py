@@ -111,9 +111,15 @@ class NodeKeeper:
         ``handovers`` names the nodes that still have pods which go by handover, or may have.
         """
         self._handovers = handovers
-        self._hangs_on_pods = False
         self._ask_about_overdue(now)
-        have_ordinals = self._nodes_with_ordinals()
+        off = {
+            node.name
+            for node in self._view.nodes.values()
+            if node.name in self._view.notices
+            and self._states.of(node.instance_id, now) in upkeep.OFF
+        }
+        self._hangs_on_pods = bool(off)
+        have_ordinals = self._with_ordinals(off)
         steps = [*self._cordons(now)]
         dues: list[datetime | None] = []
         for node in list(self._view.nodes.values()):
@@ -121,16 +127,13 @@ class NodeKeeper:
             if notice is None:
                 steps.append(upkeep.unreadable(node))
                 continue
-            state = self._states.of(node.instance_id, now)
-            off = state in upkeep.OFF
-            self._hangs_on_pods |= off
             situation = Situation(
                 now=now,
                 node=node,
                 notice=notice,
-                state=state,
+                state=self._states.of(node.instance_id, now),
                 handovers_left=node.name in handovers,
-                ordinals_left=off and node.name in have_ordinals,
+                ordinals_left=node.name in have_ordinals,
                 load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )
@@ -142,7 +145,7 @@ class NodeKeeper:
             dues.append(due)
             if situation.wants_exclusion and situation.others_remain is None:
                 dues.append(now + LOOK_AGAIN_AFTER)
-            if situation.over and not off and now < notice.deadline + ASK_OFTEN_FOR:
+            if situation.over and node.name not in off and now < notice.deadline + ASK_OFTEN_FOR:
                 dues.append(self._states.ask_again_at)
         self.steps, self.due = steps, earliest(*dues)
 
@@ -161,12 +164,15 @@ class NodeKeeper:
         is_busy = any(n is not None and not n.is_hint and n.deadline > now for n in notices)
         self._states.refresh(filter(None, overdue), now, is_busy=is_busy)
 
-    def _nodes_with_ordinals(self) -> Collection[str]:
-        """Where a StatefulSet's pods are, those included that hang in their end."""
+    def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
+        """Those of these nodes with a StatefulSet's pods, also such that hang in their end."""
+        if not node_names:
+            return ()
         return {
             pod.spec.node_name
             for pod in self._view.pods
-            if not pod.finished
+            if pod.spec.node_name in node_names
+            and not pod.finished
             and pod.controller is not None
             and kind_of(pod.controller) == "StatefulSet"
         }

@@ -1,7 +1,7 @@
 """Gathering: what an invocation reads before it decides anything."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -55,17 +55,15 @@ def is_any_work(cluster: Cluster, view: View) -> bool:
 
 def read_pods(cluster: Cluster, view: View) -> None:
     """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
-    for pods in list_all(cluster, [List(selections.RELEASED_PODS), *pods_on(view.dooms)]):
+    candidates = map(candidates_on, sorted(view.dooms))
+    for pods in list_all(cluster, [List(selections.RELEASED_PODS), *candidates]):
         for pod in pods:
             view.pods.see(pod)
 
 
-def pods_on(node_names: Iterable[str]) -> Sequence[List[Pod]]:
-    """What to ask for the pods of these nodes, in the order of their names.
-
-    The API server's cache is good enough for candidates.
-    """
-    return [List(selections.pods_on(name), fresh=False) for name in sorted(node_names)]
+def candidates_on(node_name: str) -> List[Pod]:
+    """What to ask for the pods of a node; the API server's cache is good enough for candidates."""
+    return List(selections.pods_on(node_name), fresh=False)
 
 
 def find_lost_nodes(cluster: Cluster, view: View) -> None:

@@ -174,8 +174,9 @@ class Reconciler:
         if news:
             self._plans.replan(news, now)
             self._pace_of_planning.planned(now, self._clock.now())
-        if self._keeper.is_stale(now, self._handovers, news=bool(news)):
-            self._keeper.plan(self._handovers, now)
+        handovers = self._handovers
+        if self._keeper.is_stale(now, handovers, news=bool(news)):
+            self._keeper.plan(handovers, now)
         self._view.caught_up()
 
     @property
@@ -189,7 +190,8 @@ class Reconciler:
         Whoever's last moment would come before the next invocation knows what there is, goes now.
         """
         back_at, until = now + self._ahead, now + DRAINING
-        self._plans.replan(self._plans.due(back_at), back_at)
+        if not self._has_to_stop(tenure):
+            self._plans.replan(self._plans.due(back_at), back_at)
         while self._clock.now() < until:
             has_to_stop = self._has_to_stop(tenure)
             if not has_to_stop:
