@@ -25,7 +25,7 @@ def keeper(*, settled: bool = True) -> MarginKeeper:
     made.see("default/web", Leaving({SOON: 65}, dying(35)))
     made.see("default/api", Leaving({SOON: 25}, dying(25)))
     if settled:
-        made.settle()
+        made.settle(NOW)
     return made
 
 
@@ -44,8 +44,8 @@ def test_the_pods_of_all_controllers_count() -> None:
 def test_there_are_none_before_all_was_seen() -> None:
     made = keeper(settled=False)
     assert made.margins(NOW) == {}
-    assert not made.have_grown(NOW)
-    made.settle()
+    assert not made.hurried(NOW)
+    made.settle(NOW)
     assert made.margins(NOW) == keeper().margins(NOW)
 
 
@@ -64,28 +64,33 @@ def test_what_has_outlived_its_deadline_is_in_nobodys_way() -> None:
     assert keeper().margins(SOON + seconds(61)) == {}
 
 
-def test_a_margin_that_grows_much_is_told_once() -> None:
+def test_whose_margin_grows_much_is_told_once() -> None:
     made = keeper()
-    assert not made.have_grown(NOW)
+    assert not made.hurried(NOW)
     for second, (web, told) in enumerate([(25, False), (30, False), (31, True), (55, False)], 1):
         made.see("default/web", Leaving(dying=dying(web, left=0.5)))
-        assert made.have_grown(NOW + seconds(second)) is told, web
-        assert not made.have_grown(NOW + seconds(second + 0.5))
+        hurried = {"default/web", "default/api"} if told else set[str]()
+        assert set(made.hurried(NOW + seconds(second))) == hurried, web
+        assert not made.hurried(NOW + seconds(second + 0.5))
 
 
 def test_a_margin_grows_also_where_only_those_with_little_left_are_later() -> None:
     made = keeper()
     made.see("default/web", Leaving(dying=dying(100, left=0.5)))
-    assert not made.have_grown(NOW)
-    assert pods_before(made, 0.4) == 0
+    made.hurried(NOW + seconds(1))
+    assert pods_before(made, 0.4, after=1) == 0
     made.see("default/web", Leaving(dying=dying(100, left=0.3)))
-    assert made.have_grown(NOW + seconds(1))
-    assert pods_before(made, 0.4, after=1) == 100
-    assert pods_before(made, 1.0, after=1) == 125
+    assert made.hurried(NOW + seconds(2))
+    assert pods_before(made, 0.4, after=2) == 100
+    assert pods_before(made, 1.0, after=2) == 125
 
 
-def test_a_new_deadline_is_planned_for_anyway() -> None:
+def test_who_was_planned_for_before_others_came_that_go_by_the_same_time_is_told() -> None:
+    """Their plans know of no margin; whoever goes long before them is not concerned."""
     made = keeper()
-    assert not made.have_grown(NOW)
-    made.see("default/new", Leaving(dying=[Dying(SOON + seconds(60))] * 500))
-    assert not made.have_grown(NOW + seconds(1))
+    later = SOON + seconds(60)
+    for key in ("default/new", "default/newer"):
+        made.see(key, Leaving(dying=[Dying(later)] * 20))
+    made.see("default/done", Leaving({later: 1}))
+    assert set(made.hurried(NOW + seconds(1))) == {"default/new", "default/newer", "default/done"}
+    assert not made.hurried(NOW + seconds(2))

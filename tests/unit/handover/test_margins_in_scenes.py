@@ -14,7 +14,8 @@ from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import budget, daemon_set, deployment
 
 ALONE = 88.0
-ON_S1 = {"nodeSelector": {"kubernetes.io/hostname": "s1"}}
+ON_S1: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s1"}}
+ON_S2: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s2"}}
 KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
@@ -80,6 +81,25 @@ def test_a_node_that_dies_first_does_not_wait_in_the_queue_of_one_that_dies_late
     scene.run(until=175)
     first = min(scene.gone_at(pod.name) for pod in on_a)
     assert first == pytest.approx(ALONE + 1 - 20, abs=0.5)
+
+
+def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_end(
+    scene: Scene,
+) -> None:
+    """Those told by 109 s have to be through when those told by 114 s begin, at 104 s."""
+    scene.add_node("s1")
+    scene.add_node("s2")
+    scene.apply(deployment("quick", 10, pod={**ON_S1, "grace": 5}))
+    scene.apply(deployment("slow", 10, pod={**ON_S2, "grace": 40}))
+    scene.settle()
+    scene.begin()
+    going = {app: [pod.name for pod in scene.pods(app)] for app in ("quick", "slow")}
+    scene.interrupt("s1")
+    scene.run(until=30)
+    scene.interrupt("s2")
+    scene.run(until=116)
+    told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
+    assert (told["slow"][0], told["quick"][0]) == pytest.approx((94, 104), abs=0.5)
 
 
 def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(

@@ -100,7 +100,7 @@ def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
         [mover(builders.pod(of=job), Way.AT_LAST_MOMENT)],
         builders.owner(job),
         now=LAST_MOMENT - seconds(20),
-        margins={NOW + builders.INTERRUPTION_DEADLINE: builders.margin(replaced=30, unreplaced=20)},
+        margins={LAST_MOMENT: builders.margin(replaced=30, unreplaced=20)},
     )
     assert names_of(found.steps) == ["web-1"]
 

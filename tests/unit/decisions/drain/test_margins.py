@@ -27,7 +27,7 @@ def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("pods", "expected"), [(0, 0), (150, 1), (3000, 20)])
-def test_the_margin_of_the_replaced_is_what_all_with_the_same_deadline_need(
+def test_the_margin_of_the_replaced_is_what_all_who_have_to_be_told_by_then_need(
     pods: int, expected: int
 ) -> None:
     assert count_margins([Leaving({SOON: pods})]) == {SOON: builders.margin(replaced=expected)}
@@ -54,7 +54,7 @@ def test_those_that_have_their_replacement_are_reckoned_with_in_the_same_way() -
     assert [margin.first for margin in found.values()] == [seconds(0)] * 2
 
 
-def test_the_reserve_is_that_of_all_who_go_whatever_their_deadlines() -> None:
+def test_the_reserve_is_that_of_all_who_go_whenever_that_is() -> None:
     pods = [Dying(SOON + seconds(2 * number)) for number in range(10) for _ in range(60)]
     found = count_margins([Leaving(dying=pods)])
     assert {margin.first for margin in found.values()} == {seconds(2)}, "one for them, one beside"
@@ -91,25 +91,25 @@ def test_a_tenth_more_time_is_kept_for_an_api_server_that_pauses(pods: int, rese
     assert seconds(reserve) <= margin.of(0.0) <= needed / SHARES + seconds(reserve + 0.1)
 
 
-DEADLINES = st.sampled_from([SOON, SOON + seconds(7)])
+TIMES = st.sampled_from([SOON, SOON + seconds(7)])
 LEAVING = st.builds(
     Leaving,
-    st.dictionaries(DEADLINES, st.integers(0, 100)),
-    st.lists(st.builds(Dying, DEADLINES, st.floats(0, 2), st.booleans()), max_size=30),
+    st.dictionaries(TIMES, st.integers(0, 100)),
+    st.lists(st.builds(Dying, TIMES, st.floats(0, 2), st.booleans()), max_size=30),
 )
 
 
 @given(st.lists(LEAVING, max_size=8))
 def test_all_can_go_in_time_if_each_begins_when_its_margin_says(leaving: list[Leaving]) -> None:
-    """One after the other, the earliest deadline first: none is done later than its deadline."""
+    """One after the other, who has to be told first goes first: none is told later than that."""
     slow, all_done = NOW, NOW
-    for at, margin in sorted(count_margins(leaving).items()):
+    for by, margin in sorted(count_margins(leaving).items()):
         assert list(margin.unreplaced) == sorted(margin.unreplaced)
         assert margin.replaced >= margin.first
-        dying = [pod for each in leaving for pod in each.dying if pod.at == at]
+        dying = [pod for each in leaving for pod in each.dying if pod.by == by]
         own = sum(not pod.is_coming for pod in dying) / EVICTIONS_PER_SECOND
-        slow = max(slow, at - margin.first) + seconds(own)
-        assert slow <= at + timedelta.resolution
-        number = len(dying) + sum(each.replaced.get(at, 0) for each in leaving)
-        all_done = max(all_done, at - margin.replaced) + seconds(number / ALL_PER_SECOND)
-        assert all_done <= at + timedelta.resolution
+        slow = max(slow, by - margin.first) + seconds(own)
+        assert slow <= by + timedelta.resolution
+        number = len(dying) + sum(each.replaced.get(by, 0) for each in leaving)
+        all_done = max(all_done, by - margin.replaced) + seconds(number / ALL_PER_SECOND)
+        assert all_done <= by + timedelta.resolution

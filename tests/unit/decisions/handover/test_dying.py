@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.margins import Dying
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.dying import dying, replaced
@@ -12,6 +13,7 @@ from tests.builders import NOW, seconds
 SOON = builders.notice()
 LATER = builders.notice(deadline=SOON.deadline + seconds(5))
 DOOMS = {"n1": SOON, "n2": LATER, "hinted": builders.hint()}
+TOLD_BY = SOON.deadline - seconds(30) - EVICTION_OVERHEAD
 OF = builders.replica_set(replicas=4)
 
 
@@ -48,11 +50,19 @@ def test_who_dies_later_is_left_after_those_who_die_first() -> None:
     assert lefts(census(*movers, *released("b", node="n2")), *movers) == {"a": 0.25, "b": 0.0}
 
 
+def test_who_needs_longer_to_end_goes_first_though_all_nodes_die_at_once() -> None:
+    movers = owned("slow", grace=40)
+    assert lefts(census(*movers, *released("quick", grace=5)), *movers) == {
+        "slow": 0.25,
+        "quick": 0.0,
+    }
+
+
 def test_who_has_a_replacement_does_not_count_nor_who_is_under_a_mere_hint() -> None:
     hinted = owned("hinted", node="hinted")
     found = census(*hinted, *released("b", "c"), *owned("new", "other", node="good"))
     assert lefts(found, *hinted) == {"c": 0.5}
-    assert replaced(found) == {SOON.deadline: 1}
+    assert replaced(found) == {TOLD_BY: 1}
 
 
 def test_as_many_are_about_to_be_replaced_as_start_off_doomed_nodes() -> None:
@@ -66,8 +76,8 @@ def test_as_many_are_about_to_be_replaced_as_start_off_doomed_nodes() -> None:
         *owned("doomed", node="n1", **new),
     )
     assert list(dying(found, movers).values()) == [
-        Dying(SOON.deadline, left=0.25, is_coming=True),
-        Dying(SOON.deadline, left=0.0, is_coming=False),
+        Dying(TOLD_BY, left=0.25, is_coming=True),
+        Dying(TOLD_BY, left=0.0, is_coming=False),
     ]
 
 

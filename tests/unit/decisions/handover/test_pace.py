@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -21,6 +21,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, patched, seconds
+
+TOLD_BY = NOW + builders.INTERRUPTION_DEADLINE - seconds(30) - EVICTION_OVERHEAD
 
 type Waiting = tuple[Census, Sequence[Candidate]]
 
@@ -322,10 +324,9 @@ def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
 
 
 def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -> None:
-    """30 s of evictions before the longest grace period, and 10 s for the round itself."""
-    deadline = NOW + seconds(120)
-    margins = {deadline: builders.margin(unreplaced=30)}
-    begins = NOW + seconds(120 - 45 - 30 - 10)
+    """30 s of evictions, 15 s for the last replacements to start, and 10 s for the round itself."""
+    margins = {TOLD_BY: builders.margin(unreplaced=30)}
+    begins = TOLD_BY - seconds(30 + 15 + 10)
     assert pace.last_round(margins, begins - seconds(0.1)) is None
     assert pace.last_round(margins, begins) == seconds(40)
     assert pace.last_round(margins, begins + seconds(19.9)) == seconds(20.1)
@@ -333,27 +334,26 @@ def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -
 
 
 def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> None:
-    deadline = NOW + seconds(120)
-    margins = {deadline: builders.margin(unreplaced=10)}
+    margins = {TOLD_BY: builders.margin(unreplaced=10)}
     assert all(pace.last_round(margins, NOW + seconds(at)) is None for at in range(150))
     assert pace.last_round({}, NOW) is None
 
 
 @pytest.mark.parametrize(
     ("at", "margin", "expected"),
-    [(34.9, 30, False), (35, 30, True), (119.9, 30, True), (120, 30, False), (70, 5, False)],
+    [(33.9, 30, False), (34, 30, True), (133.9, 30, True), (134, 30, False), (70, 5, False)],
     ids=["before", "soon", "to the end", "over", "of a few"],
 )
 def test_nobody_begins_anew_while_many_pods_are_at_their_last_moment(
     at: float, margin: float, *, expected: bool
 ) -> None:
     """The margin of those that have their replacement is that of all of them."""
-    margins = {NOW + seconds(120): builders.margin(replaced=margin, unreplaced=min(margin, 1))}
+    margins = {TOLD_BY: builders.margin(replaced=margin, unreplaced=min(margin, 1))}
     assert pace.are_last_moments(margins, NOW + seconds(at)) is expected
 
 
 def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
-    soon, later, far = (NOW + seconds(at) for at in (70, 80, 200))
+    soon, later, far = (NOW + seconds(at) for at in (40, 50, 170))
     margins = {
         soon: builders.margin(unreplaced=20),
         later: builders.margin(unreplaced=25),

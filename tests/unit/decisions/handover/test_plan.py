@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
 from evenkeel.decisions.drain.margins import NO_MARGIN, SHARES, Margin
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.dying import dying
@@ -114,7 +114,9 @@ class Scene:
         margin: Margin = NO_MARGIN,
         budgets: Sequence[PodDisruptionBudget] = (),
     ) -> Plan:
-        margins = {notice.deadline: margin for notice in self.dooms.values()}
+        usual = builders.pod()
+        told_by = (node_deadline(notice).told_by(usual) for notice in self.dooms.values())
+        margins = dict.fromkeys(told_by, margin)
         census = self.census(now)
         unreplaced = dying(census, self._movers)
         rules = Rules(margins=margins, budgets=budgets, dying=unreplaced)
@@ -369,6 +371,15 @@ def test_while_a_pod_s_node_lives_longer_it_is_left_after_those_that_die_first()
     scene.moving("a", node="n2").moving("b")
     found = scene.plan(LAST_MOMENT - seconds(0.5 * SHARES), margin=by_share)
     assert [name for name, verb, _ in told(found.steps) if verb is Verb.EVICT] == ["b"]
+
+
+def test_only_those_count_who_have_to_be_told_by_the_same_time() -> None:
+    """The margin of those with 30 s of grace is not that of one that ends within 5."""
+    margin = builders.margin(unreplaced=20)
+    scene = Scene(replicas=2).moving("usual").moving("quick", grace=5)
+    found = scene.plan(LAST_MOMENT, margin=margin)
+    assert [name for name, verb, _ in told(found.steps) if verb is Verb.EVICT] == ["usual"]
+    assert found.due == LAST_MOMENT + seconds(25) - SHORTEST_HANDOVER
 
 
 def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:

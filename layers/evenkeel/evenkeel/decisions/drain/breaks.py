@@ -83,7 +83,7 @@ def plan(group: Group) -> Plan:
     dues: list[datetime] = []
     turn = _whose_turn(group)
     for mover in group.movers:
-        margin = group.margins.get(mover.deadline.at, NO_MARGIN).first
+        margin = group.margins.get(mover.deadline.told_by(mover.pod), NO_MARGIN).first
         last = mover.deadline.last_moment(mover.pod, margin)
         if mover.deadline.forced and group.now >= last:
             left = left_to_the_end(mover.pod, group.owner, mover.deadline, group.now)

@@ -28,14 +28,18 @@ class Deadline(msgspec.Struct, frozen=True):
     at: datetime
     forced: bool
 
-    def last_moment(self, pod: Pod, margin: timedelta) -> datetime:
-        """When it must be told to go, for its grace period to fit before the deadline.
+    def told_by(self, pod: Pod) -> datetime:
+        """By when it must be told to go, for its grace period to fit before the deadline.
 
-        ``margin`` is the time that the evictions queued before it will take. A grace period
-        below zero, which the API server stores, is none: it never comes after the deadline.
+        A grace period below zero, which the API server stores, is none: it never comes after the
+        deadline.
         """
         grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
-        return self.at - grace - margin - EVICTION_OVERHEAD
+        return self.at - grace - EVICTION_OVERHEAD
+
+    def last_moment(self, pod: Pod, margin: timedelta) -> datetime:
+        """When it is told to go, with so much time for the evictions that are queued before it."""
+        return self.told_by(pod) - margin
 
 
 def node_deadline(notice: NodeNotice) -> Deadline:

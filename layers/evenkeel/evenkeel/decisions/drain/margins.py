@@ -27,7 +27,7 @@ LONGEST_RESERVE = 2.0
 
 
 class Margin(msgspec.Struct, frozen=True):
-    """How long the evictions take that come before the last moment of a pod with one deadline.
+    """How long the evictions take that come before the last moment of a pod.
 
     ``replaced``: of a pod that has its replacement; it goes before all others. ``unreplaced``: of
     one without, by the share that is left of its workload once it is gone (see ``step_of``): the
@@ -48,7 +48,7 @@ class Margin(msgspec.Struct, frozen=True):
 
 
 type Margins = Mapping[datetime, Margin]
-"""The margin of each deadline; one that is not in it needs none."""
+"""The margin of those who have to be told to go by one time; without one they need none."""
 
 NO_MARGIN = Margin()
 
@@ -56,11 +56,11 @@ NO_MARGIN = Margin()
 class Dying(NamedTuple):
     """A pod without a replacement, of a node that dies.
 
-    ``at`` is its deadline, ``left`` the share of its workload that serves on once it is gone.
-    ``is_coming``: its replacement starts already, off doomed nodes.
+    ``by``: when it has to be told to go at the latest. ``left``: the share of its workload that
+    serves on once it is gone. ``is_coming``: its replacement starts already, off doomed nodes.
     """
 
-    at: datetime
+    by: datetime
     left: float = 1.0
     is_coming: bool = False
 
@@ -68,7 +68,8 @@ class Dying(NamedTuple):
 class Leaving(NamedTuple):
     """Who of one controller goes from nodes that die.
 
-    ``replaced`` have their replacement: so many by each deadline; ``dying`` have none.
+    ``replaced`` have their replacement: so many have to be told to go by each of these times;
+    ``dying`` have none.
     """
 
     replaced: Mapping[datetime, int] = {}
@@ -81,12 +82,12 @@ def step_of(left: float) -> int:
 
 
 def count_margins(leaving: Iterable[Leaving]) -> Margins:
-    """The margins of the deadlines by which the pods of these controllers go.
+    """The margins of the times by which the pods of these controllers have to be told to go.
 
-    The earlier deadline goes first, and begins so early that the evictions for the next can begin
-    in time; where these begin only after it, it has the API server for itself until then.
+    Who has to be told first goes first, and begins so early that the next ones can begin in time;
+    where these begin only after it, it has the API server for itself until then.
 
-    Of those with one deadline, a pod goes first after which most of its workload is left, and
+    Of those with one such time, a pod goes first after which most of its workload is left, and
     last one after which nothing is: so all keep as much as possible for as long as possible, and
     the replacements of those with least have the most time to come. Whose replacement starts
     already most likely has it by then, and counts like those that have theirs.
@@ -94,21 +95,21 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
     everybody = Counter[datetime]()
     steps = defaultdict[datetime, list[float]](lambda: [0.0] * (SHARES + 1))
     for controller in leaving:
-        for at, number in controller.replaced.items():
-            everybody[at] += number
+        for by, number in controller.replaced.items():
+            everybody[by] += number
         for pod in controller.dying:
-            everybody[pod.at] += 1
+            everybody[pod.by] += 1
             seconds = 1 / (ALL_PER_SECOND if pod.is_coming else EVICTIONS_PER_SECOND)
-            steps[pod.at][step_of(pod.left)] += seconds
+            steps[pod.by][step_of(pod.left)] += seconds
     needed = sum(map(sum, steps.values()))
     reserve = timedelta(seconds=min(LONGEST_RESERVE, RESERVE * needed))
     margins: dict[datetime, Margin] = {}
     begin = begin_all = datetime.max.replace(tzinfo=UTC)
-    for at in sorted(everybody, reverse=True):
-        wait = at - min(at, begin)
-        unreplaced = [wait + timedelta(seconds=end) for end in accumulate(steps[at])]
-        begin = at - unreplaced[-1]
-        begin_all = min(at, begin_all) - timedelta(seconds=everybody[at] / ALL_PER_SECOND)
-        replaced = max(unreplaced[-1] + reserve, at - begin_all)
-        margins[at] = Margin(replaced, [each + reserve for each in unreplaced])
+    for by in sorted(everybody, reverse=True):
+        wait = by - min(by, begin)
+        unreplaced = [wait + timedelta(seconds=end) for end in accumulate(steps[by])]
+        begin = by - unreplaced[-1]
+        begin_all = min(by, begin_all) - timedelta(seconds=everybody[by] / ALL_PER_SECOND)
+        replaced = max(unreplaced[-1] + reserve, by - begin_all)
+        margins[by] = Margin(replaced, [each + reserve for each in unreplaced])
     return margins

@@ -67,6 +67,9 @@ longer its queue, the more it makes; and the longer waits whoever comes next.
 CLOSING = timedelta(seconds=10)
 """How long before the first last moments the last replacements are asked for."""
 
+STARTING = timedelta(seconds=15)
+"""A replacement has to be made so long before the last moments are over, to be of use by then."""
+
 MANY = timedelta(seconds=5)
 """Where their evictions take longer than this, many pods are at their last moment at once."""
 
@@ -81,16 +84,14 @@ def short_of(censuses: Iterable[Census]) -> int:
 
 
 def last_round(margins: Margins, now: datetime) -> timedelta | None:
-    """How long it is until the last moments are over, where they begin soon and take long.
+    """How long pods can be made that are of use yet, where last moments begin soon and take long.
 
     Once they begin the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
     wholly, and comes to no others. What it was asked for before, it makes before: so that is the
     time to ask for all that it can make until they are over, the same of every workload.
     None if they do not, or are quickly over.
     """
-    left = [
-        at - LONGEST_GRACE - now for at, margin in margins.items() if now >= _soon(at, margin.first)
-    ]
+    left = [by - STARTING - now for by, margin in margins.items() if now >= _soon(by, margin.first)]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None
 
@@ -101,14 +102,14 @@ def are_last_moments(margins: Margins, now: datetime) -> bool:
     Of those with a replacement, too: where the API server is slow many of them are still there.
     """
     return any(
-        _soon(at, margin.replaced) <= now < at and margin.replaced > MANY
-        for at, margin in margins.items()
+        _soon(by, margin.replaced) <= now < by + LONGEST_GRACE and margin.replaced > MANY
+        for by, margin in margins.items()
     )
 
 
-def _soon(at: datetime, margin: timedelta) -> datetime:
-    """When last moments that take so long begin soon, reckoned with the longest grace period."""
-    return at - LONGEST_GRACE - margin - CLOSING
+def _soon(by: datetime, margin: timedelta) -> datetime:
+    """When the last moments of pods that have to be told to go by then begin soon."""
+    return by - STARTING - margin - CLOSING
 
 
 def window(

@@ -52,7 +52,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def last_moment(self, pod: Pod, deadline: Deadline) -> datetime:
         """When a pod goes, replacement or not: the earlier, the more others have to go too."""
-        margin = self.margins.get(deadline.at, NO_MARGIN)
+        margin = self.margins.get(deadline.told_by(pod), NO_MARGIN)
         dying = self.dying.get(pod.uid)
         ahead = margin.replaced if dying is None else margin.of(dying.left)
         return deadline.last_moment(pod, ahead)

@@ -1,9 +1,9 @@
 """How long the evictions take that have to come before a pod's last moment."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain.margins import Leaving, Margin, Margins, count_margins
+from evenkeel.decisions.drain.margins import NO_MARGIN, Leaving, Margin, Margins, count_margins
 from evenkeel.decisions.drain.refusal import TRIED_BEYOND
 
 COUNTED_FOR = timedelta(seconds=1)
@@ -14,7 +14,7 @@ GROWN_BY = timedelta(seconds=0.5)
 
 
 class MarginKeeper:
-    """The margins of all deadlines, counted every second from what was planned for.
+    """The margins of all pods that go, counted every second from what was planned for.
 
     Until all replacements could be seen there are none: whoever has one would be counted
     among those that have none, and take others away long before their time.
@@ -27,20 +27,24 @@ class MarginKeeper:
         self._least: Margins = {}
         self._counted_at: datetime | None = None
         self._is_settled = False
-        self._compared: Margins | None = None
+        self._compared: Margins = {}
 
     def see(self, controller_key: str, leaving: Leaving) -> None:
-        """These of a controller's pods go, by their nodes' deadlines."""
+        """These of a controller's pods go."""
         self._leaving[controller_key] = leaving
 
     def forget(self, controller_key: str) -> None:
         """A controller has no pods any more."""
         self._leaving.pop(controller_key, None)
 
-    def settle(self) -> None:
-        """All that there is was seen and planned for: from now on there are margins."""
+    def settle(self, now: datetime) -> None:
+        """All that there is was seen and planned for: from now on there are margins.
+
+        Everybody is planned for with them next.
+        """
         self._is_settled = True
         self._counted_at = None
+        self._compared = self._least = self.margins(now)
 
     def margins(self, now: datetime) -> Margins:
         """The margins as counted last."""
@@ -51,22 +55,22 @@ class MarginKeeper:
             self._margins = self._count(now)
         return self._margins
 
-    def have_grown(self, now: datetime) -> bool:
-        """Whether somebody may have to go much earlier than planned since this was last so.
+    def hurried(self, now: datetime) -> Collection[str]:
+        """The controllers whose pods may have to go much earlier than planned, told once.
 
         A margin that shrinks does not matter: who is due too early is planned for again then.
         """
         margins = self.margins(now)
         if margins is self._compared:
-            return False
+            return ()
         self._compared = margins
-        least = {at: self._least.get(at, margin) for at, margin in margins.items()}
-        grown = any(_is_much_longer(margin, least[at]) for at, margin in margins.items())
-        if grown:
-            self._least = margins
-        else:
-            self._least = {at: _shorter(margin, least[at]) for at, margin in margins.items()}
-        return grown
+        least = {by: self._least.get(by, NO_MARGIN) for by in margins}
+        grown = {by for by, margin in margins.items() if _is_much_longer(margin, least[by])}
+        self._least = {
+            by: margin if by in grown else _shorter(margin, least[by])
+            for by, margin in margins.items()
+        }
+        return {key for key, each in self._leaving.items() if not grown.isdisjoint(_times(each))}
 
     def _count(self, now: datetime) -> Margins:
         """What has outlived its deadline for long is in nobody's way: nobody evicts it."""
@@ -75,9 +79,15 @@ class MarginKeeper:
 
 def _still_to_go(leaving: Leaving, now: datetime) -> Leaving:
     return Leaving(
-        {at: number for at, number in leaving.replaced.items() if now <= at + TRIED_BEYOND},
-        [pod for pod in leaving.dying if now <= pod.at + TRIED_BEYOND],
+        {by: number for by, number in leaving.replaced.items() if now <= by + TRIED_BEYOND},
+        [pod for pod in leaving.dying if now <= pod.by + TRIED_BEYOND],
     )
+
+
+def _times(leaving: Leaving) -> Iterator[datetime]:
+    """By when these pods have to be told to go."""
+    yield from leaving.replaced
+    yield from (pod.by for pod in leaving.dying)
 
 
 def _is_much_longer(margin: Margin, other: Margin) -> bool:

@@ -1,6 +1,6 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -57,17 +57,17 @@ class Planner:
         """A controller has no active pods any more."""
         self._margins.forget(controller_key)
 
-    def settle(self) -> None:
+    def settle(self, now: datetime) -> None:
         """All that there is was seen and planned for: now the margins can be counted."""
-        self._margins.settle()
+        self._margins.settle(now)
 
     def margins(self, now: datetime) -> Margins:
-        """How much earlier pods have to go because others go too, by their deadlines."""
+        """How much earlier pods have to go because others go too."""
         return self._margins.margins(now)
 
-    def margins_have_grown(self, now: datetime) -> bool:
-        """Whether pods may have to go much earlier than was planned."""
-        return self._margins.have_grown(now)
+    def hurried(self, now: datetime) -> Collection[str]:
+        """The controllers whose pods may have to go much earlier than was planned."""
+        return self._margins.hurried(now)
 
     def plan(
         self,
@@ -225,7 +225,7 @@ class Planner:
 
 def _breaking(movers: Iterable[Mover]) -> Sequence[Dying]:
     """Pods that break before they make, of nodes that die."""
-    return [Dying(mover.deadline.at) for mover in movers if mover.deadline.forced]
+    return [Dying(mover.deadline.told_by(mover.pod)) for mover in movers if mover.deadline.forced]
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:

@@ -87,17 +87,15 @@ class Plans:
 
     def settle(self, now: datetime) -> None:
         """Plan for everybody anew, now that all that there is was seen and planned for once."""
-        self._planner.settle()
+        self._planner.settle(now)
         self.replan(self.controllers, now)
 
     def due(self, now: datetime) -> set[str]:
         """The controllers whose plans change with time alone, and whose time may have come."""
-        if self._planner.margins_have_grown(now):
-            return set(self._dues)
-        return {key for key, at in self._dues.items() if at <= now}
+        return {*self._planner.hurried(now), *(key for key, at in self._dues.items() if at <= now)}
 
     def margins(self, now: datetime) -> Margins:
-        """How much earlier pods have to go because others go too, by their deadlines."""
+        """How much earlier pods have to go because others go too."""
         return self._planner.margins(now)
 
     @property
