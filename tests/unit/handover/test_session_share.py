@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from evenkeel.errors import UnavailableError
 from evenkeel.model.request import Evict, Patch, Write
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene
@@ -37,3 +38,21 @@ def test_releases_get_half_of_it_and_last_moments_all(storm: Scene) -> None:
     storm.run(until=118)
     assert 1 < most_at_once(storm, Patch) <= CAPACITY // 2
     assert CAPACITY // 2 < most_at_once(storm, Evict) <= CAPACITY
+
+
+def test_who_takes_longest_to_end_is_told_first_where_all_are_late(make_scene: MakeScene) -> None:
+    """The API server was away until it was time for all of them."""
+    scene = make_scene(options=FAR_AWAY)
+    scene.add_node("s1", room="8")
+    graces = {"a": 5, "b": 40, "c": 20}
+    scene.apply(*(deployment(app, 16, pod={"grace": grace}) for app, grace in graces.items()))
+    scene.settle(30)
+    scene.begin()
+    going = {app: [pod.name for pod in scene.pods(app)] for app in graces}
+    scene.fail(UnavailableError("refused"), lambda _: 10 <= scene.seconds < 116)
+    scene.interrupt("s1")
+    scene.run(until=130)
+    told = {app: sorted(map(scene.gone_at, pods)) for app, pods in going.items()}
+    assert all(each[0] > 116 for each in told.values())
+    assert told["b"][-1] <= told["c"][0]
+    assert told["c"][-1] <= told["a"][0]

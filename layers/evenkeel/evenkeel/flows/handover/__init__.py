@@ -26,6 +26,7 @@ What it decides, by the rules of ``evenkeel.decisions``:
 
 What it does:
 
+- ``sending`` puts what may be written in its order.
 - ``writing`` sends the writes of decisions, and draws the conclusions from their replies.
 - ``telling`` hands decisions to the recorder, each once.
 """

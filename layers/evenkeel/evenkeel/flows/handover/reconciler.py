@@ -1,6 +1,5 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.handover import pace
@@ -14,11 +13,11 @@ from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.progress import PaceOfPlanning
 from evenkeel.flows.handover.releasing import Releases
+from evenkeel.flows.handover.sending import Sender
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.tenure import Tenure
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
-from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.request import Relisted, Request
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
 from evenkeel.settings import HandoverSettings
@@ -31,9 +30,6 @@ DRAINING = timedelta(seconds=2)
 
 FIRST_LOOK = timedelta(seconds=1)
 """How long the watches may take to show what there is, before work begins without them."""
-
-COOLDOWN_FIRST_FOR = timedelta(seconds=5)
-"""How long a rollback waits for the cooldown of its workload to be written."""
 
 AHEAD = timedelta(seconds=1)
 """How long before a time somebody has to be back: a queue counts in whole seconds."""
@@ -83,10 +79,10 @@ class Reconciler:
         self._writer = writer = Writer(session, view, clock, teller)
         self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
         self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
-        self._releases = Releases(settings, view, planner, plans, follower, writer)
+        releases = Releases(settings, view, planner, plans, follower, writer)
+        self._sender = Sender(view, plans, writer, self._approvals, releases)
         self._pace_of_planning = PaceOfPlanning(clock.now())
         self._urgent: set[str] = set()
-        self._cooling_since: dict[str, datetime] = {}
         self._ahead = AHEAD
 
     def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
@@ -110,13 +106,14 @@ class Reconciler:
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
             if first_look is not None and self._follower.is_blind and now < first_look:
-                self._send_last_moments(now)
+                self._sender.send_last_moments(now)
             else:
                 if first_look is not None:
                     first_look = None
                     self._plans.settle(now)
                 self._approvals.prove(now)
-                self._apply(now)
+                self._urgent |= self._sender.send(now, self._keeper.steps)
+                self._teller.tell(step for step in self._keeper.steps if step.write is None)
                 self._teller.tell(self._plans.news(self._approvals.has_read))
                 self._approvals.seek(now)
                 if self._only_waits and not self._is_soon(now):
@@ -196,74 +193,12 @@ class Reconciler:
             has_to_stop = self._has_to_stop(tenure)
             if not has_to_stop:
                 self._writer.keep_asking()
-                self._send_last_moments(now)
-            if not self._writer.busy and (has_to_stop or not self._last_moments_wait):
+                self._sender.send_last_moments(now)
+            if not self._writer.busy and (has_to_stop or not self._sender.last_moments_wait):
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if not tenure.heard(arrival) and isinstance(arrival, Reply):
                     self._writer.heard(arrival)
-
-    @property
-    def _last_moments_wait(self) -> bool:
-        """Whether a last moment was planned for that could not be sent yet."""
-        may_write = self._writer.may_write
-        steps = (step for each in self._plans.writing for step in each if step.forced)
-        return any(may_write(step.subject.uid, forced=True) for step in steps)
-
-    def _send_last_moments(self, now: datetime) -> None:
-        """Send what cannot wait: neither until everything was seen, nor for the next invocation."""
-        steps = (step for each in self._plans.writing for step in each)
-        self._send(self._first_deadline_first(steps, now))
-
-    def _apply(self, now: datetime) -> None:
-        """Send what may be sent.
-
-        Last moments first, the earliest deadline before the others; then the other steps, then
-        the releases whose turn it is, which leave half of the room to what is approved, and the
-        nodes' part. What finds no room stays planned.
-        """
-        writer = self._writer
-        if writer.room_for_last_moments:
-            steps = [step for each in self._plans.writing for step in self._in_order(each, now)]
-            forced = self._first_deadline_first(steps, now)
-            self._send((*forced, *(step for step in steps if not step.forced)))
-        approved = self._approvals.steps(now)
-        self._urgent |= self._releases.release(now, min(len(approved), writer.room // 2))
-        self._send((*approved, *self._keeper.steps))
-        self._teller.tell(step for step in self._keeper.steps if step.write is None)
-
-    def _first_deadline_first(self, steps: Iterable[Decision], now: datetime) -> Sequence[Decision]:
-        """The last moments among these steps."""
-        forced = (step for step in steps if step.forced)
-        return sorted(forced, key=lambda step: self._deadline(step, now))
-
-    def _deadline(self, step: Decision, now: datetime) -> datetime:
-        """The deadline of the node that a step is about; now if it has none any more."""
-        notice = self._view.dooms.get(step.node)
-        return notice.deadline if notice is not None else now
-
-    def _send(self, steps: Iterable[Decision]) -> None:
-        """Send as many of these as there is room for; the last moments among them are first."""
-        writer = self._writer
-        for step in steps:
-            if writer.submit(step):
-                continue
-            if (writer.room_for_last_moments if step.forced else writer.room) == 0:
-                break
-
-    def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
-        """Those of a workload's steps that may be taken now.
-
-        A workload's cooldown is written before its pods go back: once they are back nothing
-        tells any more that it needs a rest. But it is not waited for without end.
-        """
-        cool_down = next((step for step in steps if step.verb is Verb.COOL_DOWN), None)
-        if cool_down is None:
-            return steps
-        since = self._cooling_since.setdefault(cool_down.subject.uid, now)
-        if now - since >= COOLDOWN_FIRST_FOR:
-            return steps
-        return [step for step in steps if step.verb is not Verb.ROLL_BACK]
 
     def _held_namespaces(self) -> set[str]:
         """Where voluntary moves hang on budgets."""
