@@ -1,6 +1,7 @@
 """A session that is another one: the base of those that change a little of what passes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from datetime import timedelta
 from typing import Self
 
@@ -19,6 +20,10 @@ class PassingSession:
     def submit(self, request: Request) -> None:
         """Send a request."""
         self._session.submit(request)
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        """Carry out work beside the caller."""
+        return self._session.start(work)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         """List and watch a selection until the session closes."""

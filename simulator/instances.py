@@ -1,12 +1,18 @@
 """The simulated EC2: instances, their states and tags."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import timedelta
+from functools import partial
 
 import msgspec
 
 from evenkeel.errors import InstancesError
 from evenkeel.model.node import Node
-from evenkeel.ports import Instance
+from evenkeel.ports import Clock, Instance
+
+
+def _not_at_all() -> None:
+    """Answer at once."""
 
 
 class SimulatedInstances:
@@ -19,6 +25,7 @@ class SimulatedInstances:
         """Know these instances."""
         self._instances = {each.instance_id: each for each in instances}
         self._outage: InstancesError | None = None
+        self._wait: Callable[[], None] = _not_at_all
         self.calls: list[tuple[str, ...]] = []
 
     def add(self, *instances: Instance) -> None:
@@ -57,9 +64,14 @@ class SimulatedInstances:
         """Answer every describe with this error, until called with None."""
         self._outage = error
 
+    def answer_after(self, delay: timedelta, clock: Clock) -> None:
+        """Let every describe take so long from now on."""
+        self._wait = partial(clock.sleep, delay)
+
     def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
         """The instances among these that are known, by id. Raises InstancesError."""
         self.calls.append(tuple(instance_ids))
+        self._wait()
         if self._outage is not None:
             raise self._outage
         return {each: self._instances[each] for each in instance_ids if each in self._instances}

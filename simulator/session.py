@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from datetime import timedelta
 from typing import Protocol, Self
 
@@ -118,6 +119,20 @@ class SimulatedSession:
         watch = self._watches.pop(selection, None)
         if watch is not None:
             watch.stop()
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        """Carry out work beside the caller, as a process of the clock."""
+        future = Future[T]()
+
+        def carry_out() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:  # noqa: BLE001 - raised again by whoever asks for it
+                future.set_exception(error)
+            self._signal.set()
+
+        self._clock.start(carry_out)
+        return future
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything in the mailbox, oldest first; waits up to ``timeout`` for a first one."""

@@ -1,6 +1,7 @@
 """What the flows need from outside. Each Protocol has a real adapter and an in-memory one."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, Self
@@ -42,8 +43,18 @@ type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
 """What a session's mailbox delivers."""
 
 
-class Session(Protocol):
+class Background(Protocol):
+    """Where questions are asked that nobody can afford to wait for."""
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        """Carry out work beside the caller, and never block. The work has to end by itself."""
+        ...
+
+
+class Session(Background, Protocol):
     """Requests and watches of one piece of work, all answered in one mailbox.
+
+    Other work can be started beside them. When it is done a wait for the mailbox ends.
 
     Its owner is a single thread; what runs in parallel behind it is the adapter's business.
     Requests to one object are carried out in the order in which they were submitted only if
@@ -69,7 +80,7 @@ class Session(Protocol):
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything in the mailbox, oldest first; waits up to ``timeout`` for a first one.
 
-        Empty when nothing arrived in time.
+        Empty when nothing arrived in time, and when work that was started is done.
         """
         ...
 

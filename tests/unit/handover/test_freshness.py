@@ -1,6 +1,7 @@
 """What the watches prove: that nothing is missing of what had happened by a moment."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from datetime import timedelta
 from typing import Self
 
@@ -15,6 +16,7 @@ from evenkeel.flows.handover.freshness import (
     Claim,
     Freshness,
 )
+from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
@@ -40,6 +42,9 @@ class Mailbox:
 
     def submit(self, request: Request) -> None:
         self.sent.append(request)
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        return AtOnce().start(work)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None: ...
 

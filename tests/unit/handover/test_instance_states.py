@@ -7,6 +7,7 @@ import pytest
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import InstancesError
 from evenkeel.flows.handover.knowledge import InstanceStates
+from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.ports import Instance
 from simulator.instances import SimulatedInstances
 
@@ -45,27 +46,26 @@ def test_an_end_is_believed_for_longer_than_a_life(
     instances: SimulatedInstances, states: InstanceStates, state: str, later: str | None
 ) -> None:
     instances.set_state(ONE, state)
-    states.refresh([ONE], NOW, is_busy=True)
+    states.refresh([ONE], NOW, AtOnce())
 
     assert states.of(ONE, after(9)) == state
     assert states.of(ONE, after(11)) == later
 
 
-@pytest.mark.parametrize(("is_busy", "rest"), [(False, 10), (True, 60)])
 def test_it_is_asked_again_after_a_rest(
-    instances: SimulatedInstances, states: InstanceStates, rest: int, *, is_busy: bool
+    instances: SimulatedInstances, states: InstanceStates
 ) -> None:
-    for seconds in (0, 1, rest - 1, rest, rest + 1):
-        states.refresh([ONE], after(seconds), is_busy=is_busy)
+    for seconds in (0, 1, 9, 10, 11):
+        states.refresh([ONE], after(seconds), AtOnce())
 
     assert instances.calls == [(ONE,), (ONE,)]
-    assert states.ask_again_at == after(2 * rest)
+    assert states.ask_again_at == after(20)
 
 
 def test_no_answer_is_an_answer_too(instances: SimulatedInstances, states: InstanceStates) -> None:
-    states.refresh([ONE], NOW, is_busy=False)
+    states.refresh([ONE], NOW, AtOnce())
     instances.fail(InstancesError("throttled"))
-    states.refresh([ONE], after(10), is_busy=False)
+    states.refresh([ONE], after(10), AtOnce())
 
     assert states.of(ONE, after(10)) is None
 
@@ -73,9 +73,9 @@ def test_no_answer_is_an_answer_too(instances: SimulatedInstances, states: Insta
 def test_what_nobody_asks_about_any_more_is_forgotten(
     instances: SimulatedInstances, states: InstanceStates
 ) -> None:
-    states.refresh([ONE], NOW, is_busy=False)
-    states.refresh([], after(1), is_busy=False)
-    states.refresh([ONE], after(2), is_busy=False)
+    states.refresh([ONE], NOW, AtOnce())
+    states.refresh([], after(1), AtOnce())
+    states.refresh([ONE], after(2), AtOnce())
 
     assert len(instances.calls) == 2
     assert states.ask_again_at == after(12)

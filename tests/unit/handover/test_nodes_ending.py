@@ -1,5 +1,9 @@
 """What becomes of a doomed node itself: excluded, completed, out of service, or alive after all."""
 
+from datetime import timedelta
+
+import pytest
+
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows.handover import selections
 from evenkeel.model import names
@@ -311,23 +315,59 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
 
 
-def test_ec2_is_asked_rarely_while_other_nodes_are_still_to_be_drained(scene: Scene) -> None:
+def test_an_ec2_that_takes_its_time_keeps_nobody_from_his_last_moment(scene: Scene) -> None:
+    """It is asked about the first node when the pods of the second have to be told."""
     scene.add_node("s1")
     scene.add_node("s2")
+    scene.apply(deployment("stuck", 3, pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}}))
+    scene.settle()
+    scene.begin()
+    going = [pod.name for pod in scene.pods("stuck")]
+
+    scene.interrupt("s1")
+    scene.later(32, lambda: scene.interrupt("s2"))
+    scene.later(119, lambda: scene.instances.answer_after(timedelta(seconds=9), scene.clock))
+    scene.run(until=160)
+
+    told = [scene.gone_at(name) for name in going]
+    assert told == pytest.approx([32 + 120 - 31] * 3, abs=0.2)
+    assert scene.story("s1")[-1] == "129.0 complete InstanceOff"
+
+
+def test_who_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
+    """A hint expires, but not while EC2 may still say that the instance ends."""
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.recommend("s1")
+    scene.run(until=5)
+    scene.instances.set_state(scene.node("s1").instance_id, "shutting-down")
+    scene.instances.answer_after(timedelta(seconds=5), scene.clock)
+    scene.run(until=1_000)
+
+    assert [line.split(" ", 1)[1] for line in scene.story("s1")][-1] == "wait InstanceEnding"
+
+
+def test_an_api_server_that_takes_its_time_to_say_who_remains_holds_nobody_up(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    scene.add_node("o1", spot=False, room="0")
     scene.apply(deployment("stuck"))
     scene.settle()
     scene.begin()
+    old = scene.pod("stuck")
 
-    scene.interrupt("s1", spare=True)
-    scene.later(60, lambda: scene.interrupt("s2", spare=True))
-    scene.run(until=119)
-    before = len(scene.instances.calls)
-    scene.run(until=175)
-    while_busy = len(scene.instances.calls)
-    scene.run(until=230)
+    def is_about_others(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == selections.OTHER_NODES
 
-    assert while_busy - before <= 2  # one for each environment of the function
-    assert len(scene.instances.calls) - while_busy > 3
+    scene.delay(timedelta(seconds=40), is_about_others)
+    scene.interrupt("s1")
+    scene.run(until=118)
+
+    assert scene.gone_at(old) == pytest.approx(89, abs=0.2)
+    (excluded,) = (line for line in scene.story("s1") if "exclude" in line)
+    assert float(excluded.split()[0]) == pytest.approx(60 + 40, abs=1)
 
 
 def test_a_notice_that_was_spoilt_is_told_and_the_node_left(scene: Scene) -> None:

@@ -432,3 +432,23 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     assert rest is not None
     assert rest.failures == 1
     assert scene.pods("solo")[0].controller is not None
+
+
+def test_an_answer_that_nobody_waits_for_any_more_keeps_nobody_awake(scene: Scene) -> None:
+    """The node is gone before the spot nodes are counted."""
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.begin()
+
+    def counts(request: Request) -> bool:
+        return isinstance(request, List) and request.metadata_only
+
+    scene.delay(timedelta(seconds=6), counts)
+    scene.recommend("s1")
+    scene.run(until=4)
+    scene.cluster.server.delete("Node", ("", "s1"))
+    scene.run(until=30)
+
+    assert any(counts(request) for _, request in scene.requests)
+    assert scene.is_quiet

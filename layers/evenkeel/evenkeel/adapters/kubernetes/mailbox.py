@@ -15,6 +15,7 @@ class Mailbox:
         self._arrived = Condition()
         self._arrivals: deque[Arrival] = deque()
         self._expected = 0
+        self._is_woken = False
 
     @property
     def expected(self) -> int:
@@ -34,10 +35,18 @@ class Mailbox:
             self._arrivals.append(arrival)
             self._arrived.notify()
 
+    def wake(self) -> None:
+        """End the wait of who waits, or the next one."""
+        with self._arrived:
+            self._is_woken = True
+            self._arrived.notify()
+
     def take(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything that is there, oldest first; waits up to ``timeout`` for a first one."""
         with self._arrived:
-            self._arrived.wait_for(lambda: self._arrivals, max(0.0, timeout.total_seconds()))
+            seconds = max(0.0, timeout.total_seconds())
+            self._arrived.wait_for(lambda: self._arrivals or self._is_woken, seconds)
+            self._is_woken = False
             taken = tuple(self._arrivals)
             self._arrivals.clear()
             return taken

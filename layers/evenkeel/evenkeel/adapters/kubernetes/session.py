@@ -1,9 +1,9 @@
 """Requests and watches of one piece of work over one mailbox."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
 from datetime import timedelta
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, Self
 
 from evenkeel.adapters.kubernetes.answers import answer
@@ -43,6 +43,20 @@ class RestSession:
         with self._lock:
             self._under_way.add(future)
         future.add_done_callback(self._done)
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        """Carry out work beside the caller, in a thread that no process waits for."""
+        future = Future[T]()
+
+        def carry_out() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:  # noqa: BLE001 - raised again by whoever asks for it
+                future.set_exception(error)
+            self._mailbox.wake()
+
+        Thread(target=carry_out, name="beside", daemon=True).start()
+        return future
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         """List and watch a selection until the session closes."""

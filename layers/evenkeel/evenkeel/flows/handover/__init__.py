@@ -13,7 +13,8 @@ What it knows:
   ``selections`` are what both ask for.
 - ``checking`` reads a controller and its pods afresh before anything is taken away from it;
   in a storm ``freshness`` proves instead that the watches have shown as much.
-- ``knowledge`` is what outlives an invocation: EC2's word for instances, the count of spot nodes.
+- ``knowledge`` is what outlives an invocation: EC2's word for instances, the count of spot nodes;
+  it is asked for beside the loop, by ``questions``.
 
 What it decides, by the rules of ``evenkeel.decisions``:
 

@@ -9,9 +9,10 @@ import msgspec
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.handover import reading
-from evenkeel.flows.handover.knowledge import CapacityTypes, InstanceStates, SpotCount
+from evenkeel.flows.handover.knowledge import Knowledge
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
+from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.flows.handover.reconciler import Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft, pulse_of
@@ -19,7 +20,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Request
-from evenkeel.ports import Clock, Cluster, Instances, Recorder
+from evenkeel.ports import Background, Clock, Cluster, Instances, Recorder
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
@@ -55,9 +56,7 @@ class HandoverFlow:
         self._recorder = recorder
         self._teller = Teller(recorder)
         self._runs = itertools.count(1)
-        self._spot_count = SpotCount(cluster, settings.capacity_labels, recorder)
-        self._states = InstanceStates(instances, recorder)
-        self._capacities = CapacityTypes()
+        self._knowledge = Knowledge(cluster, instances, settings.capacity_labels, recorder)
 
     def run(
         self,
@@ -81,7 +80,7 @@ class HandoverFlow:
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
-            view = View(capacities=self._capacities.known(started))
+            view = View(capacities=self._knowledge.capacities.known(started))
             return self._act(
                 view,
                 started,
@@ -101,7 +100,7 @@ class HandoverFlow:
         if reading.is_any_work(self._cluster, view) or view.notices:
             for read in READS:
                 read(self._cluster, view)
-            keeper = self._keeper(view)
+            keeper = self._keeper(view, AtOnce())
             reading.read_peers(self._cluster, view)
             observe(view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
@@ -160,7 +159,7 @@ class HandoverFlow:
         with self._cluster.session() as session:
             reconciler = Reconciler(
                 *(self._settings, self._cluster, session, self._clock),
-                *(view, self._keeper(view), self._teller),
+                *(view, self._keeper(view, session), self._teller),
             )
             return reconciler.act(tenure, self._end(started, left()), gathered_in)
 
@@ -172,10 +171,8 @@ class HandoverFlow:
         work, now = self._settings.work, self._clock.now()
         return max(started + work, min(now + work / 3, now + left - CLOSING))
 
-    def _keeper(self, view: View) -> NodeKeeper:
-        return NodeKeeper(
-            self._settings, self._cluster, view, self._recorder, self._states, self._spot_count
-        )
+    def _keeper(self, view: View, background: Background) -> NodeKeeper:
+        return NodeKeeper(self._settings, view, self._knowledge, background)
 
     def _keep(self, tenure: Tenure) -> None:
         def renew(renewal: Request) -> None:

@@ -1,25 +1,32 @@
-"""What is kept from one invocation to the next, so that it need not be asked for every time."""
+"""What is kept from one invocation to the next, so that it need not be asked for every time.
 
-from collections.abc import Iterable
+All of it is asked for beside the loop, which goes on without: an EC2 that does not answer, or an
+API server that is slow, must not keep pods from their last moments.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from evenkeel.decisions.upkeep.node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
+from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.questions import Question
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
-from evenkeel.model.request import List, Selection
-from evenkeel.ports import Cluster, Instances, Recorder
+from evenkeel.model.request import List, Listing, Selection
+from evenkeel.ports import Background, Cluster, Instance, Instances, Recorder
 
 COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
-"""How long to rest when they could not be counted."""
+"""How long to rest when they could not be counted; how long others are known to remain."""
 
-OFTEN = timedelta(seconds=10)
-RARELY = timedelta(seconds=60)
-"""How often EC2 is asked about instances: at leisure, and while something else presses."""
+ASK_AGAIN_AFTER = timedelta(seconds=10)
+"""How often EC2 is asked about instances, and how long its word for one that runs is good."""
 
 CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
@@ -31,27 +38,89 @@ UNKNOWN_TO_EC2 = "terminated"
 class SpotCount:
     """How many spot nodes there are."""
 
-    def __init__(self, cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        labels: CapacityLabels,
+        recorder: Recorder,
+    ) -> None:
         """Nothing is counted yet. ``labels`` tell which nodes are spot."""
         self._cluster = cluster
         self._labels = labels
         self._recorder = recorder
+        self.question = Question[Listing[Node]]()
         self._count: int | None = None
         self._good_until: datetime | None = None
 
-    def read(self, now: datetime) -> int | None:
-        """The number of spot nodes, at most a minute old; None if nobody can say."""
-        if self._good_until is None or now >= self._good_until:
+    def read(self, now: datetime, background: Background) -> int | None:
+        """The number of spot nodes, about a minute old at most; None while nobody can say."""
+        if self._good_until is not None and now < self._good_until:
+            return self._count
+        if not self.question.is_open:
             request = List(Selection(Node), fresh=False, metadata_only=True)
-            try:
-                listing = ask(self._cluster, request)
-            except ClusterError as error:
-                self._recorder.noted(f"the spot nodes cannot be counted: {error}")
-                self._count, self._good_until = None, now + TRY_AGAIN_AFTER
-            else:
-                self._count = sum(self._labels.call_spot(node) for node in listing.items)
-                self._good_until = now + COUNT_AGAIN_AFTER
-        return self._count
+            self.question.ask(background, partial(ask, self._cluster, request))
+            self.hear(now)
+        return None if self.question.is_open else self._count
+
+    def hear(self, now: datetime) -> None:
+        """Take the answer if there is one."""
+        answer = self.question.answer()
+        if answer is None:
+            return
+        try:
+            listing = answer.result()
+        except ClusterError as error:
+            self._recorder.noted(f"the spot nodes cannot be counted: {error}")
+            self._count, self._good_until = None, now + TRY_AGAIN_AFTER
+        else:
+            self._count = sum(self._labels.call_spot(node) for node in listing.items)
+            self._good_until = now + COUNT_AGAIN_AFTER
+
+
+class OtherNodes:
+    """Whether load balancers would keep any node but the marked ones."""
+
+    def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
+        """Nothing is known yet."""
+        self._cluster = cluster
+        self._recorder = recorder
+        self.question = Question[Listing[Node]]()
+        self._ready: frozenset[str] | None = None
+        self._heard_at: datetime | None = None
+
+    def remain(self, marked: Collection[str], now: datetime, background: Background) -> bool | None:
+        """Whether a Ready node remains beside those marked; None while nobody can say."""
+        if self._is_stale(marked, now):
+            if not self.question.is_open:
+                request = List(selections.OTHER_NODES, limit=10)
+                self.question.ask(background, partial(ask, self._cluster, request))
+            self.hear(now)
+            if self._heard_at != now:
+                return None
+        return self._remain(marked)
+
+    def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
+        """Whether what is known is too old, or all who were known to remain are marked by now."""
+        if self._heard_at is None or now >= self._heard_at + TRY_AGAIN_AFTER:
+            return True
+        return self._heard_at != now and bool(self._ready) and not self._remain(marked)
+
+    def _remain(self, marked: Collection[str]) -> bool | None:
+        return None if self._ready is None else not self._ready.issubset(marked)
+
+    def hear(self, now: datetime) -> None:
+        """Take the answer if there is one."""
+        answer = self.question.answer()
+        if answer is None:
+            return
+        self._heard_at = now
+        try:
+            listing = answer.result()
+        except ClusterError as error:
+            self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
+            self._ready = None
+        else:
+            self._ready = frozenset(node.name for node in listing.items if node.ready)
 
 
 class InstanceStates:
@@ -61,8 +130,11 @@ class InstanceStates:
         """Nothing was asked yet."""
         self._instances = instances
         self._recorder = recorder
-        self._states: dict[str, str] = {}
+        self.question = Question[Mapping[str, Instance]]()
+        self._asked: Sequence[str] = ()
         self._asked_at: datetime | None = None
+        self._states: dict[str, str] = {}
+        self._known_at: datetime | None = None
         self.ask_again_at: datetime | None = None
 
     def of(self, instance_id: str, now: datetime) -> str | None:
@@ -71,10 +143,15 @@ class InstanceStates:
         One that ends does not run again before long; but one that ran may have ended.
         """
         state = self._states.get(instance_id)
-        fresh = self._asked_at is not None and now - self._asked_at < OFTEN
+        fresh = self._known_at is not None and now - self._known_at < ASK_AGAIN_AFTER
         return state if fresh or state in ENDING else None
 
-    def refresh(self, instance_ids: Iterable[str], now: datetime, *, is_busy: bool) -> None:
+    def is_awaited(self, instance_id: str, now: datetime) -> bool:
+        """Whether EC2 is being asked about an instance of which nothing is known."""
+        is_asked = self.question.is_open and instance_id in self._asked
+        return is_asked and self.of(instance_id, now) is None
+
+    def refresh(self, instance_ids: Iterable[str], now: datetime, background: Background) -> None:
         """Ask about these instances, and forget all others, unless that was done just now.
 
         No answer is an answer, too: what was known is not known any more.
@@ -83,18 +160,27 @@ class InstanceStates:
         if not wanted:
             self._states, self.ask_again_at = {}, None
             return
-        if self.ask_again_at is not None and now < self.ask_again_at:
+        if self.question.is_open or (self.ask_again_at is not None and now < self.ask_again_at):
             return
-        self._asked_at = now
-        self.ask_again_at = now + (RARELY if is_busy else OFTEN)
+        self._asked, self._asked_at = wanted, now
+        self.ask_again_at = now + ASK_AGAIN_AFTER
+        self.question.ask(background, partial(self._instances.describe, wanted))
+        self.hear()
+
+    def hear(self) -> None:
+        """Take the answer if there is one."""
+        answer = self.question.answer()
+        if answer is None:
+            return
+        self._known_at = self._asked_at
         try:
-            found = self._instances.describe(wanted)
+            found = answer.result()
         except InstancesError as error:
-            self._recorder.noted(f"EC2 cannot say what became of {len(wanted)} nodes: {error}")
+            self._recorder.noted(f"EC2 cannot say what became of {len(self._asked)} nodes: {error}")
             self._states = {}
             return
-        states = {each: found[each].state for each in wanted if each in found}
-        self._states = dict.fromkeys(wanted, UNKNOWN_TO_EC2) | states
+        states = {each: found[each].state for each in self._asked if each in found}
+        self._states = dict.fromkeys(self._asked, UNKNOWN_TO_EC2) | states
 
 
 class CapacityTypes:
@@ -113,3 +199,31 @@ class CapacityTypes:
         if self._forget_at is None or now >= self._forget_at:
             self._known, self._forget_at = {}, now + CAPACITIES_KNOWN_FOR
         return self._known
+
+
+class Knowledge:
+    """All that outlives an invocation."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        instances: Instances,
+        labels: CapacityLabels,
+        recorder: Recorder,
+    ) -> None:
+        """Nothing is known yet. ``labels`` tell which nodes are spot."""
+        self.states = InstanceStates(instances, recorder)
+        self.spot_count = SpotCount(cluster, labels, recorder)
+        self.others = OtherNodes(cluster, recorder)
+        self.capacities = CapacityTypes()
+
+    def hear(self, now: datetime) -> None:
+        """Take all answers that there are, also to what nobody wants to know any more."""
+        self.states.hear()
+        self.spot_count.hear(now)
+        self.others.hear(now)
+
+    @property
+    def questions(self) -> Sequence[Question[Any]]:
+        """Whatever is asked beside the loop."""
+        return self.states.question, self.spot_count.question, self.others.question

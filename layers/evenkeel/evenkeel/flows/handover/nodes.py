@@ -1,6 +1,6 @@
 """The nodes' own part: who may be cordoned for a hint, and what becomes of each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -10,15 +10,11 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
 from evenkeel.decisions.upkeep.share import admitted
-from evenkeel.errors import ClusterError
-from evenkeel.flows.asking import ask
-from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.knowledge import InstanceStates, SpotCount
+from evenkeel.flows.handover.knowledge import Knowledge
 from evenkeel.flows.handover.pods import kind_of
 from evenkeel.flows.handover.view import View
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.request import List
-from evenkeel.ports import Cluster, Recorder
+from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
 ASK_OFTEN_FOR = timedelta(minutes=2)
@@ -26,17 +22,6 @@ ASK_OFTEN_FOR = timedelta(minutes=2)
 
 LOOK_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest when nobody could say what load balancers would keep."""
-
-
-class Others(msgspec.Struct, frozen=True):
-    """Some Ready nodes that load balancers would keep, by name; None: nobody knows."""
-
-    ready: frozenset[str] | None
-    good_until: datetime
-
-    def remain(self, marked: Collection[str]) -> bool | None:
-        """Whether one of them is not among the marked; None: unknown."""
-        return None if self.ready is None else not self.ready.issubset(marked)
 
 
 class NodeKeeper:
@@ -48,20 +33,15 @@ class NodeKeeper:
     def __init__(
         self,
         settings: HandoverSettings,
-        cluster: Cluster,
         view: View,
-        recorder: Recorder,
-        states: InstanceStates,
-        spot_count: SpotCount,
+        knowledge: Knowledge,
+        background: Background,
     ) -> None:
-        """The last two outlive the invocation."""
+        """What the knowledge lacks is asked for in the background."""
         self._settings = settings
-        self._cluster = cluster
         self._view = view
-        self._recorder = recorder
-        self._states = states
-        self._spot_count = spot_count
-        self._others: Others | None = None
+        self._knowledge = knowledge
+        self._background = background
         self._handovers: frozenset[str] = frozenset()
         self._hangs_on_pods = False
         self.steps: Sequence[Decision] = ()
@@ -74,7 +54,13 @@ class NodeKeeper:
         """
         is_due = self.due is not None and self.due <= now
         have_moved = handovers != self._handovers or (news and self._hangs_on_pods)
-        return self._view.nodes_changed or is_due or have_moved
+        is_answered = any(question.has_answer for question in self._knowledge.questions)
+        return self._view.nodes_changed or is_due or have_moved or is_answered
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that is to be decided about when the answer is there."""
+        return any(question.is_open for question in self._knowledge.questions)
 
     def _cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for rebalance recommendations that the share allows now."""
@@ -88,7 +74,7 @@ class NodeKeeper:
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        spot_nodes = self._spot_count.read(now)
+        spot_nodes = self._knowledge.spot_count.read(now, self._background)
         if spot_nodes is None:
             return ()
         share = self._settings.rebalance_share
@@ -111,58 +97,74 @@ class NodeKeeper:
         ``handovers`` names the nodes that still have pods which go by handover, or may have.
         """
         self._handovers = handovers
+        self._knowledge.hear(now)
         self._ask_about_overdue(now)
         off = {
             node.name
             for node in self._view.nodes.values()
             if node.name in self._view.notices
-            and self._states.of(node.instance_id, now) in upkeep.OFF
+            and self._knowledge.states.of(node.instance_id, now) in upkeep.OFF
         }
         self._hangs_on_pods = bool(off)
-        have_ordinals = self._with_ordinals(off)
-        steps = [*self._cordons(now)]
-        dues: list[datetime | None] = []
-        for node in list(self._view.nodes.values()):
+        situations = list(self._situations(off, now))
+        remain = self._others_remain(situations, now)
+        steps, dues = list[Decision](), list[datetime | None]()
+        for situation in situations:
+            decisions, due = upkeep.plan(msgspec.structs.replace(situation, others_remain=remain))
+            steps.extend(decisions)
+            dues.append(due)
+            if situation.wants_exclusion and remain is None:
+                dues.append(now + LOOK_AGAIN_AFTER)
+            is_off = situation.node.name in off
+            if situation.over and not is_off and now < situation.notice.deadline + ASK_OFTEN_FOR:
+                dues.append(self._knowledge.states.ask_again_at)
+        self.steps = [*self._cordons(now), *self._unreadable(), *steps]
+        self.due = earliest(*dues)
+
+    def _situations(self, off: Collection[str], now: datetime) -> Iterator[Situation]:
+        """What is known of every node with a notice, but for what load balancers would keep.
+
+        Those whose deadline has passed and that EC2 is being asked about wait for its answer.
+        """
+        states, have_ordinals = self._knowledge.states, self._with_ordinals(off)
+        for node in self._view.nodes.values():
             notice = self._view.notices.get(node.name)
             if notice is None:
-                steps.append(upkeep.unreadable(node))
                 continue
             situation = Situation(
                 now=now,
                 node=node,
                 notice=notice,
-                state=self._states.of(node.instance_id, now),
-                handovers_left=node.name in handovers,
+                state=states.of(node.instance_id, now),
+                handovers_left=node.name in self._handovers,
                 ordinals_left=node.name in have_ordinals,
                 load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )
-            if situation.wants_exclusion:
-                remain = self._others_remain(now)
-                situation = msgspec.structs.replace(situation, others_remain=remain)
-            decisions, due = upkeep.plan(situation)
-            steps.extend(decisions)
-            dues.append(due)
-            if situation.wants_exclusion and situation.others_remain is None:
-                dues.append(now + LOOK_AGAIN_AFTER)
-            if situation.over and node.name not in off and now < notice.deadline + ASK_OFTEN_FOR:
-                dues.append(self._states.ask_again_at)
-        self.steps, self.due = steps, earliest(*dues)
+            if not (situation.over and states.is_awaited(node.instance_id, now)):
+                yield situation
+
+    def _unreadable(self) -> Iterator[Decision]:
+        """What becomes of nodes whose notice was spoilt."""
+        notices = self._view.notices
+        spoilt = (node for node in self._view.nodes.values() if node.name not in notices)
+        return map(upkeep.unreadable, spoilt)
+
+    def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
+        """Whether load balancers would keep another node, if anybody has to know; else None."""
+        if not any(situation.wants_exclusion for situation in situations):
+            return None
+        return self._knowledge.others.remain(self._view.nodes.keys(), now, self._background)
 
     def _ask_about_overdue(self, now: datetime) -> None:
-        """Ask EC2 about all nodes whose deadline has passed.
-
-        More rarely while other nodes are still to be drained: an EC2 that does not answer
-        must not keep their pods from their last moments.
-        """
-        notices = [self._view.notices.get(node.name) for node in self._view.nodes.values()]
-        overdue = [
+        """Ask EC2 about all nodes whose deadline has passed."""
+        notices = self._view.notices
+        overdue = (
             node.instance_id
-            for node, notice in zip(self._view.nodes.values(), notices, strict=True)
-            if notice is not None and notice.deadline <= now
-        ]
-        is_busy = any(n is not None and not n.is_hint and n.deadline > now for n in notices)
-        self._states.refresh(filter(None, overdue), now, is_busy=is_busy)
+            for node in self._view.nodes.values()
+            if node.name in notices and notices[node.name].deadline <= now
+        )
+        self._knowledge.states.refresh(filter(None, overdue), now, self._background)
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
         """Those of these nodes with a StatefulSet's pods, also such that hang in their end."""
@@ -176,19 +178,3 @@ class NodeKeeper:
             and pod.controller is not None
             and kind_of(pod.controller) == "StatefulSet"
         }
-
-    def _others_remain(self, now: datetime) -> bool | None:
-        """Whether load balancers would keep another node; None if nobody can say."""
-        marked, known = self._view.nodes.keys(), self._others
-        if known is None or now >= known.good_until or (known.ready and not known.remain(marked)):
-            self._others = known = self._read_others(now)
-        return known.remain(marked)
-
-    def _read_others(self, now: datetime) -> Others:
-        try:
-            listing = ask(self._cluster, List(selections.OTHER_NODES, limit=10))
-        except ClusterError as error:
-            self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
-            return Others(None, now + LOOK_AGAIN_AFTER)
-        ready = frozenset(node.name for node in listing.items if node.ready)
-        return Others(ready, now + LOOK_AGAIN_AFTER)

@@ -213,7 +213,7 @@ class Reconciler:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
         if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
             return False
-        if any(step.write is not None for step in self._keeper.steps):
+        if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
         return not any(plan.restless for plan in self._plans)
 

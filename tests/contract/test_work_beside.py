@@ -1,0 +1,44 @@
+"""Work that is started beside a session's requests."""
+
+from datetime import timedelta
+
+import pytest
+
+from evenkeel.errors import InstancesError
+from tests.contract.ground import Ground
+
+SECOND = timedelta(seconds=1)
+PATIENCE = timedelta(seconds=30)
+
+
+def test_a_wait_for_the_mailbox_ends_when_the_work_is_done(ground: Ground) -> None:
+    def work() -> str:
+        ground.clock.sleep(SECOND)
+        return "done"
+
+    with ground.cluster.session() as session:
+        before = ground.clock.now()
+        future = session.start(work)
+        assert not future.done()
+        assert not session.next(PATIENCE)
+        assert SECOND <= ground.clock.now() - before < PATIENCE
+        assert future.result(timeout=0) == "done"
+
+
+def test_what_it_raises_is_kept_for_whoever_asks(ground: Ground) -> None:
+    def work() -> None:
+        raise InstancesError("throttled")
+
+    with ground.cluster.session() as session:
+        future = session.start(work)
+        session.next(PATIENCE)
+        with pytest.raises(InstancesError, match="throttled"):
+            future.result(timeout=0)
+
+
+def test_a_session_that_ends_does_not_wait_for_it(ground: Ground) -> None:
+    before = ground.clock.now()
+    with ground.cluster.session() as session:
+        future = session.start(lambda: ground.clock.sleep(3 * SECOND))
+    assert ground.clock.now() - before < 2 * SECOND
+    ground.eventually(future.done)
