@@ -41,6 +41,24 @@ def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
     assert scene.gone_at(old) == gone_at
 
 
+@pytest.mark.parametrize("latency", [0.2, 1.0, 1.5, 2.0, 3.0])
+def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earlier(
+    make_scene: MakeScene, latency: float
+) -> None:
+    """Its answers take so long, and an invocation that knows nothing yet many of them."""
+    scene = make_scene(options=replace(CALM, latency=seconds(latency)))
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", 5))
+    scene.settle(30)
+    scene.begin()
+    going = [pod.name for pod in scene.pods("stuck")]
+
+    scene.interrupt("s1")
+    scene.run(until=118)
+
+    assert all(88 <= scene.gone_at(name) <= 90 for name in going)
+
+
 def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
     scene: Scene,
 ) -> None:

@@ -5,6 +5,7 @@ import pytest
 from evenkeel.decisions.drain import margins
 from evenkeel.decisions.drain.margins import EVICTIONS_PER_SECOND, Dying, Leaving
 from evenkeel.flows.handover.margins import MarginKeeper
+from evenkeel.flows.handover.progress import Answers
 from tests import builders
 from tests.builders import NOW, seconds
 
@@ -20,8 +21,8 @@ def dying(number: int, left: float = 1.0) -> list[Dying]:
     return [Dying(SOON, left)] * number
 
 
-def keeper(*, settled: bool = True) -> MarginKeeper:
-    made = MarginKeeper()
+def keeper(*, settled: bool = True, answers: Answers | None = None) -> MarginKeeper:
+    made = MarginKeeper(answers or Answers())
     made.see("default/web", Leaving({SOON: 65}, dying(35)))
     made.see("default/api", Leaving({SOON: 25}, dying(25)))
     if settled:
@@ -94,3 +95,18 @@ def test_who_was_planned_for_before_others_came_that_go_by_the_same_time_is_told
     made.see("default/done", Leaving({later: 1}))
     assert set(made.hurried(NOW + seconds(1))) == {"default/new", "default/newer", "default/done"}
     assert not made.hurried(NOW + seconds(2))
+
+
+def test_all_go_the_earlier_the_longer_evictions_take_and_are_told_so() -> None:
+    """One second is in every deadline anyway; a single slow answer is no news."""
+    answers = Answers()
+    made = keeper(answers=answers)
+    for took in [0.2] * 90 + [9.0] * 4:
+        answers.saw(seconds(took), NOW)
+    assert made.margins(NOW + seconds(1))[SOON].first == seconds(1)
+    for _ in range(10):
+        answers.saw(seconds(2.4), NOW + seconds(1))
+    slow = made.margins(NOW + seconds(2))[SOON]
+    assert (slow.first, slow.replaced) == (seconds(3), seconds(3))
+    assert set(made.hurried(NOW + seconds(2))) == {"default/web", "default/api"}
+    assert made.margins(NOW + seconds(32))[SOON].first == seconds(1)

@@ -219,5 +219,5 @@ def test_what_was_asked_last_counts_whichever_answer_comes_first(*, paused_first
 
 def test_a_reply_to_somebody_else_is_none_of_the_gates() -> None:
     gate = pause.PauseGate()
-    assert not gate.heard(answer(pause.QUESTION), NOW)
+    assert gate.heard(answer(pause.QUESTION), NOW) is None
     assert not gate.is_open(NOW)

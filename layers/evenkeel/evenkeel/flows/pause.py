@@ -61,21 +61,21 @@ class PauseGate:
         self._asked_at = now
         return request
 
-    def heard(self, reply: Reply, now: datetime) -> bool:
-        """Take note of a reply; whether it was one to a question of this gate.
+    def heard(self, reply: Reply, now: datetime) -> timedelta | None:
+        """Take note of a reply; how long it took, None if it is to no question of this gate.
 
         An error other than NotFoundError leaves all as it was, and so does an answer to a
         question that was sent before another which is answered already.
         """
         question = self._under_way.pop(id(reply.request), None)
         if question is None:
-            return False
+            return None
         is_answer = reply.error is None or isinstance(reply.error, NotFoundError)
         if is_answer and question.number > self._heard:
             self._heard = question.number
             self._paused = reply.error is None
             self._known_at = max(question.asked_at, now - ASK_AGAIN_AFTER)
-        return True
+        return now - question.asked_at
 
     def is_open(self, now: datetime) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""

@@ -91,6 +91,17 @@ def test_a_tenth_more_time_is_kept_for_an_api_server_that_pauses(pods: int, rese
     assert seconds(reserve) <= margin.of(0.0) <= needed / SHARES + seconds(reserve + 0.1)
 
 
+@pytest.mark.usefixtures("no_reserve")
+@pytest.mark.parametrize(("answer", "more"), [(0, 0), (1, 0), (3, 2), (6, 5), (60, 5)])
+def test_what_answers_take_longer_than_a_second_goes_onto_every_margin(
+    answer: float, more: float
+) -> None:
+    leaving = [Leaving({SOON: 450}, [Dying(SOON, left=0.5)] * 60)]
+    usual, slow = count_margins(leaving)[SOON], count_margins(leaving, seconds(answer))[SOON]
+    assert slow.replaced == usual.replaced + seconds(more)
+    assert slow.unreplaced == [each + seconds(more) for each in usual.unreplaced]
+
+
 TIMES = st.sampled_from([SOON, SOON + seconds(7)])
 LEAVING = st.builds(
     Leaving,

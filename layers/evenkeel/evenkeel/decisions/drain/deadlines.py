@@ -15,7 +15,10 @@ LONGEST_UNNOTICED = timedelta(minutes=15)
 """A pod on a node without a notice goes back so long after its release, whatever that says."""
 
 EVICTION_OVERHEAD = timedelta(seconds=1)
-"""What one eviction costs on top of the queue before it: a round trip and a kubelet's sync."""
+"""What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.
+
+An API server that takes longer to answer is reckoned with in the margins.
+"""
 
 
 class Deadline(msgspec.Struct, frozen=True):

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+
 SHARES = 16
 """So many steps of a workload's share are told apart: what is of one step goes together."""
 
@@ -24,6 +26,10 @@ RESERVE = 0.1
 
 LONGEST_RESERVE = 2.0
 """But no more seconds than this."""
+
+
+SLOWEST = timedelta(seconds=5)
+"""No pod goes earlier than by this because the API server is slow to answer."""
 
 
 class Margin(msgspec.Struct, frozen=True):
@@ -81,7 +87,7 @@ def step_of(left: float) -> int:
     return min(SHARES, int(left * SHARES))
 
 
-def count_margins(leaving: Iterable[Leaving]) -> Margins:
+def count_margins(leaving: Iterable[Leaving], answer: timedelta = EVICTION_OVERHEAD) -> Margins:
     """The margins of the times by which the pods of these controllers have to be told to go.
 
     Who has to be told first goes first, and begins so early that the next ones can begin in time;
@@ -91,6 +97,9 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
     last one after which nothing is: so all keep as much as possible for as long as possible, and
     the replacements of those with least have the most time to come. Whose replacement starts
     already most likely has it by then, and counts like those that have theirs.
+
+    ``answer``: how long the API server takes for an eviction of late. What that is more than a
+    deadline reckons with goes onto every margin.
     """
     everybody = Counter[datetime]()
     steps = defaultdict[datetime, list[float]](lambda: [0.0] * (SHARES + 1))
@@ -102,7 +111,8 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
             seconds = 1 / (ALL_PER_SECOND if pod.is_coming else EVICTIONS_PER_SECOND)
             steps[pod.by][step_of(pod.left)] += seconds
     needed = sum(map(sum, steps.values()))
-    reserve = timedelta(seconds=min(LONGEST_RESERVE, RESERVE * needed))
+    slow = min(max(answer - EVICTION_OVERHEAD, timedelta()), SLOWEST)
+    reserve = slow + timedelta(seconds=min(LONGEST_RESERVE, RESERVE * needed))
     margins: dict[datetime, Margin] = {}
     begin = begin_all = datetime.max.replace(tzinfo=UTC)
     for by in sorted(everybody, reverse=True):
@@ -110,6 +120,6 @@ def count_margins(leaving: Iterable[Leaving]) -> Margins:
         unreplaced = [wait + timedelta(seconds=end) for end in accumulate(steps[by])]
         begin = by - unreplaced[-1]
         begin_all = min(by, begin_all) - timedelta(seconds=everybody[by] / ALL_PER_SECOND)
-        replaced = max(unreplaced[-1] + reserve, by - begin_all)
+        replaced = max(unreplaced[-1] + reserve, by - begin_all + slow)
         margins[by] = Margin(replaced, [each + reserve for each in unreplaced])
     return margins

@@ -20,7 +20,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Request
-from evenkeel.ports import Background, Clock, Cluster, Instances, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, Recorder
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
@@ -100,7 +100,7 @@ class HandoverFlow:
         if reading.is_any_work(self._cluster, view) or view.notices:
             for read in READS:
                 read(self._cluster, view)
-            keeper = self._keeper(view, AtOnce())
+            keeper = NodeKeeper(self._settings, view, self._knowledge, AtOnce())
             reading.read_peers(self._cluster, view)
             observe(view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
@@ -159,7 +159,7 @@ class HandoverFlow:
         with self._cluster.session() as session:
             reconciler = Reconciler(
                 *(self._settings, self._cluster, session, self._clock),
-                *(view, self._keeper(view, session), self._teller),
+                *(view, self._knowledge, self._teller),
             )
             return reconciler.act(tenure, self._end(started, left()), gathered_in)
 
@@ -170,9 +170,6 @@ class HandoverFlow:
         """
         work, now = self._settings.work, self._clock.now()
         return max(started + work, min(now + work / 3, now + left - CLOSING))
-
-    def _keeper(self, view: View, background: Background) -> NodeKeeper:
-        return NodeKeeper(self._settings, view, self._knowledge, background)
 
     def _keep(self, tenure: Tenure) -> None:
         def renew(renewal: Request) -> None:

@@ -1,7 +1,7 @@
 """What is kept from one invocation to the next, so that it need not be asked for every time.
 
-All of it is asked for beside the loop, which goes on without: an EC2 that does not answer, or an
-API server that is slow, must not keep pods from their last moments.
+What has to be asked for is asked beside the loop, which goes on without: an EC2 that does not
+answer, or an API server that is slow, must not keep pods from their last moments.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,6 +13,7 @@ from evenkeel.decisions.upkeep.node import ENDING
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.questions import Question
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
@@ -202,7 +203,7 @@ class CapacityTypes:
 
 
 class Knowledge:
-    """All that outlives an invocation."""
+    """All that outlives an invocation; ``answers`` are those to its writes."""
 
     def __init__(
         self,
@@ -216,6 +217,7 @@ class Knowledge:
         self.spot_count = SpotCount(cluster, labels, recorder)
         self.others = OtherNodes(cluster, recorder)
         self.capacities = CapacityTypes()
+        self.answers = Answers()
 
     def hear(self, now: datetime) -> None:
         """Take all answers that there are, also to what nobody wants to know any more."""
@@ -225,5 +227,5 @@ class Knowledge:
 
     @property
     def questions(self) -> Sequence[Question[Any]]:
-        """Whatever is asked beside the loop."""
+        """What is asked beside the loop."""
         return self.states.question, self.spot_count.question, self.others.question

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.margins import NO_MARGIN, Leaving, Margin, Margins, count_margins
 from evenkeel.decisions.drain.refusal import TRIED_BEYOND
+from evenkeel.flows.handover.progress import Answers
 
 COUNTED_FOR = timedelta(seconds=1)
 """How long a count of all pods is good."""
@@ -20,8 +21,9 @@ class MarginKeeper:
     among those that have none, and take others away long before their time.
     """
 
-    def __init__(self) -> None:
-        """Nothing was seen yet."""
+    def __init__(self, answers: Answers) -> None:
+        """Nothing was seen yet. ``answers`` are those to the invocation's writes."""
+        self._answers = answers
         self._leaving: dict[str, Leaving] = {}
         self._margins: Margins = {}
         self._least: Margins = {}
@@ -74,7 +76,8 @@ class MarginKeeper:
 
     def _count(self, now: datetime) -> Margins:
         """What has outlived its deadline for long is in nobody's way: nobody evicts it."""
-        return count_margins(_still_to_go(each, now) for each in self._leaving.values())
+        leaving = (_still_to_go(each, now) for each in self._leaving.values())
+        return count_margins(leaving, self._answers.usual(now))
 
 
 def _still_to_go(leaving: Leaving, now: datetime) -> Leaving:

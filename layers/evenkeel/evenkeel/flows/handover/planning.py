@@ -19,6 +19,7 @@ from evenkeel.decisions.handover.dying import dying, replaced
 from evenkeel.decisions.plan import Plan, earliest
 from evenkeel.flows.handover.margins import MarginKeeper
 from evenkeel.flows.handover.pods import believed_release, kind_of
+from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision, Verb
@@ -41,11 +42,11 @@ class Fresh(msgspec.Struct, frozen=True, kw_only=True):
 class Planner:
     """Plans for the controllers of a view."""
 
-    def __init__(self, view: View) -> None:
-        """The view is the invocation's."""
+    def __init__(self, view: View, answers: Answers) -> None:
+        """Both are the invocation's; ``answers`` are those to its writes."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
-        self._margins = MarginKeeper()
+        self._margins = MarginKeeper(answers)
         self._promised: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 

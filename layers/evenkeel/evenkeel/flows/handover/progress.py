@@ -1,5 +1,7 @@
-"""How fast replacements are made, and how much time goes into planning."""
+"""How fast replacements are made, how long answers take, how much time goes into planning."""
 
+import math
+from collections import deque
 from datetime import datetime, timedelta
 
 
@@ -21,6 +23,31 @@ class Progress:
         since, first = self._first
         seconds = (now - since).total_seconds()
         return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
+
+
+class Answers:
+    """How long the API server takes of late to answer: writes, and whether Evenkeel is paused."""
+
+    WINDOW = timedelta(seconds=30)
+    MOST = 0.95
+
+    def __init__(self) -> None:
+        """Nothing was answered yet."""
+        self._taken: deque[tuple[datetime, timedelta]] = deque()
+
+    def saw(self, took: timedelta, now: datetime) -> None:
+        """A request was answered, after so long."""
+        self._taken.append((now, took))
+
+    def usual(self, now: datetime) -> timedelta:
+        """What nearly all took at most, in whole seconds, so that it seldom changes."""
+        while self._taken and now - self._taken[0][0] > self.WINDOW:
+            self._taken.popleft()
+        if not self._taken:
+            return timedelta()
+        ordered = sorted(took for _, took in self._taken)
+        longest = ordered[int(self.MOST * (len(ordered) - 1))]
+        return timedelta(seconds=math.ceil(longest.total_seconds()))
 
 
 class PaceOfPlanning:

@@ -7,11 +7,12 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.errors import ClusterError
 from evenkeel.flows.handover.approving import Approvals
 from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.knowledge import Knowledge
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.plans import Plans
-from evenkeel.flows.handover.progress import PaceOfPlanning
+from evenkeel.flows.handover.progress import Answers, PaceOfPlanning
 from evenkeel.flows.handover.releasing import Releases
 from evenkeel.flows.handover.sending import Sender
 from evenkeel.flows.handover.telling import Teller
@@ -43,7 +44,7 @@ SCHEDULE = timedelta(seconds=60)
 
 def observe(view: View, keeper: NodeKeeper, teller: Teller, now: datetime) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
-    plans = Plans(Planner(view), view)
+    plans = Plans(Planner(view, Answers()), view)
     plans.replan(plans.controllers, now)
     plans.settle(now)
     for plan in plans:
@@ -64,19 +65,19 @@ class Reconciler:
         session: Session,
         clock: Clock,
         view: View,
-        keeper: NodeKeeper,
+        knowledge: Knowledge,
         teller: Teller,
     ) -> None:
-        """All of them are the invocation's; the session is open."""
+        """All but the last two are the invocation's; the session is open."""
         self._settings = settings
         self._session = session
         self._clock = clock
         self._view = view
-        self._keeper = keeper
+        self._keeper = NodeKeeper(settings, view, knowledge, session)
         self._teller = teller
-        planner = Planner(view)
+        planner = Planner(view, knowledge.answers)
         self._plans = plans = Plans(planner, view)
-        self._writer = writer = Writer(session, view, clock, teller)
+        self._writer = writer = Writer(session, view, clock, teller, knowledge.answers)
         self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
         self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer)
@@ -88,8 +89,8 @@ class Reconciler:
     def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
         """Work until nothing but waiting for a time is left, the tenure lost, or time up.
 
-        That is ``until``; while many pods are at their last moment it is the tenure's end, for
-        whoever came next would have to read everything first.
+        That is ``until``; while many pods are at their last moment, or one's would come before
+        whoever comes next knows what there is, it is the tenure's end.
 
         ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
@@ -129,7 +130,10 @@ class Reconciler:
         return Outcome(tenure.end, max(self._settings.pause, again_at - self._clock.now()))
 
     def _goes_on(self, now: datetime, until: datetime) -> bool:
-        return now < until or pace.are_last_moments(self._plans.margins(now), now)
+        if now < until or pace.are_last_moments(self._plans.margins(now), now):
+            return True
+        due = self._plans.next_pressing_due
+        return due is not None and due - now < self._ahead
 
     def _has_to_stop(self, tenure: Tenure) -> bool:
         return self._writer.is_paused or tenure.is_over

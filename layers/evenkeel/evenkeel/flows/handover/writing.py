@@ -17,6 +17,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import pause
+from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
@@ -56,15 +57,19 @@ class Writer:
     waited in a queue would be made on stale knowledge.
     """
 
-    def __init__(self, session: Session, view: View, clock: Clock, teller: Teller) -> None:
-        """All of them are the invocation's."""
+    def __init__(
+        self, session: Session, view: View, clock: Clock, teller: Teller, answers: Answers
+    ) -> None:
+        """All of them are the invocation's. ``answers`` keeps how long they took."""
         self._session = session
         self._view = view
         self._clock = clock
         self._teller = teller
         self._recorder = teller.recorder
         self._gate = pause.PauseGate()
-        self._writes: dict[int, Decision] = {}  # by the id of the write, which the decision keeps
+        self._answers = answers
+        # By the id of the write, which the decision keeps; and when it was sent.
+        self._writes: dict[int, tuple[Decision, datetime]] = {}
         self._rereads: dict[int, tuple[Request, Reference]] = {}
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
@@ -145,21 +150,26 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.send_off(subject)
-        self._writes[id(decision.write)] = decision
+        self._writes[id(decision.write)] = decision, self._clock.now()
         self._session.submit(decision.write)
         self._teller.tell([decision])
         return True
 
     def heard(self, reply: Reply) -> set[str]:
         """Draw the conclusions from a reply. The uids of the controllers that it is news of."""
-        if self._gate.heard(reply, self._clock.now()):
+        now = self._clock.now()
+        took = self._gate.heard(reply, now)
+        if took is not None:
+            self._answers.saw(took, now)
             return set()
         reread = self._rereads.pop(id(reply.request), None)
         if reread is not None:
             return self._reread(reread[1], reply)
-        decision = self._writes.pop(id(reply.request), None)
-        if decision is None:
+        write = self._writes.pop(id(reply.request), None)
+        if write is None:
             return set()
+        decision, sent_at = write
+        self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
         if reply.error is None:
             return self._accepted(decision, reply)
