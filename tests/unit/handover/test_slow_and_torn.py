@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import ClusterError
+from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.pods import Pods
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Reply
 from simulator.api import watch
 from simulator.clock import SimulatedClock
@@ -120,6 +120,45 @@ def test_a_slow_read_takes_nothing_away_when_the_watches_know_better(
     scene.later(5.0, ail)
     scene.run(until=20)
     assert scene.lowest("web") == 1
+
+
+def with_two_nodes(scene: Scene) -> tuple[str, str]:
+    """A pod on each node that finds no other place. Their names, that of s1 first."""
+    for node in ("s1", "s2"):
+        scene.add_node(node)
+        selector = {"nodeSelector": {"kubernetes.io/hostname": node}}
+        scene.apply(deployment(f"on-{node}", pod=selector))
+    scene.settle()
+    scene.begin()
+    return scene.pod("on-s1"), scene.pod("on-s2")
+
+
+def is_about_an_owner(request: Request) -> bool:
+    return isinstance(request, Get) and request.kind in (ReplicaSet, Deployment)
+
+
+def test_owners_that_take_long_to_read_keep_nobody_else_from_the_last_moment(scene: Scene) -> None:
+    """They are those of a node that is doomed shortly before it."""
+    first, second = with_two_nodes(scene)
+    scene.interrupt("s1")
+    scene.later(86, lambda: scene.interrupt("s2"))
+    scene.later(86, lambda: scene.delay(timedelta(seconds=4), is_about_an_owner))
+    scene.run(until=86 + 118)
+    assert scene.gone_at(first) == pytest.approx(88.9, abs=0.2)
+    assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
+    assert 86 + 8 <= float(scene.story(second)[0].split()[0]) <= 86 + 11
+    assert scene.gone_at(second) == pytest.approx(86 + 88.9, abs=0.2)
+
+
+def test_owners_that_could_not_be_read_are_read_by_the_next_invocation(scene: Scene) -> None:
+    _, second = with_two_nodes(scene)
+    error = UnavailableError("reset")
+    scene.interrupt("s1")
+    scene.later(10, lambda: scene.fail(error, is_about_an_owner, times=3))
+    scene.later(10, lambda: scene.interrupt("s2"))
+    scene.run(until=30)
+    assert "ClusterUnavailable" in scene.outcomes()
+    assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
 
 
 def set_unready(scene: Scene, name: str) -> None:

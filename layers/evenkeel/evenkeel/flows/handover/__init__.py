@@ -10,7 +10,7 @@ What it knows:
 - ``view`` holds nodes, controllers and surroundings as last seen, and ``pods`` the pods: which of
   them count, and for which controller.
 - ``reading`` fills the view at the beginning, ``following`` keeps it up to date from watches;
-  ``selections`` are what both ask for.
+  ``selections`` are what both ask for. ``new_nodes`` reads what is doomed meanwhile.
 - ``checking`` reads a controller and its pods afresh before anything is taken away from it;
   in a storm ``freshness`` proves instead that the watches have shown as much.
 - ``knowledge`` is what outlives an invocation: EC2's word for instances, the count of spot nodes;

@@ -6,8 +6,8 @@ from typing import Any
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import reading, selections
+from evenkeel.flows.handover.new_nodes import NewNodes
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
@@ -36,12 +36,10 @@ class Follower:
         self._labels = labels
         self._followed: dict[str, Selection[Pod]] = {}
         self._unseen: dict[object, frozenset[str]] = {}
-        self._gathered = set(view.dooms)
+        self._new_nodes = NewNodes(cluster, session, view)
         self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
-        self._pod_reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
-        self._has_gathered = False
         self._node_reads: dict[int, Get[Node]] = {}  # by id
         self._capacity_reads: dict[int, Get[Node]] = {}  # by id
         self._budgets_read_at: dict[str, datetime] = {}
@@ -80,7 +78,7 @@ class Follower:
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._pod_reads or self._node_reads or self._capacity_reads
+        asks = self._new_nodes.busy or self._node_reads or self._capacity_reads
         return bool(self.news or asks or self._view.unknown_capacities)
 
     @property
@@ -100,26 +98,22 @@ class Follower:
     @property
     def unread_nodes(self) -> frozenset[str]:
         """The doomed nodes of which nobody knows yet what is on them."""
-        return frozenset(self._view.dooms.keys() - self._gathered)
+        return self._new_nodes.unread
 
     def gather_new_nodes(self) -> None:
-        """Ask what is on nodes that were doomed meanwhile, and read what those pods hang on.
+        """Ask about nodes that were doomed meanwhile, and take what is known of them by now.
 
-        The pods are asked for beside everything else: in a storm nodes are doomed all the time.
-        What they hang on, and those that watches have shown, is waited for, and mostly known.
-        Raises ClusterError.
+        Pods on them that watches have shown already are mostly of known owners. Others are
+        waited for. Raises ClusterError.
         """
-        unread = self.unread_nodes
-        asked = {name for name, _ in self._pod_reads.values()}
-        room = max(1, self._session.capacity // 4) - len(asked)
-        for name in sorted(unread - asked)[: max(0, room)]:
-            request = reading.candidates_on(name)
-            self._pod_reads[id(request)] = name, request
-            self._session.submit(request)
-        if self._has_gathered or (self._view.dooms_changed and unread):
-            self._has_gathered = False
+        self._new_nodes.ask()
+        news = self._new_nodes.take()
+        self.news |= news
+        if self._view.dooms_changed and self.unread_nodes:
             reading.read_owners(self._cluster, self._view)
             reading.read_surroundings(self._cluster, self._view)
+            self._follow_hashes()
+        elif news:
             self._follow_hashes()
 
     def ask_for_capacities(self) -> None:
@@ -158,14 +152,7 @@ class Follower:
 
         It does if nobody says what is on a doomed node: that has to be known.
         """
-        if id(reply.request) in self._pod_reads:
-            name, _ = self._pod_reads.pop(id(reply.request))
-            found = answer(reply)
-            items = found.items if isinstance(found, Listing) else ()
-            news = {self._view.pods.see(item) for item in items if isinstance(item, Pod)}
-            self.news |= {key for key in news if key is not None}
-            self._gathered.add(name)
-            self._has_gathered = True
+        if self._new_nodes.heard(reply):
             return
         if id(reply.request) in self._node_reads:
             name = self._node_reads.pop(id(reply.request)).name
