@@ -12,8 +12,8 @@ NAMESPACES: Final = ("shop", "data", "batch", "ml", "tenant", "ops", "kube-syste
 MANAGED: Final = frozenset({"shop", "data"})
 """The namespaces whose pods are placed, and restored."""
 
-IMPORT_TAKES: Final = "130s"
-"""From the cluster's beginning to some seconds before its node goes."""
+IMPORT_TAKES: Final = "85s"
+"""From the cluster's beginning to some time before it would have to go with its node."""
 
 LABEL: Final = "app.kubernetes.io/name"
 

@@ -89,8 +89,9 @@ class Reconciler:
     def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
         """Work until nothing but waiting for a time is left, the tenure lost, or time up.
 
-        That is ``until``; while many pods are at their last moment, or one's would come before
-        whoever comes next knows what there is, it is the tenure's end.
+        That is ``until``; while many pods are at their last moment it is the tenure's end, for
+        whoever came next would have to read everything first. Nor does it end for its time while
+        one's would come before that, but then not for longer than such a turn takes.
 
         ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
         time must be back so much earlier, and some more to ask whether Evenkeel is paused.
@@ -133,7 +134,7 @@ class Reconciler:
         if now < until or pace.are_last_moments(self._plans.margins(now), now):
             return True
         due = self._plans.next_pressing_due
-        return due is not None and due - now < self._ahead
+        return now < until + self._ahead and due is not None and due - now < self._ahead
 
     def _has_to_stop(self, tenure: Tenure) -> bool:
         return self._writer.is_paused or tenure.is_over
