@@ -103,6 +103,7 @@ def test_a_client_is_made_for_the_first_question_only(monkeypatch: pytest.Monkey
         raise EndpointConnectionError(endpoint_url="https://nowhere")
 
     monkeypatch.setattr(boto3, "client", make)
+    monkeypatch.setattr(boto3.Session, "client", lambda _, service, **__: make(service))
     instances, queue = Ec2Instances(REGION), SqsQueue(URL, REGION)
     assert instances.describe([]) == {}
     assert made == []

@@ -1,5 +1,7 @@
 """What is kept of EC2's answers, and for how long."""
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -79,3 +81,54 @@ def test_what_nobody_asks_about_any_more_is_forgotten(
 
     assert len(instances.calls) == 2
     assert states.ask_again_at == after(12)
+
+
+class Later:
+    """A background whose work is done when somebody says so."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Callable[[], None]] = []
+
+    def start[T](self, work: Callable[[], T]) -> Future[T]:
+        future = Future[T]()
+        self._waiting.append(lambda: future.set_result(work()))
+        return future
+
+    def finish(self) -> None:
+        for done in self._waiting:
+            done()
+        self._waiting = []
+
+
+def test_while_it_is_asked_nobody_looks_for_a_time_to_ask_again(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    later = Later()
+    states.refresh([ONE], NOW, later)
+    states.refresh([ONE, "i-2"], after(14), later)
+    assert states.question.is_open
+    assert states.ask_again_at is None
+    assert states.is_awaited(ONE, after(14))
+    assert not states.is_awaited("i-2", after(14))
+
+    later.finish()
+    states.hear(after(15))
+    assert instances.calls == [(ONE,)]
+    assert states.of(ONE, after(15)) == "running"
+    assert states.ask_again_at == after(25)
+
+
+def test_an_answer_that_tells_of_the_past_is_none(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    """An invocation ended while it was asked, and the next one comes much later."""
+    later = Later()
+    states.refresh([ONE], NOW, later)
+    later.finish()
+    states.hear(after(31))
+    assert states.of(ONE, after(31)) is None
+    assert not states.question.is_open
+
+    states.refresh([ONE], after(31), AtOnce())
+    assert states.of(ONE, after(31)) == "running"
+    assert len(instances.calls) == 2

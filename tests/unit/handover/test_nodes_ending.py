@@ -349,8 +349,9 @@ def test_who_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> N
 
 
 def test_an_api_server_that_takes_its_time_to_say_who_remains_holds_nobody_up(
-    scene: Scene,
+    make_scene: MakeScene,
 ) -> None:
+    scene = make_scene(load_balancer_lead=timedelta(seconds=40))
     scene.add_node("s1")
     scene.add_node("o1", spot=False, room="0")
     scene.apply(deployment("stuck"))
@@ -361,13 +362,13 @@ def test_an_api_server_that_takes_its_time_to_say_who_remains_holds_nobody_up(
     def is_about_others(request: Request) -> bool:
         return isinstance(request, List) and request.selection == selections.OTHER_NODES
 
-    scene.delay(timedelta(seconds=40), is_about_others)
+    scene.delay(timedelta(seconds=20), is_about_others)
     scene.interrupt("s1")
     scene.run(until=118)
 
     assert scene.gone_at(old) == pytest.approx(89, abs=0.2)
     (excluded,) = (line for line in scene.story("s1") if "exclude" in line)
-    assert float(excluded.split()[0]) == pytest.approx(60 + 40, abs=1)
+    assert float(excluded.split()[0]) == pytest.approx(80 + 20, abs=1)
 
 
 def test_a_notice_that_was_spoilt_is_told_and_the_node_left(scene: Scene) -> None:

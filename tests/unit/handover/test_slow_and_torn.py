@@ -161,6 +161,29 @@ def test_owners_that_could_not_be_read_are_read_by_the_next_invocation(scene: Sc
     assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"
 
 
+def test_a_pod_that_a_watch_shows_waits_until_its_node_was_read(scene: Scene) -> None:
+    """Its ReplicaSet is known, its namespace's Services, volumes and policies may not be."""
+    scene.add_node("s1", room="1")
+    scene.add_node("s2", room="1")
+    scene.apply(deployment("web", 20))
+    scene.settle()
+    scene.begin()
+    on_second = {pod.name for pod in scene.pods("web", "s2")}
+    assert on_second
+
+    def is_about_pods(request: Request) -> bool:
+        return isinstance(request, List) and request.selection == selections.pods_on("s2")
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+    scene.delay(timedelta(seconds=6), is_about_pods)
+    scene.interrupt("s2")
+    scene.run(until=40)
+    released = [at for at, step in scene.told("NodeDoomed") if step.subject.name in on_second]
+    assert len(released) == len(on_second)
+    assert 16 <= min(released) < 19
+
+
 def set_unready(scene: Scene, name: str) -> None:
     (status,) = (
         item["status"] for item in scene.cluster.objects("Pod") if item["metadata"]["name"] == name

@@ -49,7 +49,8 @@ class Ec2Instances:
 
     def _read(self, instance_ids: tuple[str, ...]) -> Iterator[Instance]:
         if self._client is None:
-            self._client = boto3.client("ec2", region_name=self._region, config=CONFIG)
+            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
+            self._client = session.client("ec2", config=CONFIG)
         pages = self._client.get_paginator("describe_instances").paginate(
             Filters=[{"Name": "instance-id", "Values": list(instance_ids)}],
             PaginationConfig={"PageSize": PAGE},

@@ -28,7 +28,7 @@ LONGEST_RESERVE = 2.0
 """But no more seconds than this."""
 
 
-SLOWEST = timedelta(seconds=5)
+SLOWEST = timedelta(seconds=4)
 """No pod goes earlier than by this because the API server is slow to answer."""
 
 

@@ -95,26 +95,16 @@ class Follower:
             return False
         return not any(template_hash in hashes for hashes in self._unseen.values())
 
-    @property
-    def unread_nodes(self) -> frozenset[str]:
-        """The doomed nodes of which nobody knows yet what is on them."""
-        return self._new_nodes.unread
-
-    def gather_new_nodes(self) -> None:
+    def gather_new_nodes(self, now: datetime) -> set[str]:
         """Ask about nodes that were doomed meanwhile, and take what is known of them by now.
 
-        Pods on them that watches have shown already are mostly of known owners. Others are
-        waited for. Raises ClusterError.
+        The controllers that have to be planned for at once. Raises ClusterError.
         """
         self._new_nodes.ask()
-        news = self._new_nodes.take()
-        self.news |= news
-        if self._view.dooms_changed and self.unread_nodes:
-            reading.read_owners(self._cluster, self._view)
-            reading.read_surroundings(self._cluster, self._view)
+        news = self._new_nodes.take(now)
+        if news:
             self._follow_hashes()
-        elif news:
-            self._follow_hashes()
+        return news
 
     def ask_for_capacities(self) -> None:
         """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""

@@ -59,13 +59,13 @@ class SpotCount:
             return self._count
         if not self.question.is_open:
             request = List(Selection(Node), fresh=False, metadata_only=True)
-            self.question.ask(background, partial(ask, self._cluster, request))
+            self.question.ask(background, partial(ask, self._cluster, request), now)
             self.hear(now)
         return None if self.question.is_open else self._count
 
     def hear(self, now: datetime) -> None:
         """Take the answer if there is one."""
-        answer = self.question.answer()
+        answer = self.question.answer(now)
         if answer is None:
             return
         try:
@@ -94,7 +94,7 @@ class OtherNodes:
         if self._is_stale(marked, now):
             if not self.question.is_open:
                 request = List(selections.OTHER_NODES, limit=10)
-                self.question.ask(background, partial(ask, self._cluster, request))
+                self.question.ask(background, partial(ask, self._cluster, request), now)
             self.hear(now)
             if self._heard_at != now:
                 return None
@@ -111,7 +111,7 @@ class OtherNodes:
 
     def hear(self, now: datetime) -> None:
         """Take the answer if there is one."""
-        answer = self.question.answer()
+        answer = self.question.answer(now)
         if answer is None:
             return
         self._heard_at = now
@@ -133,7 +133,6 @@ class InstanceStates:
         self._recorder = recorder
         self.question = Question[Mapping[str, Instance]]()
         self._asked: Sequence[str] = ()
-        self._asked_at: datetime | None = None
         self._states: dict[str, str] = {}
         self._known_at: datetime | None = None
         self.ask_again_at: datetime | None = None
@@ -163,17 +162,16 @@ class InstanceStates:
             return
         if self.question.is_open or (self.ask_again_at is not None and now < self.ask_again_at):
             return
-        self._asked, self._asked_at = wanted, now
-        self.ask_again_at = now + ASK_AGAIN_AFTER
-        self.question.ask(background, partial(self._instances.describe, wanted))
-        self.hear()
+        self._asked, self.ask_again_at = wanted, None
+        self.question.ask(background, partial(self._instances.describe, wanted), now)
+        self.hear(now)
 
-    def hear(self) -> None:
+    def hear(self, now: datetime) -> None:
         """Take the answer if there is one."""
-        answer = self.question.answer()
+        answer = self.question.answer(now)
         if answer is None:
             return
-        self._known_at = self._asked_at
+        self._known_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
         try:
             found = answer.result()
         except InstancesError as error:
@@ -221,7 +219,7 @@ class Knowledge:
 
     def hear(self, now: datetime) -> None:
         """Take all answers that there are, also to what nobody wants to know any more."""
-        self.states.hear()
+        self.states.hear(now)
         self.spot_count.hear(now)
         self.others.hear(now)
 

@@ -1,6 +1,7 @@
 """Nodes that are doomed while an invocation works: what is on them, and what that hangs on."""
 
 from collections.abc import Container, Iterable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -26,8 +27,9 @@ class Found(NamedTuple):
 class NewNodes:
     """Asks beside the loop, for in a storm nodes are doomed all the time.
 
-    First what is on a node, then what that hangs on. The view learns of both together: a pod
-    whose owner nobody knows would look like one that nobody wants.
+    First what is on a node, then what that hangs on. The view learns of both together, and until
+    then nothing is decided about its pods, those that watches show neither: one whose owner nobody
+    knows would look like one that nobody wants.
     """
 
     def __init__(self, cluster: Cluster, session: Session, view: View) -> None:
@@ -35,16 +37,11 @@ class NewNodes:
         self._cluster = cluster
         self._session = session
         self._view = view
-        self._read = set(view.dooms)
+        self._known = set(view.dooms)
         self._reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
         self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
         self._asked: dict[str, list[Pod]] = {}
         self._question = Question[Found]()
-
-    @property
-    def unread(self) -> frozenset[str]:
-        """The doomed nodes of which nobody knows yet what is on them."""
-        return frozenset(self._view.dooms.keys() - self._read)
 
     @property
     def busy(self) -> bool:
@@ -53,9 +50,10 @@ class NewNodes:
 
     def ask(self) -> None:
         """Ask what is on these nodes: at most a quarter of what the session carries out at once."""
+        self._view.unread = frozenset(self._view.dooms.keys() - self._known)
         asked = {*self._pods, *self._asked, *(name for name, _ in self._reads.values())}
         room = max(1, self._session.capacity // 4) - len(self._reads)
-        for name in sorted(self.unread - asked)[: max(0, room)]:
+        for name in sorted(self._view.unread - asked)[: max(0, room)]:
             request = reading.candidates_on(name)
             self._reads[id(request)] = name, request
             self._session.submit(request)
@@ -70,32 +68,36 @@ class NewNodes:
         self._pods[read[0]] = [item for item in items if isinstance(item, Pod)]
         return True
 
-    def take(self) -> set[str]:
-        """Tell the view what is known by now. The controllers of which that is news.
+    def take(self, now: datetime) -> set[str]:
+        """Tell the view what is known by now. The controllers whose pods can be decided about.
 
         Raises ClusterError if nobody says what pods hang on: that has to be known.
         """
-        news = self._tell()
+        news = self._tell(now)
         if self._pods and not self._question.is_open:
             self._asked, self._pods = self._pods, {}
             beside = _without_pods(self._view)
             pods = [pod for pods in self._asked.values() for pod in pods]
-            self._question.ask(self._session, partial(_read, self._cluster, beside, pods))
+            self._question.ask(self._session, partial(_read, self._cluster, beside, pods), now)
         return news
 
-    def _tell(self) -> set[str]:
+    def _tell(self, now: datetime) -> set[str]:
         """What the view came to know meanwhile, from watches, is newer than what was read."""
-        found = self._question.answer()
-        if found is None:
+        if not self._question.has_answer:
             return set()
         asked, self._asked = self._asked, {}
+        found = self._question.answer(now)
+        if found is None:
+            return set()
         view, read = self._view, found.result()
         view.controllers = {**read.controllers, **view.controllers}
         view.deployments = {**read.deployments, **view.deployments}
         view.surroundings = {**read.surroundings, **view.surroundings}
-        self._read |= asked.keys()
-        news = {view.pods.see(pod) for pods in asked.values() for pod in pods}
-        return {key for key in news if key is not None}
+        self._known |= asked.keys()
+        view.unread -= asked.keys()
+        for pod in (pod for pods in asked.values() for pod in pods):
+            view.pods.see(pod)
+        return view.pods.controllers_of(pod for pod in view.pods if pod.spec.node_name in asked)
 
 
 def _without_pods(view: View) -> View:

@@ -87,7 +87,8 @@ class Planner:
         orphans: list[Mover] = []
         for pod in pods:
             notice = dooms.get(pod.spec.node_name)
-            if notice is not None and not pod.released:
+            is_read = pod.spec.node_name not in view.unread
+            if notice is not None and is_read and not pod.released:
                 mover = Mover(pod, self._route(pod, notice), notice)
                 (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]

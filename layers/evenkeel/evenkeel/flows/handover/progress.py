@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 
 class Progress:
@@ -34,20 +34,26 @@ class Answers:
     def __init__(self) -> None:
         """Nothing was answered yet."""
         self._taken: deque[tuple[datetime, timedelta]] = deque()
+        self._held, self._held_until = timedelta(), datetime.min.replace(tzinfo=UTC)
 
     def saw(self, took: timedelta, now: datetime) -> None:
         """A request was answered, after so long."""
         self._taken.append((now, took))
 
     def usual(self, now: datetime) -> timedelta:
-        """What nearly all took at most, in whole seconds, so that it seldom changes."""
+        """What nearly all took at most, in whole seconds.
+
+        It falls only after a while, so that it seldom changes: whoever is concerned is planned
+        for again when it grows.
+        """
         while self._taken and now - self._taken[0][0] > self.WINDOW:
             self._taken.popleft()
-        if not self._taken:
-            return timedelta()
-        ordered = sorted(took for _, took in self._taken)
+        ordered = sorted(took for _, took in self._taken) or [timedelta()]
         longest = ordered[int(self.MOST * (len(ordered) - 1))]
-        return timedelta(seconds=math.ceil(longest.total_seconds()))
+        seen = timedelta(seconds=math.ceil(longest.total_seconds()))
+        if seen >= self._held or now >= self._held_until:
+            self._held, self._held_until = seen, now + self.WINDOW
+        return self._held
 
 
 class PaceOfPlanning:

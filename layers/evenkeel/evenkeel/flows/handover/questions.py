@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import datetime, timedelta
 
 from evenkeel.ports import Background
+
+GOOD_FOR = timedelta(seconds=30)
+"""An answer is of use if the question was asked no longer ago than this."""
 
 
 class AtOnce:
@@ -25,9 +29,11 @@ class Question[T]:
     def __init__(self) -> None:
         """Nothing is asked yet."""
         self._future: Future[T] | None = None
+        self._asked_at: datetime | None = None
 
-    def ask(self, background: Background, work: Callable[[], T]) -> None:
+    def ask(self, background: Background, work: Callable[[], T], now: datetime) -> None:
         """Ask it. Only while it is not open."""
+        self._asked_at = now
         self._future = background.start(work)
 
     @property
@@ -40,10 +46,14 @@ class Question[T]:
         """Whether there is an answer to take."""
         return self._future is not None and self._future.done()
 
-    def answer(self) -> Future[T] | None:
-        """The answer, once; it may be an error. None while there is none."""
-        future = self._future
-        if future is None or not future.done():
+    def answer(self, now: datetime) -> Future[T] | None:
+        """The answer, once; it may be an error. None while there is none.
+
+        Nor is one that took so long that it tells of the past: an invocation may end while
+        something is asked, and the next one come an hour later.
+        """
+        future, asked_at = self._future, self._asked_at
+        if future is None or asked_at is None or not future.done():
             return None
         self._future = None
-        return future
+        return future if now - asked_at <= GOOD_FOR else None

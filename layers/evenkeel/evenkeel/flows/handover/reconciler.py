@@ -164,9 +164,9 @@ class Reconciler:
         News wait a little in a storm, so that planning takes but a share of the time; what is
         due does not, nor what has to be planned for before anything else can be done.
         """
-        self._follower.gather_new_nodes()
-        self._follower.ask_for_capacities()
         now = self._clock.now()
+        self._urgent |= self._follower.gather_new_nodes(now)
+        self._follower.ask_for_capacities()
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.dooms_changed:
@@ -184,7 +184,7 @@ class Reconciler:
     @property
     def _handovers(self) -> frozenset[str]:
         """The nodes that have pods which are handed over, or may have: nobody knows yet."""
-        return self._plans.handovers | self._follower.unread_nodes
+        return self._plans.handovers | self._view.unread
 
     def _hear_the_last(self, tenure: Tenure, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.

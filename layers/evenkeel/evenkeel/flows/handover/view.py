@@ -31,6 +31,8 @@ class View:
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
+        ``unread``: doomed nodes of which nobody knows yet what is on them.
+
         ``capacities``: of which type nodes are, as far as it was read before.
         """
         self._assumed = dict(assumed or {})
@@ -40,6 +42,7 @@ class View:
         self.dooms: Mapping[str, NodeNotice] = self._assumed
         self.nodes_changed = False
         self.dooms_changed = False
+        self.unread: frozenset[str] = frozenset()
         self.pods = Pods()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
