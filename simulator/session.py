@@ -11,7 +11,7 @@ import msgspec
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
-from evenkeel.ports import Arrival, Reply
+from evenkeel.ports import Arrival, Reply, fulfil
 from simulator.api.objects import Obj
 from simulator.api.watch import Consumer, Filter, Watch, WatchHub
 from simulator.clock import Killed, Signal, SimulatedClock
@@ -125,10 +125,7 @@ class SimulatedSession:
         future = Future[T]()
 
         def carry_out() -> None:
-            try:
-                future.set_result(work())
-            except Exception as error:  # noqa: BLE001 - raised again by whoever asks for it
-                future.set_exception(error)
+            fulfil(future, work)
             self._signal.set()
 
         self._clock.start(carry_out)

@@ -51,6 +51,14 @@ class Background(Protocol):
         ...
 
 
+def fulfil[T](future: Future[T], work: Callable[[], T]) -> None:
+    """Carry out a Background's work: its result, or what it raises, is the future's."""
+    try:
+        future.set_result(work())
+    except Exception as error:  # noqa: BLE001 - raised again by whoever asks for the result
+        future.set_exception(error)
+
+
 class Session(Background, Protocol):
     """Requests and watches of one piece of work, all answered in one mailbox.
 

@@ -13,7 +13,7 @@ from evenkeel.adapters.kubernetes.watch import Watch
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, Reply
+from evenkeel.ports import Arrival, Reply, fulfil
 
 FAREWELL = 2.0
 """Seconds that the end of a session grants its watches together; they need milliseconds."""
@@ -49,10 +49,7 @@ class RestSession:
         future = Future[T]()
 
         def carry_out() -> None:
-            try:
-                future.set_result(work())
-            except Exception as error:  # noqa: BLE001 - raised again by whoever asks for it
-                future.set_exception(error)
+            fulfil(future, work)
             self._mailbox.wake()
 
         Thread(target=carry_out, name="beside", daemon=True).start()

@@ -8,7 +8,7 @@ import msgspec
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.margins import NO_MARGIN, Margins
+from evenkeel.decisions.drain.margins import Margins, margin_of
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
@@ -83,7 +83,7 @@ def plan(group: Group) -> Plan:
     dues: list[datetime] = []
     turn = _whose_turn(group)
     for mover in group.movers:
-        margin = group.margins.get(mover.deadline.told_by(mover.pod), NO_MARGIN).first
+        margin = margin_of(mover.pod, mover.deadline, group.margins).first
         last = mover.deadline.last_moment(mover.pod, margin)
         if mover.deadline.forced and group.now >= last:
             left = left_to_the_end(mover.pod, group.owner, mover.deadline, group.now)

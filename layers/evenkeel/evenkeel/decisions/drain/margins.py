@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.model.pod import Pod
 
 SHARES = 16
 """So many steps of a workload's share are told apart: what is of one step goes together."""
@@ -26,7 +27,6 @@ RESERVE = 0.1
 
 LONGEST_RESERVE = 2.0
 """But no more seconds than this."""
-
 
 SLOWEST = timedelta(seconds=4)
 """No pod goes earlier than by this because the API server is slow to answer."""
@@ -57,6 +57,11 @@ type Margins = Mapping[datetime, Margin]
 """The margin of those who have to be told to go by one time; without one they need none."""
 
 NO_MARGIN = Margin()
+
+
+def margin_of(pod: Pod, deadline: Deadline, margins: Margins) -> Margin:
+    """The margin of a pod with a deadline."""
+    return margins.get(deadline.told_by(pod), NO_MARGIN)
 
 
 class Dying(NamedTuple):

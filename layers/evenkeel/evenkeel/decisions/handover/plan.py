@@ -8,7 +8,7 @@ import msgspec
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.margins import NO_MARGIN, Dying, Margins
+from evenkeel.decisions.drain.margins import Dying, Margins, margin_of
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.handover import verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
@@ -52,7 +52,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def last_moment(self, pod: Pod, deadline: Deadline) -> datetime:
         """When a pod goes, replacement or not: the earlier, the more others have to go too."""
-        margin = self.margins.get(deadline.told_by(pod), NO_MARGIN)
+        margin = margin_of(pod, deadline, self.margins)
         dying = self.dying.get(pod.uid)
         ahead = margin.replaced if dying is None else margin.of(dying.left)
         return deadline.last_moment(pod, ahead)

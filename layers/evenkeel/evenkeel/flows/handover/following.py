@@ -30,7 +30,6 @@ class Follower:
         self, cluster: Cluster, session: Session, view: View, labels: CapacityLabels
     ) -> None:
         """The ports are the invocation's; the view is gathered. ``labels`` tell what is spot."""
-        self._cluster = cluster
         self._session = session
         self._view = view
         self._labels = labels
@@ -69,7 +68,7 @@ class Follower:
     def watches_of(self, template_hash: str) -> Collection[object]:
         """The selections watched that have shown all pods of a template hash, owned and released.
 
-        None as long as ``shows_all_of`` says that they have not.
+        Empty as long as ``shows_all_of`` says that they have not.
         """
         if not self.shows_all_of(template_hash):
             return ()

@@ -39,12 +39,7 @@ UNKNOWN_TO_EC2 = "terminated"
 class SpotCount:
     """How many spot nodes there are."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        labels: CapacityLabels,
-        recorder: Recorder,
-    ) -> None:
+    def __init__(self, cluster: Cluster, labels: CapacityLabels, recorder: Recorder) -> None:
         """Nothing is counted yet. ``labels`` tell which nodes are spot."""
         self._cluster = cluster
         self._labels = labels
@@ -201,7 +196,7 @@ class CapacityTypes:
 
 
 class Knowledge:
-    """All that outlives an invocation; ``answers`` are those to its writes."""
+    """All that outlives an invocation; ``answers``: how long its requests took of late."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ class MarginKeeper:
     """
 
     def __init__(self, answers: Answers) -> None:
-        """Nothing was seen yet. ``answers`` are those to the invocation's writes."""
+        """Nothing was seen yet. ``answers``: how long requests took of late."""
         self._answers = answers
         self._leaving: dict[str, Leaving] = {}
         self._margins: Margins = {}
@@ -72,6 +72,8 @@ class MarginKeeper:
             by: margin if by in grown else _shorter(margin, least[by])
             for by, margin in margins.items()
         }
+        if not grown:
+            return ()
         return {key for key, each in self._leaving.items() if not grown.isdisjoint(_times(each))}
 
     def _count(self, now: datetime) -> Margins:

@@ -115,7 +115,7 @@ class NodeKeeper:
             dues.append(due)
             if situation.wants_exclusion and remain is None:
                 dues.append(now + LOOK_AGAIN_AFTER)
-            is_off = situation.node.name in off
+            is_off = situation.state in upkeep.OFF
             if situation.over and not is_off and now < situation.notice.deadline + ASK_OFTEN_FOR:
                 dues.append(self._knowledge.states.ask_again_at)
         self.steps = [*self._cordons(now), *self._unreadable(), *steps]

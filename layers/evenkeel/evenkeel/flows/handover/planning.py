@@ -43,7 +43,7 @@ class Planner:
     """Plans for the controllers of a view."""
 
     def __init__(self, view: View, answers: Answers) -> None:
-        """Both are the invocation's; ``answers`` are those to its writes."""
+        """Both are the invocation's; ``answers``: how long its requests took."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
         self._margins = MarginKeeper(answers)

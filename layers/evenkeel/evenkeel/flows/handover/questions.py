@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 
-from evenkeel.ports import Background
+from evenkeel.ports import Background, fulfil
 
 GOOD_FOR = timedelta(seconds=30)
 """An answer is of use if the question was asked no longer ago than this."""
@@ -16,10 +16,7 @@ class AtOnce:
     def start[T](self, work: Callable[[], T]) -> Future[T]:
         """Carry out work."""
         future = Future[T]()
-        try:
-            future.set_result(work())
-        except Exception as error:  # noqa: BLE001 - raised again by whoever asks for it
-            future.set_exception(error)
+        fulfil(future, work)
         return future
 
 
@@ -28,23 +25,21 @@ class Question[T]:
 
     def __init__(self) -> None:
         """Nothing is asked yet."""
-        self._future: Future[T] | None = None
-        self._asked_at: datetime | None = None
+        self._asked: tuple[Future[T], datetime] | None = None
 
     def ask(self, background: Background, work: Callable[[], T], now: datetime) -> None:
         """Ask it. Only while it is not open."""
-        self._asked_at = now
-        self._future = background.start(work)
+        self._asked = background.start(work), now
 
     @property
     def is_open(self) -> bool:
         """Whether it was asked and its answer is not taken yet."""
-        return self._future is not None
+        return self._asked is not None
 
     @property
     def has_answer(self) -> bool:
         """Whether there is an answer to take."""
-        return self._future is not None and self._future.done()
+        return self._asked is not None and self._asked[0].done()
 
     def answer(self, now: datetime) -> Future[T] | None:
         """The answer, once; it may be an error. None while there is none.
@@ -52,8 +47,9 @@ class Question[T]:
         Nor is one that took so long that it tells of the past: an invocation may end while
         something is asked, and the next one come an hour later.
         """
-        future, asked_at = self._future, self._asked_at
-        if future is None or asked_at is None or not future.done():
+        asked = self._asked
+        if asked is None or not asked[0].done():
             return None
-        self._future = None
+        self._asked = None
+        future, asked_at = asked
         return future if now - asked_at <= GOOD_FOR else None
