@@ -8,6 +8,7 @@ from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.new_nodes import NewNodes
+from evenkeel.flows.handover.unwatched import Unwatched
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
@@ -36,6 +37,7 @@ class Follower:
         self._followed: dict[str, Selection[Pod]] = {}
         self._unseen: dict[object, frozenset[str]] = {}
         self._new_nodes = NewNodes(cluster, session, view)
+        self._unwatched = Unwatched(session, view)
         self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
         self._budget_reads: list[List[PodDisruptionBudget]] = []
@@ -105,6 +107,10 @@ class Follower:
             self._follow_hashes()
         return news
 
+    def read_again(self, now: datetime) -> None:
+        """Ask what became of the pods that no watch shows, now and then."""
+        self._unwatched.read_again(now)
+
     def ask_for_capacities(self) -> None:
         """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
         reading = {request.name for request in self._capacity_reads.values()}
@@ -142,6 +148,10 @@ class Follower:
         It does if nobody says what is on a doomed node: that has to be known.
         """
         if self._new_nodes.heard(reply):
+            return
+        news = self._unwatched.heard(reply)
+        if news is not None:
+            self.news |= news
             return
         if id(reply.request) in self._node_reads:
             name = self._node_reads.pop(id(reply.request)).name

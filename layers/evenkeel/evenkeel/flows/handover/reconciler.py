@@ -167,6 +167,7 @@ class Reconciler:
         now = self._clock.now()
         self._urgent |= self._follower.gather_new_nodes(now)
         self._follower.ask_for_capacities()
+        self._follower.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.dooms_changed:

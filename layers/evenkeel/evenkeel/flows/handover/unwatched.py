@@ -1,0 +1,83 @@
+"""Pods that no watch shows, Jobs' above all: they are read again while their node dies.
+
+Watches select by template hash, which these pods do not have. One that has ended meanwhile would
+be evicted at its last moment, and its logs would be lost for nothing.
+"""
+
+from collections.abc import Container, Iterable
+from datetime import datetime, timedelta
+
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.route import hash_of, not_ours
+from evenkeel.flows.handover import reading
+from evenkeel.flows.handover.view import View
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Listing
+from evenkeel.ports import Reply, Session
+
+READ_AGAIN_AFTER = timedelta(seconds=10)
+"""How old what is known of them may get. What ends later than this is evicted all the same."""
+
+LOOK_AFTER = timedelta(seconds=1)
+"""How often to look for nodes that have such pods."""
+
+
+class Unwatched:
+    """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
+
+    def __init__(self, session: Session, view: View) -> None:
+        """Both are the invocation's; what is in the view was just read."""
+        self._session = session
+        self._view = view
+        self._read_at: dict[str, datetime] = {}
+        self._reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
+        self._look_at: datetime | None = None
+
+    def read_again(self, now: datetime) -> None:
+        """Ask what is on nodes of which that is not known any more."""
+        if self._look_at is not None and now < self._look_at:
+            return
+        self._look_at = now + LOOK_AFTER
+        reading_now = {name for name, _ in self._reads.values()}
+        old = [
+            name
+            for name in self._nodes()
+            if name not in reading_now
+            and now - self._read_at.setdefault(name, now) >= READ_AGAIN_AFTER
+        ]
+        old.sort(key=lambda name: (self._read_at[name], name))
+        room = max(1, self._session.capacity // 8) - len(self._reads)
+        for name in old[: max(0, room)]:
+            self._read_at[name] = now
+            request = reading.candidates_on(name)
+            self._reads[id(request)] = name, request
+            self._session.submit(request)
+
+    def heard(self, reply: Reply) -> set[str] | None:
+        """Take a reply. The controllers of which it is news; None if it is to somebody else.
+
+        An error is no news: it is asked again, and what is known holds good until then. Nor is a
+        pod that was not known: what it hangs on was not read.
+        """
+        read = self._reads.pop(id(reply.request), None)
+        if read is None:
+            return None
+        listing = reply.result
+        if not isinstance(listing, Listing):
+            return set()
+        known = self._view.pods
+        pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
+        revision = int(listing.resource_version or 0)
+        return known.relist(pods, revision, lambda pod: pod.spec.node_name == read[0])
+
+    def _nodes(self) -> Iterable[str]:
+        view = self._view
+        dying = {name for name, notice in view.dooms.items() if node_deadline(notice).forced}
+        return {
+            pod.spec.node_name for pod in view.pods.active if self._concerns(pod, dying)
+        } - view.unread
+
+    def _concerns(self, pod: Pod, dying: Container[str]) -> bool:
+        if pod.spec.node_name not in dying or hash_of(pod):
+            return False
+        return not_ours(pod, self._view.owner_of(pod)) is None
