@@ -60,6 +60,18 @@ class Mutation:
     edits: Sequence[tuple[str, str]]
     caught_by: Sequence[str]
 
+    def apply(self, package: Path) -> None:
+        """Break a package. Raises ValueError if it is not there once what is to be broken."""
+        module = package / self.module
+        text = module.read_text()
+        for before, after in self.edits:
+            if text.count(before) != 1:
+                times = text.count(before)
+                message = f"{before!r} stands {times} times in {self.module}, and should once"
+                raise ValueError(message)
+            text = text.replace(before, after)
+        module.write_text(text)
+
 
 MUTATIONS = (
     Mutation(
@@ -99,7 +111,7 @@ MUTATIONS = (
     Mutation(
         "the grace period does not count",
         "decisions/drain/deadlines.py",
-        [("return self.at - grace - margin", "return self.at - margin")],
+        [("return self.at - grace - EVICTION", "return self.at - EVICTION")],
         [LEFT],
     ),
     Mutation(
@@ -269,18 +281,13 @@ def main(names: Sequence[str]) -> int:
 
 def attempt(mutation: Mutation, scratch: Path) -> Iterator[bool]:
     """Apply a mutation to a copy and run its tests; whether each of them caught it."""
-    copy = scratch / "evenkeel"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    module = copy / mutation.module
-    text = module.read_text()
     tell(f"\n{mutation.name} ({mutation.module})")
-    for before, after in mutation.edits:
-        if text.count(before) != 1:
-            tell(f"  stands there {text.count(before)} times, and should once: {before!r}")
-            yield False
-            return
-        text = text.replace(before, after)
-    module.write_text(text)
+    try:
+        mutation.apply(copy_to(scratch))
+    except ValueError as misfit:
+        tell(f"  {misfit}")
+        yield False
+        return
     for test in mutation.caught_by:
         caught, report = run(test, scratch)
         tell(f"  {'caught' if caught else 'SURVIVED'}: {test.partition('::')[2]}")
@@ -288,6 +295,13 @@ def attempt(mutation: Mutation, scratch: Path) -> Iterator[bool]:
         for line in itertools.islice(filter(_tells, lines), 2):
             tell(f"    {re.sub(r'^AssertionError: ', '', line)}")
         yield caught
+
+
+def copy_to(scratch: Path) -> Path:
+    """A copy of the package."""
+    copy = scratch / "evenkeel"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
 
 
 def run(test: str, scratch: Path) -> tuple[bool, str]:
