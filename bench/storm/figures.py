@@ -1,6 +1,7 @@
 """What an observer wrote down, as figures."""
 
 import statistics
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -43,7 +44,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     ``touched`` is when the first pod was released or told to go. ``off`` are the pods of the
     noticed nodes that were told to go. ``late`` were accepted later than their deadline less
     min(grace, 45 s). ``lowest_share`` is the lowest share of a workload's replicas that were
-    Ready, ``lowest_share_in_time`` of those before the first last moment.
+    Ready, on nodes that had not ended.
     ``made`` replacements were there at the first last moment, ``made_ready`` of them Ready.
     ``whole`` is when every workload had all its replicas Ready off the noticed nodes, and
     ``empty`` when the last pod of those nodes was told to go.
@@ -93,8 +94,9 @@ def judge(
     ``replicas`` wanted of each workload, ``noticed``: when each node's notice was sent, in
     seconds since 1970; its deadline is ``lead`` seconds later.
     """
-    account = _Account(replicas, noticed, lead - min(grace, 45.0))
+    account = _Account(replicas, noticed, lead, grace)
     for sight in sights:
+        account.end_nodes(sight.at)
         if sight.kind == "node":
             account.see_node(sight)
         elif sight.app in replicas:
@@ -104,10 +106,16 @@ def judge(
 
 class _Account:
     def __init__(
-        self, replicas: Mapping[str, int], noticed: Mapping[str, float], lead: float
+        self,
+        replicas: Mapping[str, int],
+        noticed: Mapping[str, float],
+        lead: float,
+        grace: float,
     ) -> None:
         self.noticed = noticed
-        self.lead = lead  # from a notice to its pods' last moment
+        self.lead = lead - min(grace, 45.0)  # from a notice to its pods' last moment
+        self.ends = deque(sorted((at + lead, node) for node, at in noticed.items()))
+        self.ended: set[str] = set()
         self.began = min(noticed.values())
         self.workloads = {app: _Workload(wanted, wanted) for app, wanted in replicas.items()}
         self.cordons: dict[str, float] = {}
@@ -122,6 +130,17 @@ class _Account:
         self.missing = sum(replicas.values())
         self.serving = 0
         self.fewest: int | None = None
+
+    def end_nodes(self, now: float) -> None:
+        """What still ran on a node serves no more once that has ended, whatever its object says."""
+        while self.ends and self.ends[0][0] <= now:
+            _, node = self.ends.popleft()
+            self.ended.add(node)
+            for workload in self.workloads.values():
+                lost = {uid for uid in workload.serving if self.on_noticed.get(uid) == node}
+                workload.serving -= lost
+                workload.lowest = min(workload.lowest, len(workload.serving))
+                self.serving -= len(lost)
 
     def see_node(self, sight: Sight) -> None:
         if sight.name in self.noticed and sight.cordoned:
@@ -158,7 +177,7 @@ class _Account:
     def _count(self, sight: Sight, *, doomed: bool) -> None:
         workload = self.workloads[sight.app]
         before, safe_before = len(workload.serving), len(workload.safe)
-        _put(workload.serving, sight.uid, belongs=sight.serves)
+        _put(workload.serving, sight.uid, belongs=sight.serves and sight.node not in self.ended)
         _put(workload.safe, sight.uid, belongs=sight.serves and not doomed)
         self.serving += len(workload.serving) - before
         self.missing -= min(len(workload.safe), workload.replicas)

@@ -72,6 +72,19 @@ def test_who_goes_after_the_last_moment_is_late_and_who_stays_is_left() -> None:
     assert told(pod(89.9, "a", "s1", leaving=True)).late == 0
 
 
+def test_what_is_left_on_a_node_that_has_ended_serves_no_more() -> None:
+    """Its object says that it is Ready until somebody deletes it."""
+    outcome = told(
+        pod(118, "c", "o1"),
+        pod(119, "a", "s1", leaving=True),
+        pod(121, "b", "s2", released=True),
+        pod(125, "d", "o1"),
+    )
+    assert (outcome.lowest_share, outcome.below_wanted, outcome.at_zero) == (0.5, 1, 0)
+    assert outcome.fewest_ready == 1
+    assert (outcome.late, outcome.left, outcome.whole) == (1, 1, 125)
+
+
 def test_pods_of_others_and_what_happened_before_do_not_count() -> None:
     outcome = told(
         pod(-1, "a", "s1", leaving=True),
