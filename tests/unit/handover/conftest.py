@@ -6,9 +6,19 @@ from typing import Any
 import pytest
 
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import deployment
+from tests.unit.handover.manifests import Manifest, deployment
 
 type MakeScene = Callable[..., Scene]
+
+
+def doomed(scene: Scene, *manifests: Manifest, seconds: float = 15) -> None:
+    """Everything runs on s1, which is interrupted; o1 has room."""
+    scene.add_node("s1")
+    scene.apply(*manifests)
+    scene.settle(seconds)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.interrupt("s1")
 
 
 def with_a_stuck_pod(scene: Scene) -> str:

@@ -5,20 +5,11 @@ import pytest
 from evenkeel.errors import UnavailableError
 from evenkeel.model.request import List, Request
 from tests.fixtures.scene import Scene
+from tests.unit.handover.conftest import doomed
 from tests.unit.handover.manifests import Manifest, daemon_set, deployment, job
 
 STUCK = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}})
 """It finds no other place, and is watched for up to its last moment."""
-
-
-def doomed(scene: Scene, *manifests: Manifest) -> None:
-    """Everything runs on s1, which is interrupted; o1 has room."""
-    scene.add_node("s1")
-    scene.apply(STUCK, *manifests)
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    scene.interrupt("s1")
 
 
 def ending(after: str) -> Manifest:
@@ -39,7 +30,7 @@ def rereads(scene: Scene) -> list[float]:
 @pytest.mark.parametrize("unanswered", [0, 1], ids=["answered", "asked again"])
 def test_what_ends_meanwhile_is_not_evicted(scene: Scene, unanswered: int) -> None:
     """It is read when the second invocation begins, at 52 s, and ends some 15 s later."""
-    doomed(scene, ending("120s"))
+    doomed(scene, STUCK, ending("120s"))
     error = UnavailableError("no answer")
     scene.later(70, lambda: scene.fail(error, is_read_of_s1, times=unanswered))
     sums, stuck = scene.pod("sums"), scene.pod("stuck")
@@ -51,7 +42,7 @@ def test_what_ends_meanwhile_is_not_evicted(scene: Scene, unanswered: int) -> No
 
 
 def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
-    doomed(scene, job("sums"))
+    doomed(scene, STUCK, job("sums"))
     sums = scene.pod("sums")
     scene.run(until=110)
 
@@ -66,7 +57,7 @@ def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
 def test_a_node_is_read_again_for_such_pods_alone(
     scene: Scene, manifests: list[Manifest], reads: int
 ) -> None:
-    doomed(scene, *manifests)
+    doomed(scene, STUCK, *manifests)
     scene.run(until=50)
 
     assert len(rereads(scene)) == reads

@@ -4,6 +4,7 @@ import pytest
 
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
+from tests.unit.handover.conftest import doomed
 from tests.unit.handover.manifests import (
     NO_SURGE,
     RECREATE,
@@ -18,16 +19,6 @@ from tests.unit.handover.manifests import (
     stateful_set,
     volume,
 )
-
-
-def doomed(scene: Scene, *manifests: Manifest, seconds: float = 15) -> None:
-    """Everything runs on s1, which is interrupted; o1 has room."""
-    scene.add_node("s1")
-    scene.apply(*manifests)
-    scene.settle(seconds)
-    scene.add_node("o1", spot=False)
-    scene.begin()
-    scene.interrupt("s1")
 
 
 def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:

@@ -94,6 +94,11 @@ class Listing[T: KubernetesObject]:
     items: Sequence[T]
     resource_version: str
 
+    @property
+    def revision(self) -> int:
+        """The resource version as a number; 0 if there is none."""
+        return int(self.resource_version or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:

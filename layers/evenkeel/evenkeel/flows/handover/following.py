@@ -8,6 +8,7 @@ from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.new_nodes import NewNodes
+from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.unwatched import Unwatched
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
@@ -40,9 +41,9 @@ class Follower:
         self._unwatched = Unwatched(session, view)
         self._watched: set[object] = set()
         self._selects: dict[object, Callable[[Pod], bool]] = {}
-        self._budget_reads: list[List[PodDisruptionBudget]] = []
-        self._node_reads: dict[int, Get[Node]] = {}  # by id
-        self._capacity_reads: dict[int, Get[Node]] = {}  # by id
+        self._budget_reads = Reads[str](session)  # of namespaces
+        self._node_reads = Reads[str](session)
+        self._capacity_reads = Reads[str](session)  # of nodes
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
 
@@ -113,12 +114,10 @@ class Follower:
 
     def ask_for_capacities(self) -> None:
         """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
-        reading = {request.name for request in self._capacity_reads.values()}
-        room = max(1, self._session.capacity // 8) - len(reading)
-        for name in sorted(set(self._view.unknown_capacities) - reading)[: max(0, room)]:
-            request = Get(Node, name)
-            self._capacity_reads[id(request)] = request
-            self._session.submit(request)
+        reads = self._capacity_reads
+        unknown = self._view.unknown_capacities.keys() - reads.subjects
+        for name in sorted(unknown)[: reads.room(8)]:
+            reads.send(name, Get(Node, name))
 
     def keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
         """Read the budgets of these namespaces again when what is known of them is old.
@@ -126,7 +125,7 @@ class Follower:
         Whoever waited longest first, and no more at a time than a quarter of what the session
         carries out at once: what has to be written must not wait behind what is read.
         """
-        reading = {request.selection.namespace for request in self._budget_reads}
+        reading = self._budget_reads.subjects
         known = self._budgets_read_at
         old = [
             namespace
@@ -135,12 +134,10 @@ class Follower:
             and (namespace not in known or now - known[namespace] >= READ_BUDGETS_AFTER)
         ]
         old.sort(key=lambda namespace: (namespace in known, known.get(namespace, now), namespace))
-        room = max(1, self._session.capacity // 8) - len(self._budget_reads)
-        for namespace in old[: max(0, room)]:
+        for namespace in old[: self._budget_reads.room(8)]:
             self._budgets_read_at[namespace] = now
             request = List(Selection(PodDisruptionBudget, namespace))
-            self._budget_reads.append(request)
-            self._session.submit(request)
+            self._budget_reads.send(namespace, request)
 
     def heard(self, reply: Reply) -> None:
         """Take a reply, if it is to a question of its own. Raises ClusterError.
@@ -153,24 +150,21 @@ class Follower:
         if news is not None:
             self.news |= news
             return
-        if id(reply.request) in self._node_reads:
-            name = self._node_reads.pop(id(reply.request)).name
+        name = self._node_reads.answered(reply)
+        if name is not None:
             if isinstance(reply.error, NotFoundError):
                 self.news |= self._view.lose_node(name)
             return
-        if id(reply.request) in self._capacity_reads:
-            name = self._capacity_reads.pop(id(reply.request)).name
+        name = self._capacity_reads.answered(reply)
+        if name is not None:
             node = reply.result
             wanted_by = self._view.unknown_capacities.pop(name, set())
             if isinstance(node, Node):
                 self._view.capacities[name] = self._labels.of(node)
                 self.news |= wanted_by
             return
-        if not any(request is reply.request for request in self._budget_reads):
-            return
-        self._budget_reads = [r for r in self._budget_reads if r is not reply.request]
-        if isinstance(reply.request, List) and isinstance(reply.result, Listing):
-            namespace = reply.request.selection.namespace
+        namespace = self._budget_reads.answered(reply)
+        if namespace is not None and isinstance(reply.result, Listing):
             budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
             if list(self._view.surroundings_of(namespace).budgets) != budgets:
                 reading.put_budgets(self._view, namespace, budgets)
@@ -210,7 +204,7 @@ class Follower:
             self._ask_about(before - set(self._view.nodes))
         elif selection.kind is Pod:
             pods = [item for item in items if isinstance(item, Pod)]
-            revision = int(arrival.listing.resource_version or 0)
+            revision = arrival.listing.revision
             self.news |= self._view.pods.relist(pods, revision, self._selects[selection])
         else:
             for item in items:
@@ -221,9 +215,7 @@ class Follower:
         """Nodes left the marked ones: those with released pods are given back, or gone."""
         bearing = {pod.spec.node_name for pod in self._view.pods.active if pod.released}
         for name in sorted(bearing.intersection(names)):
-            request = Get(Node, name)
-            self._node_reads[id(request)] = request
-            self._session.submit(request)
+            self._node_reads.send(name, Get(Node, name))
 
     def _follow_hashes(self) -> None:
         """Watch the template hashes of the pods seen that are not watched yet."""

@@ -63,7 +63,7 @@ class Freshness:
                 self._shown[selection] = max(pod.revision, self._shown.get(selection, 0))
                 self._silent.discard(selection)
             case Relisted(selection=selection, listing=listing) if selection.kind is Pod:
-                self._shown[selection] = int(listing.resource_version or 0)
+                self._shown[selection] = listing.revision
                 self._silent.discard(selection)
             case _:
                 pass

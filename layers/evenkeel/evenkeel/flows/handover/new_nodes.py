@@ -9,9 +9,10 @@ from evenkeel.decisions.drain.surroundings import Controller, Surroundings
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.questions import Question
+from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.view import View
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Listing
+from evenkeel.model.request import Listing
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Cluster, Reply, Session
 
@@ -38,7 +39,7 @@ class NewNodes:
         self._session = session
         self._view = view
         self._known = set(view.dooms)
-        self._reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
+        self._reads = Reads[str](session)  # of nodes
         self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
         self._asked: dict[str, list[Pod]] = {}
         self._question = Question[Found]()
@@ -51,21 +52,18 @@ class NewNodes:
     def ask(self) -> None:
         """Ask what is on these nodes: at most a quarter of what the session carries out at once."""
         self._view.unread = frozenset(self._view.dooms.keys() - self._known)
-        asked = {*self._pods, *self._asked, *(name for name, _ in self._reads.values())}
-        room = max(1, self._session.capacity // 4) - len(self._reads)
-        for name in sorted(self._view.unread - asked)[: max(0, room)]:
-            request = reading.candidates_on(name)
-            self._reads[id(request)] = name, request
-            self._session.submit(request)
+        asked = {*self._pods, *self._asked, *self._reads.subjects}
+        for name in sorted(self._view.unread - asked)[: self._reads.room(4)]:
+            self._reads.send(name, reading.candidates_on(name))
 
     def heard(self, reply: Reply) -> bool:
         """Take a reply, if it is to a question of its own. Raises ClusterError."""
-        read = self._reads.pop(id(reply.request), None)
-        if read is None:
+        name = self._reads.answered(reply)
+        if name is None:
             return False
         found = answer(reply)
         items = found.items if isinstance(found, Listing) else ()
-        self._pods[read[0]] = [item for item in items if isinstance(item, Pod)]
+        self._pods[name] = [item for item in items if isinstance(item, Pod)]
         return True
 
     def take(self, now: datetime) -> set[str]:

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import hash_of, not_ours
 from evenkeel.flows.handover import reading
+from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.view import View
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Listing
+from evenkeel.model.request import Listing
 from evenkeel.ports import Reply, Session
 
 READ_AGAIN_AFTER = timedelta(seconds=10)
@@ -27,10 +28,9 @@ class Unwatched:
 
     def __init__(self, session: Session, view: View) -> None:
         """Both are the invocation's; what is in the view was just read."""
-        self._session = session
         self._view = view
         self._read_at: dict[str, datetime] = {}
-        self._reads: dict[int, tuple[str, List[Pod]]] = {}  # node and question, by its id
+        self._reads = Reads[str](session)  # of nodes
         self._look_at: datetime | None = None
 
     def read_again(self, now: datetime) -> None:
@@ -38,7 +38,7 @@ class Unwatched:
         if self._look_at is not None and now < self._look_at:
             return
         self._look_at = now + LOOK_AFTER
-        reading_now = {name for name, _ in self._reads.values()}
+        reading_now = self._reads.subjects
         old = [
             name
             for name in self._nodes()
@@ -46,12 +46,9 @@ class Unwatched:
             and now - self._read_at.setdefault(name, now) >= READ_AGAIN_AFTER
         ]
         old.sort(key=lambda name: (self._read_at[name], name))
-        room = max(1, self._session.capacity // 8) - len(self._reads)
-        for name in old[: max(0, room)]:
+        for name in old[: self._reads.room(8)]:
             self._read_at[name] = now
-            request = reading.candidates_on(name)
-            self._reads[id(request)] = name, request
-            self._session.submit(request)
+            self._reads.send(name, reading.candidates_on(name))
 
     def heard(self, reply: Reply) -> set[str] | None:
         """Take a reply. The controllers of which it is news; None if it is to somebody else.
@@ -59,16 +56,15 @@ class Unwatched:
         An error is no news: it is asked again, and what is known holds good until then. Nor is a
         pod that was not known: what it hangs on was not read.
         """
-        read = self._reads.pop(id(reply.request), None)
-        if read is None:
+        name = self._reads.answered(reply)
+        if name is None:
             return None
         listing = reply.result
         if not isinstance(listing, Listing):
             return set()
         known = self._view.pods
         pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
-        revision = int(listing.resource_version or 0)
-        return known.relist(pods, revision, lambda pod: pod.spec.node_name == read[0])
+        return known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name)
 
     def _nodes(self) -> Iterable[str]:
         view = self._view

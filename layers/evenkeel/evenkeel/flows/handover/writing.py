@@ -18,6 +18,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import pause
 from evenkeel.flows.handover.progress import Answers
+from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
@@ -25,7 +26,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Delete, Evict, Get, Request
+from evenkeel.model.request import Delete, Evict, Get
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session
 
@@ -70,7 +71,7 @@ class Writer:
         self._answers = answers
         # By the id of the write, which the decision keeps; and when it was sent.
         self._writes: dict[int, tuple[Decision, datetime]] = {}
-        self._rereads: dict[int, tuple[Request, Reference]] = {}
+        self._rereads = Reads[Reference](session)
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
         self._delays: dict[str, timedelta] = {}
@@ -162,9 +163,9 @@ class Writer:
         if took is not None:
             self._answers.saw(took, now)
             return set()
-        reread = self._rereads.pop(id(reply.request), None)
+        reread = self._rereads.answered(reply)
         if reread is not None:
-            return self._reread(reread[1], reply)
+            return self._reread(reread, reply)
         write = self._writes.pop(id(reply.request), None)
         if write is None:
             return set()
@@ -261,10 +262,8 @@ class Writer:
 
     def _read_again(self, subject: Reference) -> None:
         kind = _REREAD[subject.kind]
-        request = Get(kind, subject.name, subject.namespace)
-        self._rereads[id(request)] = request, subject
         self._under_way.add(subject.uid)
-        self._session.submit(request)
+        self._rereads.send(subject, Get(kind, subject.name, subject.namespace))
 
     def _reread(self, subject: Reference, reply: Reply) -> set[str]:
         self._under_way.discard(subject.uid)
