@@ -5,6 +5,7 @@ asks for is never logged: the path is a secret.
 """
 
 import io
+import re
 import socket
 import ssl
 import time
@@ -24,6 +25,8 @@ IDLE: Final = 120.0
 idle ones after 90 s: the one that closes first does not lose a request."""
 
 HEALTH: Final = "/healthz"
+
+_DIGITS: Final = re.compile("[0-9]+")
 
 
 class _Reader(io.RawIOBase):
@@ -114,14 +117,10 @@ class Connection(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         try:
             self.server.authenticate(path)
+            length = self._length()
         except RefusedError as error:
             return self._refuse(error.status, str(error))
-        length = self.headers.get("Content-Length", "0" if self.command != "POST" else "")
-        if not (length.isascii() and length.isdecimal()):
-            return self._refuse(411, "the length of the body has to be told")
-        if int(length[:12]) > LARGEST:
-            return self._refuse(413, "a review has 3 MB at most")
-        body = self.rfile.read(int(length))
+        body = self.rfile.read(length)
         self.request.settimeout(REQUEST)
         try:
             text = body.decode()
@@ -136,6 +135,19 @@ class Connection(BaseHTTPRequestHandler):
             "isBase64Encoded": False,
         }
         return self._write(self.server.handler(event, None))
+
+    def _length(self) -> int:
+        """How many bytes the body has. Raises RefusedError unless that is told once, in digits.
+
+        A length of more digits than the largest one is too long, also where zeros lead it.
+        """
+        told = self.headers.get_all("Content-Length", [] if self.command == "POST" else ["0"])
+        if len(told) != 1 or not _DIGITS.fullmatch(told[0]) or "Transfer-Encoding" in self.headers:
+            raise RefusedError(411, "the length of the body has to be told")
+        length = int(told[0]) if len(told[0]) <= len(str(LARGEST)) else LARGEST + 1
+        if length > LARGEST:
+            raise RefusedError(413, "a review has 3 MB at most")
+        return length
 
     def _refuse(self, status: int, message: str) -> int:
         return self._write({"statusCode": status, "body": f"{message}\n"})

@@ -20,6 +20,7 @@ from evenkeel.handlers.placement import authenticate
 from tests.fixtures.certificates import Authority
 
 PATH = "/v1/secret-path"
+ZEROS = b"0" * 12
 
 
 class Served:
@@ -146,6 +147,23 @@ def test_a_probe_is_answered_without_the_handler(served: Served) -> None:
         (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"411"),
         (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
         (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 1" + b"0" * 40 + b"\r\n\r\n", b"413"),
+        (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 1" + b"0" * 5000 + b"\r\n\r\n", b"413"),
+        (
+            b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: " + ZEROS + b"99999999\r\n\r\n",
+            b"413",
+        ),
+        (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: +2\r\n\r\n{}", b"411"),
+        (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 1_0\r\n\r\n", b"411"),
+        (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: \xb2\r\n\r\n{}", b"411"),
+        (
+            b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 9\r\n\r\n{}",
+            b"411",
+        ),
+        (
+            b"POST /v1/secret-path HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
+            b"Content-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+            b"411",
+        ),
         (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 1\r\n\r\n\xff", b"400"),
         (b"DELETE /v1/secret-path HTTP/1.1\r\n\r\n", b"405"),
         (b"POST /v1/secret-path HTTP/9.9\r\n\r\n", b"505"),
