@@ -1,12 +1,16 @@
 """What template.yaml promises of the webhook, and what the API server is told of it."""
 
 import re
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
 import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from evenkeel import settings
+from evenkeel.errors import SettingsError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from tests.fixtures.control_plane import ROOT
@@ -51,16 +55,41 @@ def test_what_is_no_list_of_labels_is_refused(bad: str) -> None:
     assert not re.fullmatch(load()["Parameters"]["CapacityLabels"]["AllowedPattern"], bad)
 
 
-@pytest.mark.parametrize("good", ["", TOKEN, "-_" * 22, f"{TOKEN},{TOKEN[::-1]}"])
+@pytest.mark.parametrize("good", ["", TOKEN, "-_" * 22, "f" * 42 + "g", f"{TOKEN},{TOKEN[::-1]}"])
 def test_a_token_of_256_bits_is_taken_and_so_are_two(good: str) -> None:
     parameter = load()["Parameters"]["WebhookToken"]
     assert re.fullmatch(parameter["AllowedPattern"], good)
     assert parameter["NoEcho"] is True
 
 
-@pytest.mark.parametrize("bad", ["short", TOKEN[:42], f"{TOKEN},", f"{TOKEN},{TOKEN},{TOKEN}"])
+@pytest.mark.parametrize("bad", ["short", TOKEN[:63], f"{TOKEN},", f"{TOKEN},{TOKEN},{TOKEN}"])
 def test_another_token_is_refused(bad: str) -> None:
     assert not re.fullmatch(load()["Parameters"]["WebhookToken"]["AllowedPattern"], bad)
+
+
+LETTERS = "09afAFgzGZ-_/ \n\u0661\u00e9"
+PARTS = st.builds(
+    lambda letter, length, end: letter * length + end,
+    st.sampled_from(LETTERS),
+    st.sampled_from([0, 1, 41, 42, 43, 62, 63, 64, 255, 256]),
+    st.text(LETTERS, max_size=2),
+)
+
+
+@given(st.lists(PARTS, min_size=1, max_size=3).map(",".join) | st.text())
+def test_the_function_takes_the_tokens_that_the_stack_takes_and_no_others(text: str) -> None:
+    pattern = load()["Parameters"]["WebhookToken"]["AllowedPattern"]
+    # Every setting is read without the white space around it. An empty token means no webhook.
+    told = text.strip()
+    assume(told)
+    environ = {
+        settings.shared.CLUSTER_NAME: "prod",
+        settings.shared.MODE: "observe",
+        settings.placement.WEBHOOK_TOKEN: text,
+    }
+    is_taken = re.fullmatch(pattern, told) is not None
+    with nullcontext() if is_taken else pytest.raises(SettingsError):
+        assert settings.PlacementSettings.from_environment(environ).tokens == tuple(told.split(","))
 
 
 def test_the_api_is_throttled_and_writes_no_log_of_its_paths(stack: Stack) -> None:

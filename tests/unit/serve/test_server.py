@@ -160,8 +160,7 @@ def test_a_probe_is_answered_without_the_handler(served: Served) -> None:
             b"411",
         ),
         (
-            b"POST /v1/secret-path HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
-            b"Content-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+            b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: x\r\n\r\n{}",
             b"411",
         ),
         (b"POST /v1/secret-path HTTP/1.1\r\nContent-Length: 1\r\n\r\n\xff", b"400"),

@@ -225,6 +225,7 @@ def test_a_webhook_has_one_token_or_two() -> None:
         "z" * 42,
         f"{TOKEN},",
         f"{TOKEN},short",
+        f"{TOKEN}, {TOKEN}",
         f"{TOKEN}/",
         ",".join([TOKEN] * 3),
     ],

@@ -22,6 +22,13 @@ LONGEST_COUNTING: Final = timedelta(seconds=2)
 WEBHOOK_REQUEST: Final = timedelta(seconds=0.8)
 """How long the webhook tries one request to the API server; its pods are better left alone."""
 
+_SHAPE: Final = "([0-9A-Fa-f]{64,256}|(?=[0-9A-Fa-f]*[G-Zg-z_-])[0-9A-Za-z_-]{43,256})"
+"""Of a text that can hold 256 bits: 64 hexadecimal digits, or 43 characters of base64url, of which
+one has to be no hexadecimal digit."""
+
+TOKENS: Final = f"{_SHAPE}(,{_SHAPE})?"
+"""What template.yaml allows as well, so that a token is refused when the stack is deployed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementSettings:
@@ -71,14 +78,7 @@ class PlacementSettings:
 def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:
     """One token or two. What is wrong with them is told, they themselves never are."""
     what = "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated"
-    tokens = tuple(part.strip() for part in text(environ, WEBHOOK_TOKEN, what).split(","))
-    if len(tokens) > 2 or not all(_is_token(token) for token in tokens):
+    told = text(environ, WEBHOOK_TOKEN, what)
+    if not re.fullmatch(TOKENS, told):
         raise SettingsError(f"{WEBHOOK_TOKEN} is too short or malformed: it should be {what}")
-    return tokens
-
-
-def _is_token(text: str) -> bool:
-    """Whether a text can hold 256 bits: 64 hexadecimal digits, or 43 characters of base64url."""
-    if re.fullmatch(r"[0-9A-Fa-f]+", text):
-        return 64 <= len(text) <= 256
-    return re.fullmatch(r"[0-9A-Za-z_-]{43,256}", text) is not None
+    return tuple(told.split(","))
