@@ -1,6 +1,7 @@
 """What template.yaml promises, read from the template itself."""
 
 import base64
+import math
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -29,6 +30,9 @@ ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "Handov
 
 POLLING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 """What Lambda does with a function's role to feed it from a queue."""
+
+POLLERS = 5
+"""How many batches of a standard queue Lambda hands to a function at once from the start."""
 
 LOGGING = {"logs:CreateLogStream", "logs:PutLogEvents"}
 NETWORK = {
@@ -303,7 +307,10 @@ def test_every_parameter_is_described_and_in_one_group() -> None:
     ("parameter", "good", "bad"),
     [
         ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
-        ("ReservedConcurrency", ["0", "5", "10", "1000"], ["1", "4", "-1", "05"]),
+        ("InterruptionConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
+        ("HandoverConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
+        ("RestoreConcurrency", ["", "2", "10", "1000"], ["0", "1", "-1", "02"]),
+        ("PlacementConcurrency", ["", "30", "99", "1000"], ["0", "5", "29", "-1", "030"]),
         ("ClusterEndpoint", ["https://a"], ["http://a", "a"]),
         ("ClusterName", ["prod", "a_b-1"], ["", "-a", "a b"]),
         ("ClusterCertificateAuthority", ["LS0t", "LS0=", "LS=="], ["", "-----BEGIN"]),
@@ -317,10 +324,34 @@ def test_a_parameter_that_makes_no_sense_is_refused(
     assert not any(re.fullmatch(pattern, each) for each in bad)
 
 
-def test_concurrency_is_reserved_only_on_request(stack: Stack) -> None:
-    assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
-    some = deployed(**CLUSTER, ReservedConcurrency="5")
-    assert some.globals["Function"]["ReservedConcurrentExecutions"] == "5"
+CONCURRENT = ("Interruption", "Handover", "Restore", "Placement")
+
+
+@pytest.mark.parametrize("name", CONCURRENT)
+def test_concurrency_is_reserved_only_on_request_and_for_each_function_alone(name: str) -> None:
+    one = deployed(**CLUSTER, WebhookToken="z" * 43, **{f"{name}Concurrency": "40"})
+    reserved = {
+        each: one.of(f"{each}Function").get("ReservedConcurrentExecutions") for each in CONCURRENT
+    }
+    assert reserved == {each: "40" if each == name else None for each in CONCURRENT}
+    assert "ReservedConcurrentExecutions" not in one.globals["Function"]
+
+
+@pytest.mark.parametrize("name", ["Interruption", "Handover", "Restore"])
+def test_as_much_is_reserved_as_the_queue_and_the_schedule_start_at_once(name: str) -> None:
+    """Else Lambda throttles them: a message waits for its whole visibility, a call is lost."""
+    pattern = load()["Parameters"][f"{name}Concurrency"]["AllowedPattern"]
+    lowest = next(n for n in range(1, 1000) if re.fullmatch(pattern, str(n)))
+    function = deployed(**CLUSTER).of(f"{name}Function")
+    started = 0
+    for event in function["Events"].values():
+        if event["Type"] == "SQS":
+            limit = event["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency")
+            started += limit or POLLERS
+        else:
+            # No schedule of EventBridge calls more often than once a minute.
+            started += math.ceil(function["Timeout"] / 60)
+    assert lowest == started
 
 
 def test_a_function_gets_a_whole_processor() -> None:
