@@ -5,6 +5,7 @@ import json
 import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,14 @@ STACK = "evenkeel"
 REPLAYS = "evenkeel.replay"
 TOKEN = secrets.token_hex(32)
 """The webhook's."""
-OURS = {f"kubernetes.io/cluster/{CLUSTER_NAME}": "owned"}
 
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """A deployed stack. ``outputs`` are CloudFormation's."""
+    """A deployed stack, for a cluster of that name. ``outputs`` are CloudFormation's."""
 
+    name: str
+    cluster_name: str
     ministack: Ministack
     control_plane: ControlPlane
     outputs: Mapping[str, str]
@@ -52,9 +54,14 @@ class Deployed:
         instance: Mapping[str, Any] = answer["Instances"][0]
         return instance
 
-    def add_node(self, *, spot: bool = True, tags: Mapping[str, str] = OURS) -> tuple[Node, str]:
-        """Add a node of a running instance, named as EKS names it; the node and the instance."""
-        instance = self.launch(tags)
+    def add_node(
+        self, *, spot: bool = True, tags: Mapping[str, str] | None = None
+    ) -> tuple[Node, str]:
+        """Add a node of a running instance, named as EKS names it; the node and the instance.
+
+        Its tags are those of the stack's cluster, unless others are given.
+        """
+        instance = self.launch(owned_by(self.cluster_name) if tags is None else tags)
         zone = instance["Placement"]["AvailabilityZone"]
         instance_id: str = instance["InstanceId"]
         node = self.control_plane.add_node(
@@ -97,18 +104,15 @@ class Deployed:
 
     def log_of(self, function: str) -> Sequence[str]:
         """What a function logged."""
-        logs = self.ministack.client("logs")
-        lines = []
-        for group in logs.describe_log_groups()["logGroups"]:
-            if function in group["logGroupName"]:
-                answer = logs.filter_log_events(logGroupName=group["logGroupName"])
-                lines += [event["message"] for event in answer["events"]]
-        return lines
+        answer = self.ministack.client("logs").filter_log_events(
+            logGroupName=self.physical_id(f"{function}Logs")
+        )
+        return [event["message"] for event in answer["events"]]
 
     def physical_id(self, logical_id: str) -> str:
         """What the stack called one of its resources."""
         found = self.ministack.client("cloudformation").describe_stack_resource(
-            StackName=STACK, LogicalResourceId=logical_id
+            StackName=self.name, LogicalResourceId=logical_id
         )
         return str(found["StackResourceDetail"]["PhysicalResourceId"])
 
@@ -122,6 +126,11 @@ class Deployed:
     def is_cordoned(self, node: Node) -> bool:
         """Whether nothing is placed on a node any more."""
         return bool(self.control_plane.get("v1", "Node", node.name)["spec"].get("unschedulable"))
+
+
+def owned_by(cluster_name: str) -> Mapping[str, str]:
+    """The tags of a cluster's instances."""
+    return {f"kubernetes.io/cluster/{cluster_name}": "owned"}
 
 
 def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> dict[str, Any]:
@@ -144,12 +153,12 @@ def verifier(ministack: Ministack) -> Iterator[Verifier]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def control_plane(
-    verifier: Verifier, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+@contextmanager
+def knowing(
+    verifier: Verifier, folder: Path, request: pytest.FixtureRequest
 ) -> Iterator[ControlPlane]:
     """A real control plane that takes EKS's tokens, with the rights of the manifests."""
-    config = verifier.write_config(tmp_path_factory.mktemp("authenticator"))
+    config = verifier.write_config(folder)
     options = Options(
         kube=request.config.getoption("--kube"),
         api_server_flags=(
@@ -162,9 +171,8 @@ def control_plane(
         yield started
 
 
-@pytest.fixture(scope="session")
-def endpoint(control_plane: ControlPlane) -> Mapping[str, str]:
-    """The cluster as DescribeCluster would answer it, as the stack's parameters."""
+def endpoint_of(control_plane: ControlPlane, cluster_name: str) -> Mapping[str, str]:
+    """A cluster as DescribeCluster would answer it, as a stack's parameters."""
     (entry,) = yaml.safe_load(control_plane.kubeconfig.read_text())["clusters"]
     cluster = entry["cluster"]
     authority = (
@@ -172,10 +180,43 @@ def endpoint(control_plane: ControlPlane) -> Mapping[str, str]:
         or base64.b64encode(Path(cluster["certificate-authority"]).read_bytes()).decode()
     )
     return {
-        "ClusterName": CLUSTER_NAME,
+        "ClusterName": cluster_name,
         "ClusterEndpoint": cluster["server"],
         "ClusterCertificateAuthority": authority,
     }
+
+
+def stood_up(
+    name: str, endpoint: Mapping[str, str], ministack: Ministack, verifier: Verifier
+) -> Mapping[str, str]:
+    """Deploy a stack that acts; its outputs.
+
+    Its roles are mapped as aws-auth does: ministack has no access entries.
+    """
+    parameters = {
+        "Mode": "act",
+        "ReplaySource": REPLAYS,
+        "AccessEntries": "false",
+        "WebhookToken": TOKEN,
+    }
+    outputs = deploy(ministack, name, {**endpoint, **parameters})
+    for function in ("Interruption", "Handover", "Restore", "Placement"):
+        role = outputs[f"{function}RoleArn"].rpartition("/")[2]
+        verifier.groups[role] = f"evenkeel-{function.lower()}"
+    return outputs
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    verifier: Verifier, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[ControlPlane]:
+    with knowing(verifier, tmp_path_factory.mktemp("authenticator"), request) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def endpoint(control_plane: ControlPlane) -> Mapping[str, str]:
+    return endpoint_of(control_plane, CLUSTER_NAME)
 
 
 @pytest.fixture(scope="session")
@@ -185,15 +226,5 @@ def stack(
     control_plane: ControlPlane,
     endpoint: Mapping[str, str],
 ) -> Deployed:
-    """The stack, acting. Its roles are mapped as aws-auth does: ministack has no access entries."""
-    parameters = {
-        "Mode": "act",
-        "ReplaySource": REPLAYS,
-        "AccessEntries": "false",
-        "WebhookToken": TOKEN,
-    }
-    outputs = deploy(ministack, STACK, {**endpoint, **parameters})
-    for function in ("Interruption", "Handover", "Restore", "Placement"):
-        role = outputs[f"{function}RoleArn"].rpartition("/")[2]
-        verifier.groups[role] = f"evenkeel-{function.lower()}"
-    return Deployed(ministack, control_plane, outputs)
+    outputs = stood_up(STACK, endpoint, ministack, verifier)
+    return Deployed(STACK, CLUSTER_NAME, ministack, control_plane, outputs)

@@ -113,6 +113,17 @@ def opened(ministack: Ministack, api: str, folder: Path) -> Iterator[tuple[Gatew
             thread.join(5)
 
 
+def reviewed_by(gateway: Gateway, authority: str, token: str) -> dict[str, Any]:
+    """The webhook's configuration as it is shipped, with a gateway's address."""
+    manifest: dict[str, Any] = yaml.safe_load(MANIFEST.read_text())
+    (webhook,) = manifest["webhooks"]
+    webhook["clientConfig"] = {
+        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}",
+        "caBundle": base64.b64encode(authority.encode()).decode(),
+    }
+    return manifest
+
+
 @contextmanager
 def configured(
     control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
@@ -122,12 +133,8 @@ def configured(
     It waits longer than it would, and refuses a pod that is not answered for: how fast ministack
     starts a function is no subject here.
     """
-    manifest: dict[str, Any] = yaml.safe_load(MANIFEST.read_text())
+    manifest = reviewed_by(gateway, authority, token)
     (webhook,) = manifest["webhooks"]
-    webhook["clientConfig"] = {
-        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}",
-        "caBundle": base64.b64encode(authority.encode()).decode(),
-    }
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
     webhook["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = namespace
     control_plane.merge(

@@ -10,7 +10,7 @@ from evenkeel.model import names
 from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import ControlPlane
-from tests.template.deployed.conftest import OURS, Deployed, notice
+from tests.template.deployed.conftest import CLUSTER_NAME, Deployed, notice, owned_by
 
 pytestmark = pytest.mark.stack
 
@@ -70,7 +70,7 @@ def test_an_event_on_the_bus_moves_the_pods_and_nothing_dips(
 
 @pytest.mark.usefixtures("namespace")
 def test_another_clusters_instance_is_acknowledged_and_left_alone(stack: Deployed) -> None:
-    theirs, instance_id = stack.add_node(tags={"kubernetes.io/cluster/another": "owned"})
+    theirs, instance_id = stack.add_node(tags=owned_by("another"))
     ours, marker = stack.add_node()
     stack.put_event(instance_id)
     stack.put_event(marker)
@@ -105,7 +105,7 @@ def test_a_poison_message_becomes_a_dead_letter_and_the_rest_of_its_batch_is_don
 
 
 def test_an_instance_without_a_node_is_no_dead_letter(stack: Deployed) -> None:
-    instance = stack.launch(OURS)
+    instance = stack.launch(owned_by(CLUSTER_NAME))
     stack.ministack.client("ec2").terminate_instances(InstanceIds=[instance["InstanceId"]])
     before = stack.counts("NoticeDeadLettersUrl")
     stack.put_event(instance["InstanceId"], "state-change-terminated")
