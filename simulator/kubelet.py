@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 from evenkeel.errors import NotFoundError
+from evenkeel.model.times import span
 from simulator.api.objects import (
     Key,
     Obj,
@@ -203,7 +204,7 @@ class Kubelets:
     def _stop(self, pod: Obj) -> None:
         self._cancel(uid_of(pod))
         needed = self._duration(pod, "stop-after", self._world.options.stop_seconds)
-        grace = timedelta(seconds=_grace(pod) or 0)
+        grace = span(_grace(pod) or 0)
         self._later(pod, min(needed, grace), self._gone)
 
     def _gone(self, pod: Obj) -> None:
@@ -227,11 +228,13 @@ class Kubelets:
         for timer in self._timers.pop(uid, ()):
             timer.cancel()
 
-    def _duration(self, pod: Obj, annotation: str, span: tuple[float, float]) -> timedelta:
+    def _duration(self, pod: Obj, annotation: str, usual: tuple[float, float]) -> timedelta:
         text = annotations_of(pod).get(ANNOTATION + annotation)
         if text is not None:
             return parse_duration(text)
-        return timedelta(seconds=self._world.rng.uniform(*span) if span[0] < span[1] else span[0])
+        return timedelta(
+            seconds=self._world.rng.uniform(*usual) if usual[0] < usual[1] else usual[0]
+        )
 
     def _with(self, status: Obj, condition: str, value: str, reason: str = "") -> Obj:
         entry = {"type": condition, "status": value, **({"reason": reason} if reason else {})}

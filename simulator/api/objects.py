@@ -214,5 +214,6 @@ def scaled(value: int | str, total: int, *, round_up: bool) -> int:
     """A number, or a percentage of a total, rounded as asked (intstr.GetScaledValue)."""
     if isinstance(value, int):
         return value
-    percent = int(value.rstrip("%"))
+    digits = value.rstrip("%").lstrip("0")
+    percent = int(digits[:10] or 0)  # of any more the API server allows any number
     return -(-percent * total // 100) if round_up else percent * total // 100

@@ -3,10 +3,11 @@
 import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError, NotFoundError
+from evenkeel.model.times import span
 from simulator.api import admission
 from simulator.api.defaults import defaulted
 from simulator.api.objects import (
@@ -234,11 +235,11 @@ class ApiServer:
         metadata = dict(obj["metadata"])
         start = self.now()
         if "deletionTimestamp" in metadata:
-            granted = timedelta(seconds=metadata.get("deletionGracePeriodSeconds", 0))
+            granted = span(metadata.get("deletionGracePeriodSeconds", 0))
             start = parse_time(metadata["deletionTimestamp"]) - granted
         elif kind.has_generation:
             metadata["generation"] = metadata.get("generation", 0) + 1
-        end = max(start + timedelta(seconds=period), self.now())
+        end = max(start + span(period), self.now())
         metadata["deletionTimestamp"] = stamp(end)
         metadata["deletionGracePeriodSeconds"] = period
         return {**obj, "metadata": metadata}

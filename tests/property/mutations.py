@@ -250,7 +250,10 @@ MUTATIONS = (
         "decisions/handover/census.py",
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
-            ("return there >= self._needed_there(item)", "return True"),
+            (
+                "return self._available_on[target] >= self._needed_there[item.pod.uid]",
+                "return True",
+            ),
         ],
         [RESTORING],
     ),

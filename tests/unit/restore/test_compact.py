@@ -70,3 +70,9 @@ def test_the_garbage_collector_has_nothing_to_look_at() -> None:
     (small,) = compact(pod("a", annotations={names.PLACED: "{}"}))
     parts = (small, small.metadata, small.spec, small.status, *small.status.conditions)
     assert not any(map(gc.is_tracked, parts))
+
+
+def test_an_annotation_too_long_to_be_a_note_is_not_kept() -> None:
+    """A tenant has 256 kB of annotations for each of his pods."""
+    (small,) = compact(pod("a", annotations={names.RELEASE: "x" * 200_000, names.PLACED: "{}"}))
+    assert small.metadata.annotations == {names.PLACED: "{}", "others": ""}

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
 """What the API server fills in for terminationGracePeriodSeconds."""
@@ -97,7 +98,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def grace(self) -> timedelta:
         """How long its containers get between SIGTERM and SIGKILL."""
         seconds = self.spec.termination_grace_period_seconds
-        return timedelta(seconds=DEFAULT_GRACE_SECONDS if seconds is None else seconds)
+        return span(DEFAULT_GRACE_SECONDS if seconds is None else seconds)
 
     @property
     def finished(self) -> bool:
@@ -147,11 +148,16 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         since = self.ready_since
         if since is None or not self.active:
             return False
-        return not min_ready_seconds or since + timedelta(seconds=min_ready_seconds) <= now
+        return not min_ready_seconds or since + span(min_ready_seconds) <= now
 
     def _holds_since(self, condition_type: str) -> datetime | None:
-        """Since when a condition is true, at least since it was made; None while it is not."""
+        """Since when a condition is true, at least since it was made; None while it is not.
+
+        The condition's time is a kubelet's word, so one that cannot be reckoned with is none.
+        """
         for condition in self.status.conditions:
             if condition.type == condition_type and condition.status == "True":
-                return condition.last_transition_time or self.metadata.creation_timestamp
+                since = condition.last_transition_time
+                sound = since is not None and is_sound(since)
+                return since if sound else self.metadata.creation_timestamp
         return None

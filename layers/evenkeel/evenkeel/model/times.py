@@ -1,10 +1,22 @@
 """Times that strangers wrote, and times for people."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 YEARS: Final = range(2000, 2200)
 """Years in which a time can be reckoned with: adding to datetime's last year overflows."""
+
+LONGEST: Final = timedelta(days=36_500)
+"""A longer span is cut to this, which can be added to any sane time."""
+
+
+def span(seconds: int) -> timedelta:
+    """So many seconds, at most ``LONGEST`` either way.
+
+    The API server stores some numbers of 64 bits, and a timedelta holds fewer seconds than that.
+    """
+    most = int(LONGEST.total_seconds())
+    return timedelta(seconds=max(-most, min(seconds, most)))
 
 
 def is_sound(time: datetime) -> bool:

@@ -24,6 +24,7 @@ from evenkeel.model.request import Evict
 from evenkeel.model.surroundings import PodDisruptionBudget
 from tests import builders
 from tests.builders import NOW, seconds
+from tests.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
 LAST_MOMENT = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
@@ -432,3 +433,19 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
 
 def test_nothing_is_decided_when_nobody_has_to_move() -> None:
     assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[])
+
+
+def test_the_work_for_pods_that_go_in_turns_grows_with_their_number_alone() -> None:
+    """A maxUnavailable of 100 % gives all of them their turn at once."""
+
+    def effort(number: int) -> int:
+        deployment = builders.deployment(replicas=number, max_unavailable="100%")
+        replica_set = builders.replica_set(of=deployment, replicas=number)
+        pods = builders.pods(number, of=replica_set)
+        movers = [mover(pod, Way.RATIONED) for pod in pods]
+        with measured() as effort:
+            made = plan(movers, builders.owner(replica_set, deployment))
+        assert len(made.fresh_steps) == number
+        return effort.steps
+
+    assert effort(400) < 12 * effort(40)

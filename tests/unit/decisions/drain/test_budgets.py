@@ -148,3 +148,10 @@ def test_pods_are_held_back_when_two_budgets_select_them_for_no_eviction_would_b
 
 def test_nothing_is_held_back_when_no_budget_selects_it() -> None:
     assert budgets.hold_now([]) is None
+
+
+@pytest.mark.parametrize("digits", ["9" * 5_000, "0" * 5_000 + "7"])
+def test_a_surge_of_any_number_of_digits_is_a_number(digits: str) -> None:
+    """The API server stores a maxSurge of so many per cent, of which int() makes none."""
+    surge = budgets.max_surge(builders.deployment(replicas=2**31 - 1, max_surge=f"{digits}%"))
+    assert surge >= (2**31 - 1) * 7 // 100

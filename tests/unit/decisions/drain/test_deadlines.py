@@ -22,7 +22,17 @@ NOTHING_QUEUED = timedelta()
 
 @pytest.mark.parametrize(
     ("grace", "needed"),
-    [(None, 30), (0, 0), (10, 10), (45, 45), (46, 45), (3600, 45), (-1, 0)],
+    [
+        (None, 30),
+        (0, 0),
+        (10, 10),
+        (45, 45),
+        (46, 45),
+        (3600, 45),
+        (-1, 0),
+        (2**63 - 1, 45),
+        (-(2**63), 0),
+    ],
 )
 def test_the_last_moment_leaves_a_second_and_the_grace_period_but_never_more_than_45_s(
     grace: int | None, needed: int

@@ -1,7 +1,7 @@
 """The pods of a ReplicaSet are counted the same way by whoever counts them."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.handover.census import LONGEST_TO_MAKE, Census
+from evenkeel.decisions.handover.plan import Rules, plan
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Condition, LabelSelector
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 from tests import builders
-from tests.builders import NOW, seconds
+from tests.builders import LONG_AGO, NOW, seconds
+from tests.effort import measured
 
 REPLICA_SET = builders.replica_set(replicas=3)
 DOOMS = {
@@ -446,3 +449,32 @@ def test_a_handover_goes_on_while_a_released_pod_is_on_a_doomed_node(
     census = builders.census(REPLICA_SET, released=[released("a", node=node)], dooms=DOOMS)
     assert census.is_handing_over is expected
     assert not builders.census(REPLICA_SET, owned=[owned("b", node=node)]).is_handing_over
+
+
+def test_a_pod_that_is_ready_since_the_end_of_time_is_ready_since_it_was_made() -> None:
+    """Who may write a pod's status may write any time, and adding to the last one overflows."""
+    slow = builders.replica_set(min_ready_seconds=2**31 - 1)
+    pod = owned("a", of=slow, ready_since=datetime.max.replace(tzinfo=UTC))
+    census = builders.census(slow, owned=[pod])
+    assert pod.ready_since == LONG_AGO
+    assert census.available_owned == 0
+    assert census.next_available_at == LONG_AGO + seconds(2**31 - 1)
+
+
+def test_the_work_for_pods_that_say_where_they_are_moved_grows_with_their_number_alone() -> None:
+    """Anybody may write a pod and a release that names a target; all are of one ReplicaSet."""
+
+    def effort(number: int) -> int:
+        release = builders.release(
+            REPLICA_SET, reason=ReleaseReason.RESTORE, target=Capacity.SPOT, there=2**63
+        )
+        claimed = builders.pods(number, of=REPLICA_SET, prefix="r", released=release)
+        there = builders.pods(number, of=REPLICA_SET, prefix="o")
+        census = builders.census(REPLICA_SET, owned=there, released=claimed)
+        census = msgspec.structs.replace(census, capacities={"n1": Capacity.ON_DEMAND})
+        with measured() as effort:
+            made = plan(census, [], Rules())
+        assert len(made.steps) == number + 1
+        return effort.steps
+
+    assert effort(400) < 12 * effort(40)

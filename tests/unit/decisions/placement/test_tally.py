@@ -34,7 +34,7 @@ def count(floor: int, pods: Sequence[Placed | None], claims: Sequence[Claim] = (
 
 def free(result: Tally) -> list[int]:
     assert isinstance(result, Free)
-    return [slot for slot, _ in result.slots]
+    return [result.slot(position) for position in range(result.offered)]
 
 
 def test_live_pods_fill_a_floor_whatever_they_note() -> None:
@@ -51,7 +51,10 @@ def test_a_claim_keeps_its_slot_until_its_pod_is_there_or_it_expires() -> None:
     assert count(1, [], [claim(0, age=1)]) == Unconfirmed(1)
     assert count(1, [pod(0)], [claim(0, age=1)]) == Full(1)
     expired = claim(0, age=1.5)
-    assert count(1, [], [expired]) == Free(((0, expired),))
+    again = count(1, [], [expired])
+    assert free(again) == [0]
+    assert isinstance(again, Free)
+    assert again.claims == {0: expired}
 
 
 def test_a_claim_of_the_future_expires_too() -> None:
@@ -95,3 +98,24 @@ def test_however_many_look_they_take_no_more_than_there_are(
                 claims[slot] = claim(slot)
                 taken += 1
     assert taken <= max(0, floor - before)
+
+
+@given(
+    floor=st.integers(1, 400),
+    pods=st.lists(st.one_of(st.none(), st.integers(-3, 420)), max_size=8),
+    claimed=st.sets(st.integers(0, 420), max_size=8),
+)
+def test_the_lowest_free_slots_are_offered_as_many_as_are_left_and_at_most_256(
+    floor: int, pods: list[int | None], claimed: set[int]
+) -> None:
+    result = count(floor, [pod(slot) for slot in pods], [claim(slot) for slot in claimed])
+    if isinstance(result, Free):
+        open_slots = [slot for slot in range(floor) if slot not in {*pods, *claimed}]
+        assert free(result) == open_slots[: min(result.left, 256)]
+
+
+def test_a_floor_of_a_billion_is_counted_like_any_other() -> None:
+    result = count(10**9, [pod(0), pod(10**30), None], [claim(1), claim(3)])
+    assert isinstance(result, Free)
+    assert result.left == 10**9 - 5
+    assert free(result)[:3] == [2, 4, 5]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 
 import msgspec
 
@@ -34,7 +35,7 @@ class Mover(msgspec.Struct, frozen=True):
         return node_deadline(self.notice)
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The movers of one controller that go the same way, and what is known of their peers.
 
     ``peers`` are all active pods of the controller, movers included. ``budgets`` select
@@ -63,7 +64,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
             return pod.available(self.now, controller.spec.min_ready_seconds)
         return pod.available(self.now)
 
-    @property
+    @cached_property
     def missing(self) -> int:
         """How many replicas are not available now."""
         return max(0, self.replicas - sum(map(self.is_available, self.peers)))

@@ -1,10 +1,13 @@
 """Disruption budgets and bounds, computed as Kubernetes' controllers compute them."""
 
-import math
 from collections.abc import Sequence
+from typing import Final
 
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, IntOrString
+
+MOST_DIGITS: Final = 9
+"""A percentage of more digits counts as the least of so many: the API server allows any number."""
 
 
 def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
@@ -15,8 +18,8 @@ def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
     """
     if isinstance(value, int):
         return value
-    share = _percent(value) * total / 100
-    return math.ceil(share) if round_up else math.floor(share)
+    hundredths = _percent(value) * total
+    return -(-hundredths // 100) if round_up else hundredths // 100
 
 
 def max_unavailable(deployment: Deployment | None) -> int:
@@ -43,7 +46,7 @@ def max_surge(deployment: Deployment) -> int:
     """How many replicas a rolling update of this Deployment may add, rounded up."""
     rolling = deployment.spec.strategy.rolling_update
     if rolling is None:
-        return math.ceil(deployment.spec.replicas / 4)
+        return -(-deployment.spec.replicas // 4)
     return scaled(rolling.max_surge, deployment.spec.replicas, round_up=True)
 
 
@@ -87,4 +90,5 @@ def _percent(value: str) -> int:
     if number == value or not number.isdecimal():
         message = f"{value!r} is no percentage"
         raise ValueError(message)
-    return int(number)
+    digits = number.lstrip("0")
+    return int(digits or 0) if len(digits) <= MOST_DIGITS else 10**MOST_DIGITS

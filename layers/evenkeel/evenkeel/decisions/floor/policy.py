@@ -1,6 +1,5 @@
 """How many replicas of a workload have to be on on-demand nodes, as its owner says it."""
 
-import math
 import re
 from enum import StrEnum
 
@@ -36,7 +35,7 @@ class Floor(msgspec.Struct, frozen=True):
             case Unit.MAJORITY:
                 return size // 2 + 1
             case Unit.PERCENT:
-                return min(size, math.ceil(size * self.amount / 100))
+                return min(size, -(-size * self.amount // 100))
             case _:
                 return min(size, self.amount)
 

@@ -1,6 +1,7 @@
 """Counting the pods of one ReplicaSet: who is there, who is available, who is surplus."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
+from evenkeel.model.times import span
 from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)
@@ -168,7 +170,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
         if self.replica_set is None or not self.replica_set.spec.min_ready_seconds:
             return None
-        rest = timedelta(seconds=self.replica_set.spec.min_ready_seconds)
+        rest = span(self.replica_set.spec.min_ready_seconds)
         pods = [*self.owned, *(item.pod for item in self.released)]
         times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
         return min((time for time in times if time > self.now), default=None)
@@ -197,8 +199,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         target = self.target_of(item)
         if target is None:
             return True
-        there = sum(map(self.is_available, self._owned_on(target)))
-        return there >= self._needed_there(item)
+        return self._available_on[target] >= self._needed_there[item.pod.uid]
 
     def is_off_target(self, item: ReleasedPod) -> bool:
         """Whether a released pod's replacement has a node, and that is of the other type.
@@ -208,19 +209,37 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         target = self.target_of(item)
         if target is None or len(self.owned) < self.replicas:
             return False
-        if not all(pod.spec.node_name in self.capacities for pod in self.owned):
+        if self._owned_on.total() < len(self.owned):
             return False
-        return len(self._owned_on(target)) < self._needed_there(item)
+        return self._owned_on[target] < self._needed_there[item.pod.uid]
 
-    def _owned_on(self, target: Capacity) -> Sequence[Pod]:
-        return [pod for pod in self.owned if self.capacities.get(pod.spec.node_name) is target]
+    @cached_property
+    def _owned_on(self) -> Counter[Capacity]:
+        """How many owned pods are on nodes of a type, as far as that is known."""
+        return self._count(self.owned)
 
-    def _needed_there(self, item: ReleasedPod) -> int:
-        """How many owned pods have to be on an item's target: one more for each that goes there."""
-        mine = (item.release.since, item.pod.uid)
-        going = [each for each in self.released if self.target_of(each) is item.release.target]
-        before = sum((each.release.since, each.pod.uid) < mine for each in going)
-        return min(each.release.there for each in going) + before + 1
+    @cached_property
+    def _available_on(self) -> Counter[Capacity]:
+        """As ``_owned_on``, of those that are available."""
+        return self._count(filter(self.is_available, self.owned))
+
+    def _count(self, pods: Iterable[Pod]) -> Counter[Capacity]:
+        types = (self.capacities.get(pod.spec.node_name) for pod in pods)
+        return Counter(each for each in types if each is not None)
+
+    @cached_property
+    def _needed_there(self) -> Mapping[str, int]:
+        """By uid of a released pod how many owned pods have to be on its target, if it has one.
+
+        One more for each that goes there.
+        """
+        found: dict[str, int] = {}
+        for target in Capacity:
+            going = [each for each in self.released if self.target_of(each) is target]
+            going.sort(key=lambda each: (each.release.since, each.pod.uid))
+            there = min((each.release.there for each in going), default=0)
+            found |= {each.pod.uid: there + place for place, each in enumerate(going, 1)}
+        return found
 
     @property
     def surplus(self) -> int:

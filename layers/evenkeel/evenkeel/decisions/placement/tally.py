@@ -6,8 +6,9 @@ quota. So an unconfirmed claim justifies neither spot for another pod, nor a sec
 place, until it has expired.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
@@ -20,14 +21,39 @@ class Full(msgspec.Struct, frozen=True):
     taken: int
 
 
+MOST_OFFERED: Final = 256
+"""So many slots are offered at most: an API server admits 200 writes at a time by default.
+
+It is also how many Leases a workload can leave behind whose pods never come.
+"""
+
+
 class Free(msgspec.Struct, frozen=True):
-    """Slots of which each may be claimed, with the claim that is left over from before, if any.
+    """The lowest ``left`` slots that are not ``taken`` may be claimed.
 
     However many look at once, and whatever they see: together they take no more than there are,
-    as long as each takes its slot by a conditional write.
+    as long as each takes its slot by a conditional write. ``taken`` is sorted. ``claims`` are
+    those that there are by slot, also the ones that are left over from before. A floor is a
+    tenant's number: its slots are never enumerated.
     """
 
-    slots: tuple[tuple[int, Claim | None], ...]
+    left: int
+    taken: Sequence[int] = ()
+    claims: Mapping[int, Claim] = {}
+
+    @property
+    def offered(self) -> int:
+        """How many of the slots are offered, the lowest ones."""
+        return min(self.left, MOST_OFFERED)
+
+    def slot(self, position: int) -> int:
+        """The free slot before which so many others are free."""
+        slot = position
+        for taken in self.taken:
+            if taken > slot:
+                break
+            slot += 1
+        return slot
 
 
 class Unconfirmed(msgspec.Struct, frozen=True):
@@ -53,6 +79,8 @@ def tally(
     - of the slots that neither holds, the lowest may be claimed, as many as are left. Whoever sees
       one claim more than another sees one slot less, and none that the other does not: that is why
       they cannot take too many together.
+
+    The work grows with the pods and claims that there are, not with the floor.
     """
     if len(pods) >= floor:
         return Full(len(pods))
@@ -66,6 +94,5 @@ def tally(
     if left <= 0:
         return Unconfirmed(len(waiting))
     taken = {pod.slot for pod in pods if pod is not None} | {claim.slot for claim in waiting}
-    by_slot = {claim.slot: claim for claim in claims}
-    open_slots = [slot for slot in range(floor) if slot not in taken]
-    return Free(tuple((slot, by_slot.get(slot)) for slot in open_slots[:left]))
+    inside = sorted(slot for slot in taken if slot is not None and 0 <= slot < floor)
+    return Free(left, inside, {claim.slot: claim for claim in claims})

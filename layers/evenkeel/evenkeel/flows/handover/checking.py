@@ -100,7 +100,7 @@ class Checker:
         deployment = owner.deployment_in_rollout
         if deployment is not None:
             own = deployment.spec.selector
-            sibling_read = List(selections.selected(deployment.namespace, own))
+            sibling_read = selections.pods_selected(deployment.namespace, own)
             requests += [Get(Deployment, deployment.name, deployment.namespace), sibling_read]
         check = Check(controller_key, list(requests), now, sibling_read=sibling_read)
         self._checks[controller_key] = check
@@ -161,7 +161,7 @@ class Checker:
             case StatefulSet():
                 return (
                     Get(StatefulSet, controller.name, controller.namespace),
-                    List(selections.selected(controller.namespace, controller.spec.selector)),
+                    selections.pods_selected(controller.namespace, controller.spec.selector),
                 )
             case Job():
                 jobs = selections.labelled(controller.namespace, JOB_UID, controller.uid)
@@ -170,12 +170,13 @@ class Checker:
 
     def _replica_set(self, controller: ReplicaSet, pods: Sequence[Pod]) -> Sequence[Request]:
         hashes = {hash_of(pod) for pod in pods if pod.released}
-        released = (selections.released_from(controller.namespace, h) for h in sorted(hashes))
-        return (
+        requests: Sequence[Request] = (
             Get(ReplicaSet, controller.name, controller.namespace),
-            List(selections.selected(controller.namespace, controller.spec.selector)),
-            *(List(selection) for selection in released),
+            selections.pods_selected(controller.namespace, controller.spec.selector),
         )
+        if not hashes:
+            return requests
+        return (*requests, selections.released_from(controller.namespace, hashes))
 
     def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
         """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""

@@ -218,11 +218,17 @@ class Follower:
             self._node_reads.send(name, Get(Node, name))
 
     def _follow_hashes(self) -> None:
-        """Watch the template hashes of the pods seen that are not watched yet."""
-        seen = {hash_of(pod) for pod in self._view.pods.active}
-        hashes = frozenset(seen - self._followed.keys() - {""})
-        if not hashes:
-            return
+        """Watch the template hashes of the pods seen that are not watched yet.
+
+        Only of those that a ReplicaSet selects, or would if it got them back: anybody may write
+        labels, and each selection is a watch of its own.
+        """
+        seen = {hash_of(pod) for pod in self._view.pods.active if self._view.is_of_replica_set(pod)}
+        for hashes in selections.chunks_of(seen - self._followed.keys() - {""}):
+            self._follow_together(frozenset(hashes))
+
+    def _follow_together(self, hashes: frozenset[str]) -> None:
+        """Watch these template hashes by one selection."""
         selection = selections.pods_of_hashes(hashes)
         self._followed |= dict.fromkeys(hashes, selection)
         self._selects[selection] = lambda pod: (

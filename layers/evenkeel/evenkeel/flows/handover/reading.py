@@ -91,8 +91,8 @@ def find_lost_nodes(cluster: Cluster, view: View) -> None:
 def read_peers(cluster: Cluster, view: View) -> None:
     """Read all pods of the template hashes seen: what watches would show. Raises ClusterError."""
     hashes = {hash_of(pod) for pod in view.pods.active} - {""}
-    if hashes:
-        (pods,) = list_all(cluster, [List(selections.pods_of_hashes(hashes))])
+    chunks = map(selections.pods_of_hashes, selections.chunks_of(hashes))
+    for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
         for pod in pods:
             view.pods.see(pod)
 

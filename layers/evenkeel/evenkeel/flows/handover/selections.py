@@ -1,12 +1,12 @@
 """Which objects the reconciler reads and watches, as selections."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from evenkeel.model import names
-from evenkeel.model.meta import LabelSelector
+from evenkeel.model import names, selectors
+from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Selection
+from evenkeel.model.request import List, Selection
 from evenkeel.model.workload import ReplicaSet
 
 MARKED_NODES = Selection(Node, labels=names.DOOMED)
@@ -25,48 +25,45 @@ def pods_on(node_name: str) -> Selection[Pod]:
 
 
 def pods_of_hashes(hashes: Iterable[str]) -> Selection[Pod]:
-    """The owned pods of these template hashes, in all namespaces."""
-    return Selection(Pod, labels=_in(names.TEMPLATE_HASH, hashes))
+    """The owned pods of these template hashes, in all namespaces; see ``chunks_of``."""
+    return Selection(Pod, labels=selectors.any_of(names.TEMPLATE_HASH, hashes))
 
 
 def replica_sets_of_hashes(hashes: Iterable[str]) -> Selection[ReplicaSet]:
-    """The ReplicaSets of these template hashes, in all namespaces."""
-    return Selection(ReplicaSet, labels=_in(names.TEMPLATE_HASH, hashes))
+    """The ReplicaSets of these template hashes, in all namespaces; see ``chunks_of``."""
+    return Selection(ReplicaSet, labels=selectors.any_of(names.TEMPLATE_HASH, hashes))
 
 
-def released_from(namespace: str, template_hash: str) -> Selection[Pod]:
-    """The pods of a namespace that were released from one template hash."""
-    return Selection(Pod, namespace, labels=f"{names.RELEASED_FROM}={template_hash}")
+def chunks_of(hashes: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Template hashes in parts, each small enough for a selection of its own."""
+    return selectors.chunks(hashes)
+
+
+def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
+    """What to ask for the pods of a namespace that were released from these template hashes."""
+    any_of = LabelSelectorRequirement(
+        key=names.RELEASED_FROM, operator="In", values=tuple(sorted(hashes))
+    )
+    there = LabelSelectorRequirement(key=names.RELEASED_FROM, operator="Exists")
+    return pods_selected(namespace, LabelSelector(match_expressions=(there, any_of)))
 
 
 def selected(namespace: str, selector: LabelSelector) -> Selection[Pod]:
-    """The pods of a namespace that a label selector selects."""
-    return Selection(Pod, namespace, labels=to_text(selector))
+    """The pods of a namespace that a label selector selects.
+
+    More than those where the selector is too long for an address; see ``pods_selected``.
+    """
+    return Selection(Pod, namespace, labels=selectors.fitting(selector))
+
+
+def pods_selected(namespace: str, selector: LabelSelector) -> List[Pod]:
+    """What to ask for the pods of a namespace that a label selector selects, and no others."""
+    return List(
+        selected(namespace, selector),
+        kept=lambda pod: pod if selector.matches(pod.metadata.labels) else None,
+    )
 
 
 def labelled(namespace: str, key: str, value: str) -> Selection[Pod]:
     """The pods of a namespace with one label."""
     return Selection(Pod, namespace, labels=f"{key}={value}")
-
-
-def to_text(selector: LabelSelector) -> str:
-    """A label selector in the API's own syntax. Raises ValueError for an unknown operator."""
-    clauses = [f"{key}={value}" for key, value in sorted(selector.match_labels.items())]
-    for clause in selector.match_expressions:
-        match clause.operator:
-            case "In":
-                clauses.append(_in(clause.key, clause.values))
-            case "NotIn":
-                clauses.append(f"{clause.key} notin ({','.join(clause.values)})")
-            case "Exists":
-                clauses.append(clause.key)
-            case "DoesNotExist":
-                clauses.append(f"!{clause.key}")
-            case other:
-                message = f"unknown label selector operator {other!r}"
-                raise ValueError(message)
-    return ",".join(clauses)
-
-
-def _in(key: str, values: Iterable[str]) -> str:
-    return f"{key} in ({','.join(sorted(set(values)))})"

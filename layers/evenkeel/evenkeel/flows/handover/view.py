@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
@@ -14,6 +15,7 @@ from evenkeel.flows.handover.pods import (
     kind_of,
     read_release,
 )
+from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -140,6 +142,15 @@ class View:
             return Owner()
         kind = kind_of(reference) if reference is not None else "ReplicaSet"
         return self.owner(kind, self.controllers.get(controller_key_of(pod)))
+
+    def is_of_replica_set(self, pod: Pod) -> bool:
+        """Whether a ReplicaSet that was read selects this pod, or would without its release."""
+        controller = self.controllers.get(controller_key_of(pod))
+        if not isinstance(controller, ReplicaSet):
+            return False
+        return controller.spec.selector.matches(
+            pod.metadata.labels | {names.TEMPLATE_HASH: hash_of(pod)}
+        )
 
     def owner(self, kind: str, controller: Controller | None) -> Owner:
         """A controller of this kind, with the Deployment above it if that was read."""

@@ -6,8 +6,10 @@ from zlib import crc32
 
 import msgspec
 
+from evenkeel.decisions.placement.tally import Free
 from evenkeel.errors import AlreadyExistsError, ClusterError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
+from evenkeel.flows.asking import ask
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim
@@ -15,7 +17,6 @@ from evenkeel.model.request import (
     Create,
     Delete,
     List,
-    Listing,
     Operation,
     Patch,
     Selection,
@@ -41,18 +42,19 @@ _TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
 def take(
     cluster: Cluster,
     controller: Reference,
-    slots: tuple[tuple[int, Claim | None], ...],
+    free: Free,
     holder: str,
     now: datetime,
 ) -> int | None:
-    """Claim one of these slots; the slot, or None if others took those that were tried.
+    """Claim a slot that is free; the slot, or None if others took those that were tried.
 
     Everybody begins elsewhere, so that many at once seldom meet. Raises ClusterError where the
     API server refuses or does not answer: the claim may be there then, under ``holder``.
     """
-    first = crc32(holder.encode()) % len(slots)
-    for slot, left_over in (slots[first:] + slots[:first])[:TRIES]:
-        reply = _write(cluster, _take(controller, slot, left_over, holder, now))
+    first = crc32(holder.encode())
+    for position in range(first, first + min(TRIES, free.offered)):
+        slot = free.slot(position % free.offered)
+        reply = _write(cluster, _take(controller, slot, free.claims.get(slot), holder, now))
         if reply.error is None:
             return slot
         if not isinstance(reply.error, _TAKEN):
@@ -68,14 +70,11 @@ def selection(controller_uid: str) -> Selection[Lease]:
 def sweep(cluster: Cluster, clock: Clock) -> int:
     """Delete claims that are of no use any more; answers how many. Raises ClusterError."""
     everything = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
-    (reply,) = cluster.perform([List(everything)])
-    if reply.error is not None:
-        raise reply.error
-    listed = reply.result.items if isinstance(reply.result, Listing) else ()
     now = clock.now()
-    old = [lease for lease in listed if isinstance(lease, Lease) and _is_old(lease, now)]
+    old = ask(cluster, List(everything, kept=lambda lease: lease if _is_old(lease, now) else None))
     deletes = [
-        Delete(Lease, lease.name, lease.namespace, uid=lease.uid) for lease in old[:MOST_SWEPT]
+        Delete(Lease, lease.name, lease.namespace, uid=lease.uid)
+        for lease in old.items[:MOST_SWEPT]
     ]
     replies = cluster.perform(deletes) if deletes else ()
     return sum(reply.error is None for reply in replies)

@@ -75,9 +75,7 @@ class Counter:
                     return _in_floor(f"{told} and not held")
                 if isinstance(result, Free):
                     now = self._clock.now()
-                    slot = claims.take(
-                        self._cluster, controller.reference, result.slots, holder, now
-                    )
+                    slot = claims.take(self._cluster, controller.reference, result, holder, now)
                     if slot is not None:
                         return _in_floor(f"{told}: slot {slot} was free", slot)
                 problem = "others claimed what is left, and no pod confirms it"

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from evenkeel.flows.handover.pods import LONGEST_TEXT
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Container, Pod, ResourceRequirements
@@ -42,7 +43,11 @@ class Compactor:
         if pod.finished:
             return None
         metadata, spec = pod.metadata, pod.spec
-        annotations = {k: v for k, v in metadata.annotations.items() if k in KEPT_ANNOTATIONS}
+        annotations = {
+            key: value
+            for key, value in metadata.annotations.items()
+            if key in KEPT_ANNOTATIONS and len(value) <= LONGEST_TEXT
+        }
         if len(annotations) < len(metadata.annotations):
             annotations[OTHERS] = ""
         return msgspec.structs.replace(

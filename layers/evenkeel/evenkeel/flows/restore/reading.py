@@ -20,7 +20,7 @@ from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.handover.pods import controller_key_of
 from evenkeel.flows.handover.reading import list_all
-from evenkeel.flows.handover.selections import selected
+from evenkeel.flows.handover.selections import pods_selected
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
@@ -96,8 +96,8 @@ def read_again(cluster: Cluster, cases: Sequence[Case], fleet: Fleet) -> Sequenc
     what an API server proves to be fresh it answers about 0.1 s later.
     """
     found = [case.workload for case in cases]
-    selections = [selected(each.namespace, each.spec.selector) for each in found]
-    pods = list_all(cluster, [List(selection) for selection in selections])
+    asked = [pods_selected(each.namespace, each.spec.selector) for each in found]
+    pods = list_all(cluster, asked)
     replies = cluster.perform([Get(type(each), each.name, each.namespace) for each in found])
     return [
         _renewed(case, mine, reply.result, fleet)
