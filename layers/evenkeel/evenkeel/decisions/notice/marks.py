@@ -17,7 +17,6 @@ from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Operation, Patch, as_read, pointer
-from evenkeel.model.times import is_sound
 
 NO_SCHEDULE: Final = "NoSchedule"
 
@@ -32,12 +31,7 @@ def read(node: Node) -> NodeNotice | None:
     cannot be reckoned with are no notice either.
     """
     notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
-    if notice is None:
-        return None
-    times = [notice.deadline, notice.since]
-    if notice.cordoned_at is not None:
-        times.append(notice.cordoned_at)
-    return notice if all(is_sound(time) for time in times) else None
+    return notice if notice is not None and notice.makes_sense else None
 
 
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
