@@ -212,7 +212,9 @@ def test_a_spot_node_that_calls_itself_on_demand_draws_floors_and_is_believed(
 ) -> None:
     """Not defended: see docs/security.md, below the line."""
     scene = restoring
-    scene.add_node("liar", **{"karpenter.sh/capacity-type": "on-demand"})
+    scene.add_node("liar")
+    labels = {"karpenter.sh/capacity-type": "on-demand"}
+    scene.cluster.server.patch("Node", ("", "liar"), {"metadata": {"labels": labels}})
     scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "all"}))
     scene.settle()
     assert len(scene.pods("web", "liar")) == 2
