@@ -90,6 +90,6 @@ class Table:
 def dump(data: Mapping[str, Any] | Sequence[Any], output: str) -> None:
     """Print data as ``json`` or ``yaml``."""
     if output == "json":
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(data, indent=2))
     else:
         click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import TextIO
 
 from cli.lines import ABBREVIATED
+from cli.visible import visible
 from cli.words import subject_name
 from evenkeel.model.decision import Decision
 from evenkeel.ports import Clock
@@ -54,7 +55,7 @@ class LineRecorder:
         self.flush()
 
     def _write(self, text: str) -> None:
-        line = " ".join(text.split("\n"))
+        line = visible(" ".join(text.split("\n")))
         with self._lock:
             self._stream.write(f"{_stamp(self._clock.now())} {line}\n")
 

@@ -78,6 +78,15 @@ class Store:
             return []
         return [obj for (of_kind, _), obj in found.items() if not kind or of_kind == kind]
 
+    def owned(self, owner: Obj, kind: str) -> list[Obj]:
+        """The objects of a kind that refer to this owner, and are where it can own them.
+
+        Controllers look in their own namespace: anybody may write a uid from another one.
+        """
+        namespace = owner["metadata"].get("namespace", "")
+        found = self.dependents(uid_of(owner), kind)
+        return [obj for obj in found if obj["metadata"].get("namespace", "") == namespace]
+
     def pods_on(self, node: str) -> Iterable[Obj]:
         """The pods that are bound to a node."""
         found = self._pods_on.get(node)

@@ -47,7 +47,7 @@ class DaemonSetController(Controller):
         daemon_set = self.store.get("DaemonSet", key)
         if daemon_set is None or is_leaving(daemon_set):
             return
-        pods = self.store.dependents(uid_of(daemon_set), "Pod")
+        pods = self.store.owned(daemon_set, "Pod")
         on_node: dict[str, list[Obj]] = {}
         for pod in pods:
             on_node.setdefault(node_of(pod) or _target(pod), []).append(pod)

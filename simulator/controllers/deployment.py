@@ -101,7 +101,7 @@ class DeploymentController(Controller):
 
     def _has_pods(self, replica_set: Obj) -> bool:
         return rollout.actual(replica_set) > 0 or any(
-            not is_finished(pod) for pod in self.store.dependents(uid_of(replica_set), "Pod")
+            not is_finished(pod) for pod in self.store.owned(replica_set, "Pod")
         )
 
     def _make(self, deployment: Obj, replicas: int, old: list[Obj]) -> Steps[Obj | None]:

@@ -58,7 +58,7 @@ class JobController(Controller):
         if job is None:
             yield from self._let_go(self._orphans_of(key))
             return
-        pods = self.store.dependents(uid_of(job), "Pod")
+        pods = self.store.owned(job, "Pod")
         if is_true(job, "Complete") or is_true(job, "Failed"):
             yield from self._let_go(pods)
             return
@@ -184,7 +184,7 @@ class JobController(Controller):
 
     def _update_status(self, job: Obj, count: Count, finished: Obj | None) -> Work:
         key = key_of(job)
-        pods = [pod for pod in self.store.dependents(uid_of(job), "Pod") if is_active(pod)]
+        pods = [pod for pod in self.store.owned(job, "Pod") if is_active(pod)]
         old = job.get("status") or {}
         now = self.world.now()
         status = {

@@ -45,7 +45,7 @@ class ReplicaSetController(Controller):
         candidates = [
             pod
             for pod in (
-                *self.store.dependents(uid_of(replica_set), "Pod"),
+                *self.store.owned(replica_set, "Pod"),
                 *self.store.orphans(key[0]),
             )
             if is_active(pod)

@@ -45,7 +45,7 @@ class StatefulSetController(Controller):
         members = [
             pod
             for pod in (
-                *self.store.dependents(uid_of(found), "Pod"),
+                *self.store.owned(found, "Pod"),
                 *self.store.orphans(key[0]),
             )
             if ordinal_of(pod, found) is not None

@@ -48,6 +48,33 @@ def test_pods_carry_hash_owner_and_the_templates_labels(ground: Ground) -> None:
         assert pod.name.startswith(f"{replica_set.name}-")
 
 
+def test_pods_elsewhere_that_name_it_as_their_controller_are_none_of_its(ground: Ground) -> None:
+    """Anybody may write its uid into pods of his own namespace."""
+    ground.apply(deployment("web", replicas=2))
+    mine = ground.ready_pods(2)
+    replica_set = ground.replica_set()
+    elsewhere = f"{ground.namespace}-elsewhere"
+    account = {"name": "default", "namespace": elsewhere}
+    ground.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": elsewhere}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
+    )
+    owner = {"kind": "ReplicaSet", "name": replica_set.name, "uid": replica_set.uid}
+    metadata = {
+        "namespace": elsewhere,
+        "labels": replica_set.spec.selector.match_labels,
+        "ownerReferences": [owner | {"apiVersion": "apps/v1", "controller": True}],
+    }
+    stranger = {"apiVersion": "v1", "kind": "Pod", "spec": template("web")["spec"]}
+    for number in range(4):
+        ground.apply({**stranger, "metadata": {"name": f"stranger-{number}", **metadata}})
+
+    for pod in mine:
+        ground.delete(pod, grace_seconds=0)
+
+    assert not {pod.name for pod in mine} & {pod.name for pod in ground.ready_pods(2)}
+
+
 def test_the_status_counts_what_is_there(ground: Ground) -> None:
     ground.apply(deployment("web", replicas=2))
     ground.ready_pods(2)

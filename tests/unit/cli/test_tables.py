@@ -58,6 +58,14 @@ def test_nothing_gives_way_when_it_is_wide() -> None:
     assert len(lines) == 3
 
 
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_no_value_steers_the_terminal(capsys: pytest.CaptureFixture[str], output: str) -> None:
+    dump([{"why": "x\x1b]0;owned\x07\x9b2J\x85"}], output)
+    printed = capsys.readouterr().out
+    assert "owned" in printed
+    assert not {char for char in printed if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0} - {"\n"}
+
+
 def test_values_are_told_as_they_are_when_a_program_reads_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -152,6 +152,7 @@ MISSING = object()
     [
         ("id", MISSING, "is missing"),
         ("id", "", "is empty"),
+        ("id", "x" * 257, "has 257 characters, and 256 at most"),
         ("source", None, "should be a string, but is null"),
         ("detail-type", 7, "should be a string, but is a number"),
         ("detail-type", True, "should be a string, but is a boolean"),

@@ -87,7 +87,8 @@ class InterruptionFlow:
 
         Answers which of them, by position, have to be delivered again, and after how long.
         """
-        work = self._gather(notices)
+        now = self._clock.now()
+        work = self._gather([notice.heard_at(now) for notice in notices])
         while work.queues:
             decisions = self._decide(work)
             if not decisions:

@@ -75,6 +75,10 @@ def failures(message_ids: Iterable[str]) -> dict[str, Any]:
 def read_wake_up(record: Record) -> WakeUp:
     """The wake-up in a message. Raises MalformedWakeUpError."""
     try:
-        return msgspec.json.decode(record.body, type=WakeUp)
+        wake_up = msgspec.json.decode(record.body, type=WakeUp)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MalformedWakeUpError(f"message {record.message_id} is no wake-up: {error}") from error
+    if not all(notice.makes_sense for notice in wake_up.notices.values()):
+        problem = "tells of a time that cannot be reckoned with"
+        raise MalformedWakeUpError(f"message {record.message_id} {problem}")
+    return wake_up

@@ -1,9 +1,12 @@
 """Notices: what AWS says about an instance, and what is kept of it on the node."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Self
 
 import msgspec
+
+from evenkeel.model.times import is_sound
 
 VERSION = 1
 """Version of the JSON that Evenkeel keeps on nodes and pods."""
@@ -44,6 +47,15 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the instance may well live on (a rebalance recommendation)."""
         return self.kind is NoticeKind.REBALANCE
 
+    def heard_at(self, now: datetime) -> Self:
+        """The same notice, given ``now`` where it says that it was given later.
+
+        Nobody hears of what is still to be said: either a clock is wrong, or the sender lies. Its
+        node would be marked for as long, and a true notice would count as older.
+        """
+        ahead = max(timedelta(), self.time - now)
+        return msgspec.structs.replace(self, time=self.time - ahead, deadline=self.deadline - ahead)
+
 
 class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/notice`` of a doomed node.
@@ -70,6 +82,12 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def is_hint(self) -> bool:
         """Whether the node may well live on (a rebalance recommendation)."""
         return self.kind is NoticeKind.REBALANCE
+
+    @property
+    def makes_sense(self) -> bool:
+        """Whether its times can be reckoned with: anybody who may annotate nodes may write one."""
+        times = (self.deadline, self.since, self.cordoned_at)
+        return all(time is None or is_sound(time) for time in times)
 
     @property
     def drained_since(self) -> datetime | None:

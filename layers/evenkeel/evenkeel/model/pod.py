@@ -135,8 +135,14 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def landed_at(self) -> datetime | None:
-        """When it got its node, in whole seconds; None while it has none, or nobody knows."""
-        return self._holds_since("PodScheduled")
+        """When it got its node, in whole seconds; None while it has none, or nobody knows.
+
+        A pod whose template names its node has it from the beginning, and the condition only when
+        the kubelet tells.
+        """
+        if not self.spec.node_name:
+            return None
+        return self._holds_since("PodScheduled") or self.metadata.creation_timestamp
 
     @property
     def ready(self) -> bool:

@@ -15,6 +15,13 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 """
 
 
+LONGEST_TEXT: Final = 256
+"""Characters of a text that is read, which is more than AWS ever writes there.
+
+It ends on the node, all of whose annotations have 256 KiB together, and in every log line.
+"""
+
+
 class Fields:
     """A JSON object of an event. Every method raises MalformedNoticeError."""
 
@@ -32,7 +39,7 @@ class Fields:
         return f"{self._path}.{name}" if self._path else name
 
     def text(self, name: str) -> str:
-        """A field that is a string and not empty."""
+        """A field that is a string, and neither empty nor longer than LONGEST_TEXT."""
         value = self._value(name)
         if not isinstance(value, str):
             raise MalformedNoticeError(
@@ -40,6 +47,10 @@ class Fields:
             )
         if not value.strip():
             raise MalformedNoticeError(self.path(name), "is empty")
+        if len(value) > LONGEST_TEXT:
+            raise MalformedNoticeError(
+                self.path(name), f"has {len(value)} characters, and {LONGEST_TEXT} at most"
+            )
         return value
 
     def nested(self, name: str) -> "Fields":

@@ -17,7 +17,6 @@ from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Operation, Patch, as_read, pointer
-from evenkeel.model.times import is_sound
 
 NO_SCHEDULE: Final = "NoSchedule"
 
@@ -32,12 +31,7 @@ def read(node: Node) -> NodeNotice | None:
     cannot be reckoned with are no notice either.
     """
     notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
-    if notice is None:
-        return None
-    times = [notice.deadline, notice.since]
-    if notice.cordoned_at is not None:
-        times.append(notice.cordoned_at)
-    return notice if all(is_sound(time) for time in times) else None
+    return notice if notice is not None and notice.makes_sense else None
 
 
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
@@ -53,9 +47,10 @@ def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
 def set_mark(node: Node, notice: NodeNotice) -> Patch | None:
     """Make the node look as the notice says; None if it does already.
 
-    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``.
+    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``. The out-of-service
+    taint comes with the note of it or not at all: a kubelet may write the note, and not the taint.
     """
-    metadata, spec = node.metadata, node.spec
+    metadata, spec, present = node.metadata, node.spec, read(node)
     labels = {names.DOOMED: notice.kind.value}
     if notice.excluded:
         labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
@@ -65,11 +60,11 @@ def set_mark(node: Node, notice: NodeNotice) -> Patch | None:
         taints.append(Taint(key=names.DOOMED, value=notice.kind.value, effect=NO_SCHEDULE))
         if not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
-    if notice.out_of_service:
+    if notice.out_of_service and not (present is not None and present.out_of_service):
         taints.append(OUT_OF_SERVICE)
     operations += _put_taints(spec.taints, taints)
     operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
-    if read(node) != notice:
+    if present != notice:
         text = msgspec.json.encode(notice).decode()
         operations += _put_entries(
             ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}

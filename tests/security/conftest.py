@@ -1,0 +1,47 @@
+"""Scenes for attacks: what is set up in a test ends with it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.fixtures.restoring import RestoreScene
+from tests.fixtures.scene import Scene
+from tests.unit.handover.manifests import deployment
+
+type MakeScene = Callable[..., Scene]
+
+
+@pytest.fixture
+def make_scene() -> Iterator[MakeScene]:
+    """Make an honest cluster: ``web`` runs on the spot nodes s1 and s2, o1 has room."""
+    made: list[Scene] = []
+
+    def make(**options: Any) -> Scene:
+        scene = Scene(**options)
+        made.append(scene)
+        scene.add_node("s1")
+        scene.add_node("s2")
+        scene.apply(deployment("web", 4))
+        scene.settle()
+        scene.add_node("o1", spot=False)
+        scene.begin()
+        return scene
+
+    yield make
+    for scene in made:
+        scene.close()
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """An honest cluster with the usual settings."""
+    return make_scene()
+
+
+@pytest.fixture
+def restoring() -> Iterator[RestoreScene]:
+    """A cluster with restore and the webhook, whose namespace ``default`` is managed."""
+    scene = RestoreScene()
+    yield scene
+    scene.close()
