@@ -112,7 +112,7 @@ def test_all_that_was_added_for_a_doomed_node_comes_off_with_its_mark() -> None:
     off = applied(excluded, marks.take_out_of_service(parsed(excluded)))
     assert off["spec"]["taints"][-1] == {
         "key": "node.kubernetes.io/out-of-service",
-        "value": "nodeshutdown",
+        "value": "evenkeel",
         "effect": "NoExecute",
     }
 
@@ -129,6 +129,41 @@ def test_what_others_put_on_a_doomed_node_stays_when_the_mark_comes_off() -> Non
     assert marks.exclude(parsed(marked)) is None
     assert marks.take_out_of_service(parsed(marked)) is None
     assert applied(marked, marks.unmark(parsed(marked))) == before
+
+
+@pytest.mark.parametrize("value", ["nodeshutdown", "theirs", ""])
+def test_an_out_of_service_taint_of_somebody_else_stays_whatever_the_annotation_claims(
+    value: str,
+) -> None:
+    """A kubelet may write the annotation of its own node, but no taint."""
+    theirs = {"key": names.OUT_OF_SERVICE, "effect": "NoExecute", "value": value}
+    before = manifest(taints=[theirs])
+    marked = applied(before, marks.set_mark(parsed(before), notice()))
+    forged = msgspec.json.encode(notice(out_of_service=True)).decode()
+    marked["metadata"]["annotations"][names.NOTICE] = forged
+
+    assert applied(marked, marks.unmark(parsed(marked))) == before
+
+
+@pytest.mark.parametrize("taints", [[], [{"key": names.OUT_OF_SERVICE, "effect": "NoExecute"}]])
+def test_no_out_of_service_taint_is_put_on_a_node_or_changed_because_its_annotation_claims_one(
+    taints: list[dict[str, str]],
+) -> None:
+    before = manifest(taints=taints)
+    forged = notice(out_of_service=True)
+    marked = applied(before, marks.set_mark(parsed(before), forged))
+    excluded = applied(marked, marks.exclude(parsed(marked)))
+
+    found = [t for t in excluded["spec"]["taints"] if t["key"] == names.OUT_OF_SERVICE]
+    assert found == taints
+
+
+def test_our_out_of_service_taint_comes_off_though_the_annotation_was_spoilt() -> None:
+    marked = applied(manifest(), marks.set_mark(parsed(manifest()), notice()))
+    off = applied(marked, marks.take_out_of_service(parsed(marked)))
+    off["metadata"]["annotations"][names.NOTICE] = "{"
+
+    assert applied(off, marks.unmark(parsed(off))) == manifest(unschedulable=True)
 
 
 def test_a_taint_that_came_before_ours_meanwhile_stays() -> None:

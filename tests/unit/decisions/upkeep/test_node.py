@@ -146,7 +146,7 @@ def test_volumes_are_freed_when_ordinals_hang_on_an_instance_that_is_off(
     assert decided(at) == [(Verb.TAINT, "InstanceOff")]
     tainted = patched(node, the(Verb.TAINT, at).write)
 
-    taint = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
+    taint = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
     assert taint in tainted.spec.taints
     read = marks.read(tainted)
     assert read is not None
@@ -231,7 +231,7 @@ def test_a_mark_stays_after_a_warning_while_ec2_does_not_answer(late: int) -> No
 
 def test_a_lift_takes_off_all_that_is_ours_the_taint_of_a_node_that_came_back_too() -> None:
     notice = builders.notice(out_of_service=True, excluded=True)
-    ours = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
+    ours = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
     node = builders.node(notice=notice, taints=[ours], labels=EXCLUDED)
     at = situation(notice, node=node, now=notice.deadline + OUTLIVED_AFTER, state="running")
     assert patched(node, the(Verb.LIFT, at).write) == builders.node()
