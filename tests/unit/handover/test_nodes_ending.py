@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.knowledge import OtherNodes
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Request
@@ -125,6 +126,26 @@ def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> 
     scene.run(until=10)
 
     assert scene.story("s1")[1:] == ["1.0 leave NoOtherNode"]
+
+
+def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    broken = [f"a{number:03d}" for number in range(OtherNodes.PAGE + 10)]
+    for name in broken:
+        scene.add_node(name)
+    scene.add_node("z1", spot=False)
+    scene.settle()
+    for name in broken:
+        scene.cluster.kill_node(name)
+    scene.settle(60)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
 
 
 def test_a_label_that_somebody_else_put_there_is_not_taken_off(scene: Scene) -> None:

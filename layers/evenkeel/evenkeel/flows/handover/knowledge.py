@@ -74,21 +74,32 @@ class SpotCount:
 
 
 class OtherNodes:
-    """Whether load balancers would keep any node but the marked ones."""
+    """Whether load balancers would keep any node but the marked ones.
+
+    Any Ready node will do, so nodes are read in pages up to the first page with one: the first of
+    all, unless most nodes are out of order. A look that finds none has read all nodes, and the next
+    one waits eight times as long as it took.
+    """
+
+    PAGE = 50
+    PAUSE_PER_VAIN_LOOK = 8
 
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
         """Nothing is known yet."""
         self._cluster = cluster
         self._recorder = recorder
         self.question = Question[Listing[Node]]()
+        self._asked_at: datetime | None = None
         self._ready: frozenset[str] | None = None
         self._heard_at: datetime | None = None
+        self._good_until: datetime | None = None
 
     def remain(self, marked: Collection[str], now: datetime, background: Background) -> bool | None:
         """Whether a Ready node remains beside those marked; None while nobody can say."""
         if self._is_stale(marked, now):
             if not self.question.is_open:
-                request = List(selections.OTHER_NODES, limit=10)
+                request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
+                self._asked_at = now
                 self.question.ask(background, partial(ask, self._cluster, request), now)
             self.hear(now)
             if self._heard_at != now:
@@ -97,7 +108,7 @@ class OtherNodes:
 
     def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
         """Whether what is known is too old, or all who were known to remain are marked by now."""
-        if self._heard_at is None or now >= self._heard_at + TRY_AGAIN_AFTER:
+        if self._good_until is None or now >= self._good_until:
             return True
         return self._heard_at != now and bool(self._ready) and not self._remain(marked)
 
@@ -109,14 +120,21 @@ class OtherNodes:
         answer = self.question.answer(now)
         if answer is None:
             return
-        self._heard_at = now
+        self._heard_at, self._good_until = now, now + TRY_AGAIN_AFTER
         try:
             listing = answer.result()
         except ClusterError as error:
             self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
             self._ready = None
         else:
-            self._ready = frozenset(node.name for node in listing.items if node.ready)
+            self._ready = frozenset(node.name for node in listing.items)
+        if self._ready == frozenset() and self._asked_at is not None:
+            pause = self.PAUSE_PER_VAIN_LOOK * (now - self._asked_at)
+            self._good_until = max(self._good_until, now + pause)
+
+
+def _if_ready(node: Node) -> Node | None:
+    return node if node.ready else None
 
 
 class InstanceStates:
