@@ -225,6 +225,7 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     assert marks.cordon(node, NOW) is None
     assert marks.exclude(node) is None
     assert marks.take_out_of_service(node) is None
+    assert marks.note_unlisted(node, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -257,6 +258,7 @@ def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
         msgspec.json.encode(notice()).decode().replace("Z", ""),
         msgspec.json.encode(notice(cordoned_at=None)).decode().replace("2026", "0001"),
         msgspec.json.encode(notice(cordoned_at=NOW.replace(tzinfo=None))).decode(),
+        msgspec.json.encode(notice(unlisted_since=NOW.replace(tzinfo=None))).decode(),
     ],
     ids=lambda text: text[:40],
 )

@@ -51,8 +51,10 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
     such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
     is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
-    ``excluded`` and ``out_of_service`` say that Evenkeel put the load balancers' exclusion
-    label and the out-of-service taint on the node, so that it takes off only its own.
+    ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
+    takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
+    that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
+    node was not Ready.
     """
 
     v: int = VERSION
@@ -65,6 +67,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cordoned_at: datetime | None = None
     excluded: bool = False
     out_of_service: bool = False
+    unlisted_since: datetime | None = None
 
     @property
     def is_hint(self) -> bool:

@@ -38,10 +38,8 @@ def read(node: Node) -> NodeNotice | None:
     notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
     if notice is None:
         return None
-    times = [notice.deadline, notice.since]
-    if notice.cordoned_at is not None:
-        times.append(notice.cordoned_at)
-    return notice if all(is_sound(time) for time in times) else None
+    times = (notice.deadline, notice.since, notice.cordoned_at, notice.unlisted_since)
+    return notice if all(is_sound(time) for time in times if time is not None) else None
 
 
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
@@ -115,6 +113,14 @@ def take_out_of_service(node: Node) -> Patch | None:
     if notice is None or node.has_taint(names.OUT_OF_SERVICE):
         return None
     return set_mark(node, msgspec.structs.replace(notice, out_of_service=True), OUT_OF_SERVICE)
+
+
+def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
+    """Note when EC2 first did not list the instance of a marked node; None without a notice."""
+    notice = read(node)
+    if notice is None:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
 
 
 def unmark(node: Node) -> Patch | None:

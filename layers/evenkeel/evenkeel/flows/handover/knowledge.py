@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from evenkeel.decisions.upkeep.node import ENDING
+from evenkeel.decisions.upkeep.node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover import selections
@@ -31,10 +31,6 @@ ASK_AGAIN_AFTER = timedelta(seconds=10)
 
 CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
-
-UNKNOWN_TO_EC2 = "terminated"
-"""EC2 forgets an instance about an hour after its end."""
-
 
 class SpotCount:
     """How many spot nodes there are."""
@@ -147,16 +143,17 @@ class InstanceStates:
         self.question = Question[Mapping[str, Instance]]()
         self._asked: Sequence[str] = ()
         self._states: dict[str, str] = {}
-        self._known_at: datetime | None = None
+        self.heard_at: datetime | None = None
         self.ask_again_at: datetime | None = None
 
     def of(self, instance_id: str, now: datetime) -> str | None:
         """EC2's word for an instance's state; None if that is not known, or not any more.
 
-        One that ends does not run again before long; but one that ran may have ended.
+        ``UNLISTED`` where EC2 answered without it. One that ends does not run again before long;
+        but one that ran may have ended.
         """
         state = self._states.get(instance_id)
-        fresh = self._known_at is not None and now - self._known_at < ASK_AGAIN_AFTER
+        fresh = self.heard_at is not None and now - self.heard_at < ASK_AGAIN_AFTER
         return state if fresh or state in ENDING else None
 
     def is_awaited(self, instance_id: str, now: datetime) -> bool:
@@ -184,7 +181,7 @@ class InstanceStates:
         answer = self.question.answer(now)
         if answer is None:
             return
-        self._known_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
+        self.heard_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
         try:
             found = answer.result()
         except InstancesError as error:
@@ -192,7 +189,7 @@ class InstanceStates:
             self._states = {}
             return
         states = {each: found[each].state for each in self._asked if each in found}
-        self._states = dict.fromkeys(self._asked, UNKNOWN_TO_EC2) | states
+        self._states = dict.fromkeys(self._asked, UNLISTED) | states
 
 
 class CapacityTypes:
