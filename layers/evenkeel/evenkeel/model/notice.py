@@ -25,14 +25,26 @@ class InstanceAction(StrEnum):
     HIBERNATE = "hibernate"
 
 
+class Concern(StrEnum):
+    """Which instances a notice may concern: of others it is not believed."""
+
+    SPOT = "spot"
+    """Spot instances."""
+
+    ENDING = "ending"
+    """Instances that do not run any more, spot or not."""
+
+
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One notice about one instance.
 
     ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
     recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
+    ``concerns`` is what has to be true of the instance.
     """
 
     kind: NoticeKind
+    concerns: Concern
     event_id: str
     instance_id: str
     time: datetime

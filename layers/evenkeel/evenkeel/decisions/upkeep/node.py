@@ -196,9 +196,7 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     if since is None or since > heard_at:
         note = marks.note_unlisted(situation.node, heard_at)
         return (_decide(situation, Verb.MARK, "InstanceUnlisted", message, write=note),)
-    wait = _decide(
-        situation, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR
-    )
+    wait = _decide(situation, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR)
     return (*_exclusion(situation), wait)
 
 

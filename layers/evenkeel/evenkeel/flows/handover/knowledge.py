@@ -16,9 +16,10 @@ from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.questions import Question
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.ports import Background, Cluster, Instance, Instances, Recorder
+from evenkeel.ports import Background, Cluster, Instances, Recorder
 
 COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
@@ -31,6 +32,7 @@ ASK_AGAIN_AFTER = timedelta(seconds=10)
 
 CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
+
 
 class SpotCount:
     """How many spot nodes there are."""
