@@ -34,7 +34,7 @@ class Deployed:
     control_plane: ControlPlane
     outputs: Mapping[str, str]
 
-    def launch(self, tags: Mapping[str, str]) -> Mapping[str, Any]:
+    def launch(self, tags: Mapping[str, str], *, spot: bool = True) -> Mapping[str, Any]:
         """Run an instance; answers it as DescribeInstances does."""
         ec2 = self.ministack.client("ec2")
         answer = ec2.run_instances(
@@ -50,11 +50,13 @@ class Deployed:
             ],
         )
         instance: Mapping[str, Any] = answer["Instances"][0]
+        if spot:
+            self.ministack.market.spot.add(instance["InstanceId"])
         return instance
 
     def add_node(self, *, spot: bool = True, tags: Mapping[str, str] = OURS) -> tuple[Node, str]:
         """Add a node of a running instance, named as EKS names it; the node and the instance."""
-        instance = self.launch(tags)
+        instance = self.launch(tags, spot=spot)
         zone = instance["Placement"]["AvailabilityZone"]
         instance_id: str = instance["InstanceId"]
         node = self.control_plane.add_node(

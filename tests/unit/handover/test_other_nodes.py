@@ -44,7 +44,7 @@ def others(*ready: bool) -> OtherNodes:
 
 
 def test_a_ready_node_remains_when_it_is_the_last_of_many_pages() -> None:
-    look, background = others(*[False] * 3 * OtherNodes.PAGE, True), Later()
+    look, background = others(*[False] * 3 * OtherNodes.PAGE, *[True]), Later()
     assert look.remain([], NOW, background) is None
     background.finish()
     assert look.remain([], NOW + seconds(1), background) is True

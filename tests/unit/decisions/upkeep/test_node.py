@@ -28,8 +28,8 @@ def situation(
     notice: NodeNotice = WARNING, *, now: datetime = NOW, node: Node | None = None, **known: Any
 ) -> Situation:
     node = node if node is not None else builders.node(notice=notice)
-    known = {"heard_at": now, "others_remain": True} | known
-    return Situation(now=now, node=node, notice=notice, **known)
+    defaults: dict[str, Any] = {"heard_at": now, "others_remain": True}
+    return Situation(now=now, node=node, notice=notice, **(defaults | known))
 
 
 def decided(at: Situation) -> list[tuple[Verb, str]]:
