@@ -1,6 +1,6 @@
 """Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -38,10 +38,11 @@ class Simulation:
         cluster: SimulatedCluster,
         *recorders: Recorder,
         labels: CapacityLabels = WELL_KNOWN,
+        spot: Container[str] = (),
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
-        ``labels`` tell which nodes are spot.
+        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
         none), ``on_loss`` of every machine's end and how many pods were on it that nobody had
         told to go, DaemonSets' aside.
@@ -53,7 +54,8 @@ class Simulation:
         self.journal = Journal(clock)
         self.observer = Observer(clock)
         self._instances = SimulatedInstances()
-        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME)
+        self._labels = labels
+        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot)
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
         ports = Ports(cluster, self._instances, clock, Tee(self.journal, *recorders))
         self.application = Application(ports, clock, Mode.ACT, labels)
@@ -81,7 +83,7 @@ class Simulation:
         self.cluster.apply(*manifests)
         names = {manifest["metadata"]["name"] for manifest in manifests}
         came = (node for node in nodes_of(self.cluster) if node.name in names)
-        self._instances.adopt(came, CLUSTER_NAME)
+        self._instances.adopt(came, CLUSTER_NAME, labels=self._labels)
 
     def advance(self, duration: timedelta) -> None:
         """Let time pass."""

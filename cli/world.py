@@ -50,7 +50,7 @@ class Application:
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
         self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT)
         marking = functions.interruption(
-            InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
+            InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME, capacity_labels=labels),
             ports,
             self._notices,
             self._wake_ups,

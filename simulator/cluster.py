@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any
 
 import msgspec
@@ -267,12 +268,13 @@ class SimulatedCluster:
         else:
             found, revision = store.as_of(*where, age=self.options.cache_lag)
         objects = in_order(filter(chosen.matches, found))
-        if request.limit:
-            objects = objects[: request.limit]
         if request.metadata_only:
             objects = [{"metadata": obj["metadata"]} for obj in objects]
-        items = [decode(obj, selection.kind) for obj in objects]
-        if request.kept is not None:
-            kept = [request.kept(item) for item in items]
-            items = [item for item in kept if item is not None]
-        return Listing(tuple(items), str(revision))
+        kept = request.kept
+        for page in batched(objects, request.limit or len(objects) or 1, strict=False):
+            items = [decode(obj, selection.kind) for obj in page]
+            if kept is not None:
+                items = [item for each in items if (item := kept(each)) is not None]
+            if items:
+                return Listing(tuple(items), str(revision))
+        return Listing((), str(revision))

@@ -1,14 +1,16 @@
 """The simulated EC2: instances, their states and tags."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
 
 import msgspec
 
 from evenkeel.errors import InstancesError
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.instance import SPOT, Instance
 from evenkeel.model.node import Node
-from evenkeel.ports import Clock, Instance
+from evenkeel.ports import Clock
 
 
 def _not_at_all() -> None:
@@ -32,20 +34,31 @@ class SimulatedInstances:
         """Know these instances too, or know them anew."""
         self._instances |= {each.instance_id: each for each in instances}
 
-    def adopt(self, nodes: Iterable[Node], cluster_name: str) -> None:
-        """Know the running instances of these nodes, tagged as this cluster's."""
+    def adopt(
+        self,
+        nodes: Iterable[Node],
+        cluster_name: str,
+        *,
+        labels: CapacityLabels = WELL_KNOWN,
+        spot: Container[str] = (),
+    ) -> None:
+        """Know the running instances of these nodes, tagged as this cluster's.
+
+        They are spot where the ``labels`` of their nodes say so, and those of the ids ``spot``.
+        """
         for node in nodes:
             if not node.instance_id:
                 continue
-            labels = node.metadata.labels
+            told = node.metadata.labels
             self.add(
                 Instance(
                     instance_id=node.instance_id,
                     state="running",
                     private_dns_name=node.name,
                     tags={f"kubernetes.io/cluster/{cluster_name}": "owned"},
-                    zone=labels.get("topology.kubernetes.io/zone", ""),
-                    instance_type=labels.get("node.kubernetes.io/instance-type", ""),
+                    zone=told.get("topology.kubernetes.io/zone", ""),
+                    instance_type=told.get("node.kubernetes.io/instance-type", ""),
+                    lifecycle=SPOT if node.instance_id in spot or labels.call_spot(node) else "",
                 )
             )
 

@@ -57,7 +57,12 @@ class Replay:
         recorders: list[Recorder] = [self.journal, *task.recorders(clock, mode)]
         if mode is Mode.ACT:
             recorders.append(ClusterEvents(self.cluster, clock, self.journal, observes=False))
-        instances = NodeInstances(self.cluster, CLUSTER_NAME)
+        instances = NodeInstances(
+            *(self.cluster, clock, CLUSTER_NAME),
+            labels=task.wish.labels,
+            spot=bound,
+            notices=task.notices,
+        )
         ports = Ports(self.cluster, instances, clock, Tee(*recorders))
         self._driver = SimulatedClock(clock.now())
         self._application = Application(ports, self._driver, mode, task.wish.labels)

@@ -65,7 +65,7 @@ class Restoring:
         self._wake_ups = SimulatedQueue(
             self._driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT
         )
-        instances = NodeInstances(self.cluster, CLUSTER_NAME)
+        instances = NodeInstances(self.cluster, self.clock, CLUSTER_NAME)
         moving = functions.handover(
             HandoverSettings(
                 mode=Mode.ACT,

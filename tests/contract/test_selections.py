@@ -86,6 +86,23 @@ def test_a_list_is_sorted_by_name_and_cut_when_a_limit_is_set(ground: Ground) ->
     assert [c.name for c in ground.ask(List(selection, limit=2)).items] == ["a", "b"]
 
 
+def test_a_limited_list_goes_on_until_it_holds_something_that_is_kept(ground: Ground) -> None:
+    for name in "abcdefg":
+        ground.apply(config_map(name, mode="act" if name in "ef" else "observe"))
+    selection = Selection(ConfigMap, ground.namespace, fields="metadata.name!=kube-root-ca.crt")
+
+    def keeping(mode: str, limit: int) -> list[str]:
+        def kept(item: ConfigMap) -> ConfigMap | None:
+            return item if item.data["mode"] == mode else None
+
+        return [c.name for c in ground.ask(List(selection, limit=limit, kept=kept)).items]
+
+    assert keeping("act", 2) == ["e", "f"]
+    assert keeping("act", 5) == ["e"]  # the end of a page that held something
+    assert keeping("observe", 2) == ["a", "b"]
+    assert keeping("none", 2) == []
+
+
 def test_a_list_of_metadata_brings_no_data(ground: Ground) -> None:
     ground.apply(config_map("settings", mode="act"))
     selection = Selection(ConfigMap, ground.namespace, fields="metadata.name=settings")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 import boto3
 import moto.sqs.models
@@ -11,7 +11,8 @@ from moto import mock_aws
 
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
-from evenkeel.ports import Instance, Instances, Queue
+from evenkeel.model.instance import Instance
+from evenkeel.ports import Instances, Queue
 from simulator.clock import SimulatedClock
 from simulator.instances import SimulatedInstances
 from simulator.queues import SimulatedQueue
@@ -28,7 +29,7 @@ class Ec2(Protocol):
         """What is asked."""
         ...
 
-    def launch(self, **tags: str) -> str:
+    def launch(self, *, spot: bool = False, **tags: str) -> str:
         """Run an instance; answers its id."""
         ...
 
@@ -46,7 +47,7 @@ class SimulatedEc2:
         self.instances = SimulatedInstances()
         self._count = 0
 
-    def launch(self, **tags: str) -> str:
+    def launch(self, *, spot: bool = False, **tags: str) -> str:
         self._count += 1
         instance_id = f"i-{self._count:017x}"
         self.instances.add(
@@ -57,6 +58,7 @@ class SimulatedEc2:
                 tags=tags,
                 zone="eu-central-1a",
                 instance_type="m5.large",
+                lifecycle="spot" if spot else "",
             )
         )
         return instance_id
@@ -73,13 +75,15 @@ class MotoEc2:
         self._client = boto3.client("ec2", region_name=REGION)
         self.instances = Ec2Instances(REGION)
 
-    def launch(self, **tags: str) -> str:
+    def launch(self, *, spot: bool = False, **tags: str) -> str:
+        market: Any = {"InstanceMarketOptions": {"MarketType": "spot"}} if spot else {}
         answer = self._client.run_instances(
             ImageId="ami-12c6146b",
             InstanceType="m5.large",
             Placement={"AvailabilityZone": "eu-central-1a"},
             MinCount=1,
             MaxCount=1,
+            **market,
         )
         instance_id = answer["Instances"][0]["InstanceId"]
         if tags:

@@ -28,6 +28,14 @@ def test_an_instance_without_tags_is_described(ec2: Any) -> None:
     assert not instance.belongs_to_any
 
 
+def test_a_spot_instance_is_told_from_one_on_demand(ec2: Any) -> None:
+    spot, on_demand, ended = ec2.launch(spot=True), ec2.launch(), ec2.launch(spot=True)
+    ec2.terminate(ended)
+    described = ec2.instances.describe([spot, on_demand, ended])
+    assert [described[each].lifecycle for each in (spot, on_demand, ended)] == ["spot", "", "spot"]
+    assert [described[each].is_spot for each in (spot, on_demand, ended)] == [True, False, True]
+
+
 def test_an_unknown_id_is_absent_and_fails_nothing(ec2: Any) -> None:
     known = ec2.launch()
     assert set(ec2.instances.describe([UNKNOWN, known])) == {known}

@@ -30,12 +30,13 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import Handler
 from evenkeel.model import names
+from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Arrival, Cluster, Instance, Reply, Session
+from evenkeel.ports import Arrival, Cluster, Reply, Session
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site

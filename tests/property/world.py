@@ -11,10 +11,10 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import ask
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model import names
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
-from evenkeel.ports import Instance
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from simulator.api.eviction import evict
 from simulator.api.objects import Obj, is_active, key_of, labels_of, node_of, uid_of

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, Self
 
-import msgspec
-
 from evenkeel.errors import ClusterError
 from evenkeel.model.decision import Decision
+from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
@@ -132,32 +131,6 @@ class Cluster(Protocol):
     def session(self) -> Session:
         """Open a session."""
         ...
-
-
-class Instance(msgspec.Struct, frozen=True, kw_only=True):
-    """An EC2 instance. ``state`` is EC2's word: pending, running, stopping, stopped, ..."""
-
-    instance_id: str
-    state: str
-    private_dns_name: str = ""
-    tags: Mapping[str, str] = {}
-    zone: str = ""
-    instance_type: str = ""
-
-    def belongs_to(self, cluster_name: str) -> bool:
-        """Whether one of the usual tags says that it is a node of this cluster."""
-        return (
-            f"kubernetes.io/cluster/{cluster_name}" in self.tags
-            or self.tags.get("eks:cluster-name") == cluster_name
-            or self.tags.get("aws:eks:cluster-name") == cluster_name
-        )
-
-    @property
-    def belongs_to_any(self) -> bool:
-        """Whether one of the usual tags names any cluster at all."""
-        return any(key.startswith("kubernetes.io/cluster/") for key in self.tags) or bool(
-            {"eks:cluster-name", "aws:eks:cluster-name"} & set(self.tags)
-        )
 
 
 class Instances(Protocol):

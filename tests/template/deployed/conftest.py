@@ -36,7 +36,7 @@ class Deployed:
     control_plane: ControlPlane
     outputs: Mapping[str, str]
 
-    def launch(self, tags: Mapping[str, str]) -> Mapping[str, Any]:
+    def launch(self, tags: Mapping[str, str], *, spot: bool = True) -> Mapping[str, Any]:
         """Run an instance; answers it as DescribeInstances does."""
         ec2 = self.ministack.client("ec2")
         answer = ec2.run_instances(
@@ -52,6 +52,8 @@ class Deployed:
             ],
         )
         instance: Mapping[str, Any] = answer["Instances"][0]
+        if spot:
+            self.ministack.market.spot.add(instance["InstanceId"])
         return instance
 
     def add_node(
@@ -61,7 +63,7 @@ class Deployed:
 
         Its tags are those of the stack's cluster, unless others are given.
         """
-        instance = self.launch(owned_by(self.cluster_name) if tags is None else tags)
+        instance = self.launch(owned_by(self.cluster_name) if tags is None else tags, spot=spot)
         zone = instance["Placement"]["AvailabilityZone"]
         instance_id: str = instance["InstanceId"]
         node = self.control_plane.add_node(

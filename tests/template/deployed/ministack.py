@@ -11,6 +11,7 @@ import boto3
 
 from tests.fixtures.control_plane import ROOT
 from tests.template.deployed.process import awaited, ended, free_port, plain_environment
+from tests.template.deployed.spot_market import SpotMarket, opened
 
 REGION = "eu-central-1"
 PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
@@ -29,10 +30,11 @@ ROOT_USER = {
 
 @dataclass(frozen=True, slots=True)
 class Ministack:
-    """Where it listens, and where it writes its log."""
+    """Where it listens, where it writes its log, and by whom its functions ask for EC2."""
 
     url: str
     log: Path
+    market: SpotMarket
 
     def client(self, service: str, **credentials: str) -> Any:
         """A client of the account's owner, or of whoever these credentials are."""
@@ -71,6 +73,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     """A ministack without any state, for as long as the context."""
     assert PYTHON.exists(), "there is no ministack: make venv-ministack"
     port = free_port()
+    url = f"http://127.0.0.1:{port}"
     log = folder / "ministack.log"
     environment = {
         **plain_environment(),
@@ -86,14 +89,18 @@ def launched(folder: Path) -> Iterator[Ministack]:
     }
     with (
         log.open("wb") as out,
+        opened(url) as market,
         subprocess.Popen(
-            [PYTHON, "-m", "ministack"], env=environment, cwd=folder, stdout=out, stderr=out
+            [PYTHON, "-m", "ministack"],
+            env={**environment, "AWS_ENDPOINT_URL_EC2": market.url},  # functions inherit it
+            cwd=folder,
+            stdout=out,
+            stderr=out,
         ) as process,
     ):
         try:
-            url = f"http://127.0.0.1:{port}"
             awaited(f"{url}/_ministack/health", process, log, STARTING)
-            yield Ministack(url, log)
+            yield Ministack(url, log, market)
         finally:
             ended(process)
 

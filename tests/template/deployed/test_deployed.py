@@ -82,6 +82,22 @@ def test_another_clusters_instance_is_acknowledged_and_left_alone(stack: Deploye
 
 
 @pytest.mark.usefixtures("namespace")
+def test_an_on_demand_node_is_left_alone_when_a_notice_is_wrong_or_forged(
+    stack: Deployed,
+) -> None:
+    on_demand, instance_id = stack.add_node(spot=False)
+    spot, marker = stack.add_node()
+    stack.put_event(instance_id)
+    stack.put_event(marker)
+    stack.control_plane.wait_for("the spot node to be cordoned", lambda: stack.is_cordoned(spot))
+    stack.control_plane.wait_for(
+        "both notices to be done", lambda: stack.counts("NoticeQueueUrl") == (0, 0)
+    )
+    assert not stack.is_cordoned(on_demand)
+    assert any("NotSpot" in line for line in stack.log_of("Interruption"))
+
+
+@pytest.mark.usefixtures("namespace")
 def test_a_poison_message_becomes_a_dead_letter_and_the_rest_of_its_batch_is_done(
     stack: Deployed,
 ) -> None:

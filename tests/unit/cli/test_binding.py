@@ -8,7 +8,7 @@ from cli.errors import BadInputError
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.notice import Notice, NoticeKind
+from evenkeel.model.notice import Concern, Notice, NoticeKind
 from tests.builders import NOW
 
 
@@ -23,6 +23,7 @@ def node(name: str, instance_id: str = "", *, spot: bool = True) -> Node:
 def notice(instance_id: str) -> Notice:
     return Notice(
         kind=NoticeKind.INTERRUPTION,
+        concerns=Concern.SPOT,
         event_id="e",
         instance_id=instance_id,
         time=NOW,

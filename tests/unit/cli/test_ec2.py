@@ -1,8 +1,8 @@
 import pytest
 
 from cli.ec2 import SimulatedEc2
-from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
-from evenkeel.ports import Instance
+from evenkeel.model.instance import Instance
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
 from simulator.instances import SimulatedInstances
@@ -33,6 +33,7 @@ class Account:
     ) -> None:
         notice = Notice(
             kind=kind,
+            concerns=Concern.SPOT,
             event_id="e",
             instance_id=INSTANCE,
             time=NOW,

@@ -1,13 +1,17 @@
 from datetime import timedelta
+from typing import Any
 
+import msgspec
 import pytest
 
 from cli.guards import Guard, GuardedCluster
 from cli.node_instances import NodeInstances
+from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import ask
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.request import (
     Change,
     Create,
@@ -106,7 +110,7 @@ def test_other_nodes_stay_as_they_are(cluster: SimulatedCluster) -> None:
 
 
 def test_an_instance_runs_as_long_as_it_has_a_node(cluster: SimulatedCluster) -> None:
-    instances = NodeInstances(cluster, "evenkeel")
+    instances = NodeInstances(cluster, cluster.clock, "evenkeel")
 
     known = instances.describe(["i-a", "i-unknown"])
     cluster.delete("Node", "a")
@@ -115,3 +119,31 @@ def test_an_instance_runs_as_long_as_it_has_a_node(cluster: SimulatedCluster) ->
     assert [(each.private_dns_name, each.state) for each in known.values()] == [("a", "running")]
     assert known["i-a"].belongs_to("evenkeel")
     assert instances.describe(["i-a"]) == {}
+
+
+def test_an_instance_is_what_its_nodes_labels_and_the_replay_say(cluster: SimulatedCluster) -> None:
+    def described(**told: Any) -> dict[str, tuple[bool, str]]:
+        instances = NodeInstances(cluster, cluster.clock, "evenkeel", **told)
+        known = instances.describe(["i-a", "i-b"]).values()
+        return {each.private_dns_name: (each.is_spot, each.state) for each in known}
+
+    labels = {"metadata": {"labels": {"karpenter.sh/capacity-type": "spot"}}}
+    cluster.server.patch("Node", ("", "b"), labels)
+    cluster.clock.advance(TICK)
+    now = cluster.clock.now()
+    notice = Notice(
+        kind=NoticeKind.STATE_CHANGE,
+        concerns=Concern.ENDING,
+        event_id="e",
+        instance_id="i-a",
+        time=now,
+        deadline=now,
+    )
+
+    assert described() == {"a": (False, "running"), "b": (True, "running")}
+    assert described(spot={"i-a"})["a"] == (True, "running")
+    assert described(notices=[notice])["a"] == (False, "shutting-down")
+    stopping = msgspec.structs.replace(notice, action=InstanceAction.STOP)
+    assert described(notices=[stopping])["a"] == (False, "stopping")
+    cluster.clock.advance(OUTLIVED_AFTER)
+    assert described(notices=[notice])["a"] == (False, "running")

@@ -4,12 +4,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from cli.built_in import cluster as built_in
 from cli.main import main
 from cli.snapshot import KINDS
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.node import Node
 from simulator.clock import SimulatedClock
 from tests.builders import NOW
 
@@ -167,6 +170,26 @@ def test_an_instance_can_be_bound_to_a_node() -> None:
     done = replay("-", "--instance", f"{instance_id}={node}", stdin=WARNING)
 
     assert "mark        node ip-10-0-1-107" in done.stdout
+
+
+def test_an_instance_counts_as_spot_when_a_person_names_it(snapshot_file: Path) -> None:
+    items = json.loads(snapshot_file.read_text())["items"]
+    node = next(
+        item
+        for item in items
+        if item["kind"] == "Node" and not WELL_KNOWN.call_spot(msgspec.convert(item, Node))
+    )
+    short = node["metadata"]["name"].partition(".")[0]
+    own = node["spec"]["providerID"].rpartition("/")[2]
+
+    unnamed = replay("-", "--snapshot", snapshot_file, stdin=about(own))
+    named = replay(
+        "-", "--snapshot", snapshot_file, "--instance", f"{own}={short}", stdin=about(own)
+    )
+
+    assert f"acknowledge node {short}: NotSpot: " in unnamed.stdout
+    assert " mark " not in unnamed.stdout
+    assert f"mark        node {short}" in named.stdout
 
 
 def test_a_strange_instance_is_acknowledged_when_instances_are_strict() -> None:

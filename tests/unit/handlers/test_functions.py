@@ -88,7 +88,8 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     with mock_aws():
         sqs = boto3.client("sqs", region_name=REGION)
         ec2 = boto3.client("ec2", region_name=REGION)
-        run = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)
+        spot: Any = {"InstanceMarketOptions": {"MarketType": "spot"}}
+        run = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, **spot)
         instance = run["Instances"][0]
         yield Account(
             notices=sqs.create_queue(QueueName="notices")["QueueUrl"],

@@ -10,7 +10,7 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import InstancesError
 from evenkeel.flows.handover.knowledge import InstanceStates
 from evenkeel.flows.handover.questions import AtOnce
-from evenkeel.ports import Instance
+from evenkeel.model.instance import Instance
 from simulator.instances import SimulatedInstances
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

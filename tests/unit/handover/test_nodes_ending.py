@@ -6,6 +6,7 @@ import pytest
 
 from evenkeel.errors import InstancesError, UnavailableError
 from evenkeel.flows.handover import selections
+from evenkeel.flows.handover.knowledge import OtherNodes
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Request
@@ -125,6 +126,26 @@ def test_nodes_that_are_not_ready_are_no_use_to_load_balancers(scene: Scene) -> 
     scene.run(until=10)
 
     assert scene.story("s1")[1:] == ["1.0 leave NoOtherNode"]
+
+
+def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_the_list(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    broken = [f"a{number:03d}" for number in range(OtherNodes.PAGE + 10)]
+    for name in broken:
+        scene.add_node(name)
+    scene.add_node("z1", spot=False)
+    scene.settle()
+    for name in broken:
+        scene.cluster.kill_node(name)
+    scene.settle(60)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
 
 
 def test_a_label_that_somebody_else_put_there_is_not_taken_off(scene: Scene) -> None:
@@ -275,17 +296,54 @@ def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
     )
 
 
-def test_an_instance_that_ec2_forgot_is_gone(scene: Scene) -> None:
+@pytest.mark.parametrize("environments_kept", [True, False])
+def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is_not_ready(
+    make_scene: MakeScene, *, environments_kept: bool
+) -> None:
+    """Whichever invocation hears the second answer, and though none remembers the first."""
+    scene = make_scene(environments_kept=environments_kept)
     scene.add_node("s1")
+    scene.apply(stateful_set("db", 1, pod=HANGING))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    instance_id = scene.node("s1").instance_id
+
+    scene.interrupt("s1", spare=True)
+    scene.later(125, lambda: scene.cluster.kill_node("s1"))
+    scene.later(125, lambda: scene.instances.forget(instance_id))
+    scene.run(until=400)
+
+    story = [(float(line.split()[0]), line.split(" ", 1)[1]) for line in scene.story("s1")]
+    (noted,) = [at for at, word in story if word == "mark InstanceUnlisted"]
+    (tainted,) = [at for at, word in story if word == "taint InstanceOff"]
+    assert noted > 125 + 30  # so long it takes until the node is called not Ready
+    assert 30 - 10 <= tainted - noted <= 45  # the answer that was noted may be 10 s old
+    assert scene.pod("db", "o1")
+    assert scene.is_quiet
+
+
+def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its_instance(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    keeps = {"annotations": {names.AT_DEADLINE: "leave"}}
+    scene.apply(stateful_set("db", 1, pod=keeps))
+    scene.apply(budget("db", maxUnavailable=0))
+    scene.settle()
     scene.add_node("o1", spot=False)
     scene.begin()
     instance_id = scene.node("s1").instance_id
     scene.later(100, lambda: scene.instances.forget(instance_id))
 
     scene.interrupt("s1", spare=True)
-    scene.run(until=300)
+    scene.run(until=900)
 
-    assert scene.story("s1")[-1].split(" ", 1)[1] == "complete InstanceOff"
+    assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
+    assert "does not list it" in scene.told("DeadlinePassed")[-1][1].message
+    assert not scene.node("s1").has_taint(names.OUT_OF_SERVICE)
+    assert scene.pod("db", "s1")
+    assert is_marked(scene.node("s1"))
 
 
 def test_a_node_without_an_instance_waits_for_somebody_to_say_what_it_is(scene: Scene) -> None:

@@ -22,11 +22,12 @@ from evenkeel.errors import (
 )
 from evenkeel.handlers.interruption import build
 from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Verb
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind, WakeUp
 from evenkeel.model.request import Get, List, Patch
-from evenkeel.ports import Instance
 from evenkeel.settings import InterruptionSettings, Mode
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
@@ -90,7 +91,13 @@ class Scene:
         self.add_instance(number, dns_name=name if dns_name is None else dns_name)
 
     def add_instance(
-        self, number: int, *, dns_name: str = "", state: str = "running", tags: Any = OURS
+        self,
+        number: int,
+        *,
+        dns_name: str = "",
+        state: str = "running",
+        tags: Any = OURS,
+        lifecycle: str = "spot",
     ) -> None:
         self.instances.add(
             Instance(
@@ -98,6 +105,7 @@ class Scene:
                 state=state,
                 private_dns_name=dns_name,
                 tags=tags,
+                lifecycle=lifecycle,
             )
         )
 
@@ -416,6 +424,95 @@ def test_a_booting_node_is_waited_for_no_longer_than_its_deadline(scene: Scene) 
 def test_a_hibernation_waits_for_a_booting_node_too(scene: Scene) -> None:
     scene.add_instance(9, dns_name="n9", state="running")
     assert len(scene.deliver(warning(9, action="hibernate"))) == 1
+
+
+# What is not true of its instance.
+
+
+@pytest.mark.parametrize("notice", [warning, recommendation])
+@pytest.mark.parametrize("mode", [Mode.ACT, Mode.OBSERVE])
+def test_an_on_demand_node_is_left_alone_when_a_notice_is_wrong_or_forged(
+    notice: Callable[[int], dict[str, Any]], mode: Mode
+) -> None:
+    scene = Scene(mode)
+    scene.add_instance(1, dns_name="n1", lifecycle="")
+
+    assert scene.deliver(notice(1), warning(2)) == []
+
+    assert marks.read(scene.node("n1")) is None
+    assert not scene.node("n1").spec.unschedulable
+    assert scene.recorder.total("NoticesRefused") == 1
+    (refused,) = (each for each in scene.recorder.decisions if each.reason == "NotSpot")
+    assert (refused.verb, refused.node, refused.warning) == (Verb.ACKNOWLEDGE, "n1", True)
+    assert "is on-demand" in refused.message
+    assert "SpotInterruption" in scene.reasons()
+    assert scene.notices.messages == []
+
+
+def test_a_running_node_is_left_alone_when_a_state_change_is_wrong_or_forged(scene: Scene) -> None:
+    scene.deliver(state_change(1, "stopping"))
+
+    tries = 1
+    while scene.notices.messages:
+        assert scene.reasons() == ["InstanceRunning"]
+        assert scene.recorder.decisions[0].verb is Verb.RETRY
+        scene.clock.advance(timedelta(seconds=2.01))
+        scene.redeliver()
+        tries += 1
+
+    assert 14 <= tries <= 17
+    assert scene.recorder.decisions[-1].verb is Verb.ACKNOWLEDGE
+    assert scene.recorder.total("NoticesRefused") == 1
+    assert marks.read(scene.node("n1")) is None
+    assert scene.wake_up() is None
+
+
+def test_a_state_change_marks_its_node_as_soon_as_ec2_agrees(scene: Scene) -> None:
+    (failed,) = scene.deliver(state_change(1, "shutting-down"))
+    assert scene.comes_back_after(failed) == 2
+    scene.instances.set_state(instance_id(1), "shutting-down")
+    scene.clock.advance(timedelta(seconds=2))
+
+    assert scene.redeliver() == []
+
+    assert marks.read(scene.node("n1")) is not None
+    assert scene.recorder.total("NoticesRefused") == 0
+
+
+def test_an_on_demand_node_is_left_alone_while_ec2_does_not_answer(scene: Scene) -> None:
+    on_demand = {"eks.amazonaws.com/capacityType": "ON_DEMAND"}
+    scene.cluster.server.patch("Node", ("", "n1"), {"metadata": {"labels": on_demand}})
+    scene.add_instance(1, dns_name="n1", lifecycle="")
+    scene.instances.fail(InstancesError("timed out"))
+
+    (failed,) = scene.deliver(warning(1), warning(2))
+
+    assert marks.read(scene.node("n1")) is None
+    assert scene.node("n2").spec.unschedulable
+    assert scene.comes_back_after(failed) == 2
+    scene.instances.fail(None)
+    scene.clock.advance(timedelta(seconds=2))
+    assert scene.redeliver() == []
+    assert scene.reasons() == ["NotSpot"]
+
+
+def test_a_state_change_waits_while_ec2_does_not_answer(scene: Scene) -> None:
+    scene.instances.fail(InstancesError("timed out"))
+    (failed,) = scene.deliver(state_change(1, "stopped"))
+    assert scene.reasons() == ["NoAnswerFromEc2"]
+    assert scene.comes_back_after(failed) == 2
+    assert marks.read(scene.node("n1")) is None
+
+
+def test_a_label_of_ones_own_tells_a_spot_node_where_ec2_does_not_answer() -> None:
+    scene = Scene(capacity_labels=CapacityLabels(("example.org/pool",)))
+    scene.cluster.server.patch(
+        "Node", ("", "n1"), {"metadata": {"labels": {"example.org/pool": "spot"}}}
+    )
+    scene.instances.fail(InstancesError("timed out"))
+    scene.deliver(warning(1), warning(2))
+    assert scene.node("n1").spec.unschedulable
+    assert not scene.node("n2").spec.unschedulable
 
 
 # What does not answer.

@@ -11,9 +11,9 @@ import pytest
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice import marks
 from evenkeel.handlers.interruption import build
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List
-from evenkeel.ports import Instance
 from evenkeel.settings import InterruptionSettings, Mode
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
@@ -81,6 +81,7 @@ class Site:
                 state="running",
                 private_dns_name=f"n{number}",
                 tags={f"kubernetes.io/cluster/{cluster}": "owned"} if cluster else {},
+                lifecycle="spot",
             )
         )
 

@@ -252,6 +252,25 @@ def test_a_limited_list_stops_at_its_limit(
     assert server.seen[0].query["limit"] == "2"
 
 
+def test_a_limited_list_is_read_page_by_page_until_something_of_it_is_kept(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(
+        page(pod("a"), pod("b"), more="t1"),
+        page(pod("c"), pod("d"), more="t2"),
+        page(pod("e"), more="t3"),
+    )
+
+    def kept(item: Pod) -> Pod | None:
+        return item if item.name == "d" else None
+
+    listing = listed(connect, List(PODS, limit=2, kept=kept))
+
+    assert [item.name for item in listing.items] == ["d"]
+    assert [each.query.get("continue") for each in server.seen] == [None, "t1"]
+    assert {each.query["limit"] for each in server.seen} == {"2"}
+
+
 @pytest.mark.parametrize(
     "empty", [answer(200, {"metadata": {}, "items": None}), answer(200, {"metadata": {}})]
 )

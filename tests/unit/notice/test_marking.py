@@ -12,7 +12,7 @@ from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
-from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.request import Patch
 from simulator.api.patches import json_patch
 
@@ -30,7 +30,11 @@ def given(kind: NoticeKind, *, at: float = 0, event_id: str = "e1", **changes: A
     time = NOW + at * SECOND
     values: dict[str, Any] = {"time": time, "deadline": time + LEADS[kind]}
     return Notice(
-        kind=kind, event_id=event_id, instance_id="i-1234567890abcdef0", **(values | changes)
+        kind=kind,
+        concerns=Concern.SPOT,
+        event_id=event_id,
+        instance_id="i-1234567890abcdef0",
+        **(values | changes),
     )
 
 

@@ -112,7 +112,7 @@ def test_all_that_was_added_for_a_doomed_node_comes_off_with_its_mark() -> None:
     off = applied(excluded, marks.take_out_of_service(parsed(excluded)))
     assert off["spec"]["taints"][-1] == {
         "key": "node.kubernetes.io/out-of-service",
-        "value": "nodeshutdown",
+        "value": "evenkeel",
         "effect": "NoExecute",
     }
 
@@ -129,6 +129,41 @@ def test_what_others_put_on_a_doomed_node_stays_when_the_mark_comes_off() -> Non
     assert marks.exclude(parsed(marked)) is None
     assert marks.take_out_of_service(parsed(marked)) is None
     assert applied(marked, marks.unmark(parsed(marked))) == before
+
+
+@pytest.mark.parametrize("value", ["nodeshutdown", "theirs", ""])
+def test_an_out_of_service_taint_of_somebody_else_stays_whatever_the_annotation_claims(
+    value: str,
+) -> None:
+    """A kubelet may write the annotation of its own node, but no taint."""
+    theirs = {"key": names.OUT_OF_SERVICE, "effect": "NoExecute", "value": value}
+    before = manifest(taints=[theirs])
+    marked = applied(before, marks.set_mark(parsed(before), notice()))
+    forged = msgspec.json.encode(notice(out_of_service=True)).decode()
+    marked["metadata"]["annotations"][names.NOTICE] = forged
+
+    assert applied(marked, marks.unmark(parsed(marked))) == before
+
+
+@pytest.mark.parametrize("taints", [[], [{"key": names.OUT_OF_SERVICE, "effect": "NoExecute"}]])
+def test_no_out_of_service_taint_is_put_on_a_node_or_changed_because_its_annotation_claims_one(
+    taints: list[dict[str, str]],
+) -> None:
+    before = manifest(taints=taints)
+    forged = notice(out_of_service=True)
+    marked = applied(before, marks.set_mark(parsed(before), forged))
+    excluded = applied(marked, marks.exclude(parsed(marked)))
+
+    found = [t for t in excluded["spec"]["taints"] if t["key"] == names.OUT_OF_SERVICE]
+    assert found == taints
+
+
+def test_our_out_of_service_taint_comes_off_though_the_annotation_was_spoilt() -> None:
+    marked = applied(manifest(), marks.set_mark(parsed(manifest()), notice()))
+    off = applied(marked, marks.take_out_of_service(parsed(marked)))
+    off["metadata"]["annotations"][names.NOTICE] = "{"
+
+    assert applied(off, marks.unmark(parsed(off))) == manifest(unschedulable=True)
 
 
 def test_a_taint_that_came_before_ours_meanwhile_stays() -> None:
@@ -190,6 +225,7 @@ def test_nothing_is_written_when_there_is_no_mark() -> None:
     assert marks.cordon(node, NOW) is None
     assert marks.exclude(node) is None
     assert marks.take_out_of_service(node) is None
+    assert marks.note_unlisted(node, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -222,6 +258,7 @@ def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
         msgspec.json.encode(notice()).decode().replace("Z", ""),
         msgspec.json.encode(notice(cordoned_at=None)).decode().replace("2026", "0001"),
         msgspec.json.encode(notice(cordoned_at=NOW.replace(tzinfo=None))).decode(),
+        msgspec.json.encode(notice(unlisted_since=NOW.replace(tzinfo=None))).decode(),
     ],
     ids=lambda text: text[:40],
 )

@@ -12,7 +12,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import mark
 from evenkeel.model import names
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Notice, NoticeKind
+from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.request import Patch
 from simulator.api.patches import json_patch
 from tests.fixtures.nodes import is_marked
@@ -32,6 +32,7 @@ NOTICES = st.lists(
     st.builds(
         lambda kind, at, lead: Notice(
             kind=kind,
+            concerns=Concern.SPOT,
             event_id=f"{kind}-{at}",
             instance_id="i-1234567890abcdef0",
             time=NOW + timedelta(seconds=at),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
 from evenkeel.decisions.notice.marking import mark, merge, supersedes
 from evenkeel.errors import (
     ClusterError,
@@ -22,6 +23,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
 from evenkeel.flows.pause import is_paused
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
@@ -73,14 +75,19 @@ class InterruptionFlow:
         wake_ups: Queue,
         clock: Clock,
         recorder: Recorder,
+        labels: CapacityLabels,
     ) -> None:
-        """``acts`` False: decide and tell, but write nothing to the cluster."""
+        """``acts`` False: decide and tell, but write nothing to the cluster.
+
+        ``labels`` tell which nodes are spot where EC2 does not answer.
+        """
         self._acts = acts
         self._cluster = cluster
         self._lookup = lookup
         self._wake_ups = wake_ups
         self._clock = clock
         self._recorder = recorder
+        self._labels = labels
 
     def handle(self, notices: Sequence[Notice]) -> Mapping[int, timedelta]:
         """Mark the nodes of these notices.
@@ -132,6 +139,14 @@ class InterruptionFlow:
             while queue:
                 found = work.found[name]
                 notice = work.notices[queue[0]]
+                match doubt(notice, found.instance, found.node, self._labels, now):
+                    case Refused() as refused:
+                        self._refuse(notice, found.node, refused)
+                        queue.popleft()
+                        continue
+                    case Unproven(reason=reason, message=message, until=until):
+                        self._try_again(work, [queue.popleft()], reason, message, until=until)
+                        continue
                 decision = mark(found.node, notice, now, found.instance_state)
                 if decision.write is not None:
                     decisions[name] = decision
@@ -189,7 +204,7 @@ class InterruptionFlow:
     def _written(self, work: _Work, decision: Decision, node: Node) -> None:
         before = work.found[node.name]
         position = work.queues[node.name].popleft()
-        work.found[node.name] = Found(node, before.instance_state)
+        work.found[node.name] = Found(node, before.instance)
         work.marked.add(position)
         self._recorder.counted("NodesMarked")
         if node.spec.unschedulable and not before.node.spec.unschedulable:
@@ -213,7 +228,7 @@ class InterruptionFlow:
             elif node.instance_id != before.node.instance_id:
                 self._gone(work, name)
             else:
-                work.found[name] = Found(node, before.instance_state)
+                work.found[name] = Found(node, before.instance)
 
     def _failed(self, work: _Work, name: str, reply: Reply) -> None:
         error = reply.error or ClusterError("the answer holds no node")
@@ -254,6 +269,21 @@ class InterruptionFlow:
         self._recorder.decided(
             Decision(
                 verb=Verb.ACKNOWLEDGE, subject=_subject(notice), reason=reason, message=message
+            )
+        )
+
+    def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
+        """Acknowledge a notice that is not true of its instance, and warn of whoever sent it."""
+        self._recorder.counted("NoticesRefused")
+        self._recorder.decided(
+            Decision(
+                verb=Verb.ACKNOWLEDGE,
+                subject=node.reference,
+                node=node.name,
+                reason=refused.reason,
+                message=f"{notice.kind} notice {notice.event_id} is not believed: "
+                f"{refused.message}",
+                warning=True,
             )
         )
 

@@ -15,22 +15,25 @@ from typing import Final
 
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
 from evenkeel.flows.asking import ask
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.ports import Clock, Cluster, Instance, Instances
+from evenkeel.ports import Clock, Cluster, Instances
 
 LIST_AT_MOST_EVERY: Final = timedelta(seconds=10)
-
-BOOTING: Final = frozenset({"pending", "running"})
-"""States of an instance that may still become a node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The instance's node, and EC2's word for the instance's state (empty: not heard)."""
+    """The instance's node, and what EC2 says of the instance; None: it was not heard."""
 
     node: Node
-    instance_state: str = ""
+    instance: Instance | None = None
+
+    @property
+    def instance_state(self) -> str:
+        """EC2's word for the instance's state; empty: not heard."""
+        return "" if self.instance is None else self.instance.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,9 @@ class NodeLookup:
                 findings[each] = Absent("OtherCluster", f"instance {each} is another cluster's")
             else:
                 candidates[each] = instance.private_dns_name
-        states = {each: known[each].state for each in candidates}
-        findings |= self._read(candidates, states)
+        findings |= self._read(candidates, known)
         lost = {each: self._without_node(known[each]) for each in ids if each not in findings}
-        return findings | self._search(lost, states)
+        return findings | self._search(lost, known)
 
     def _is_elsewhere(self, instance: Instance) -> bool:
         return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
@@ -104,7 +106,7 @@ class NodeLookup:
         """What it means that not even the list of nodes has the instance."""
         if not instance.belongs_to(self._cluster_name):
             return Absent("NoNode", f"instance {instance.instance_id} is no node of this cluster")
-        if instance.state in BOOTING:
+        if instance.lives:
             return NotYet(
                 "NodeBooting",
                 f"instance {instance.instance_id} is {instance.state} and no node yet",
@@ -117,7 +119,7 @@ class NodeLookup:
         )
 
     def _search(
-        self, lost: Mapping[str, Absent | NotYet], states: Mapping[str, str]
+        self, lost: Mapping[str, Absent | NotYet], known: Mapping[str, Instance]
     ) -> dict[str, Finding]:
         """Look the instances up in the list of nodes; without avail: what ``lost`` says."""
         if not lost:
@@ -127,10 +129,10 @@ class NodeLookup:
         except ClusterError as error:
             return dict.fromkeys(lost, _silence(error))
         listed = {each: names[each] for each in lost if each in names}
-        return {**lost, **self._read(listed, states)}
+        return {**lost, **self._read(listed, known)}
 
     def _read(
-        self, names: Mapping[str, str], states: Mapping[str, str]
+        self, names: Mapping[str, str], known: Mapping[str, Instance]
     ) -> dict[str, Found | NotYet]:
         """Read the nodes of these names; those that are not the instance's are left out."""
         asked = {each: name for each, name in names.items() if name}
@@ -141,7 +143,7 @@ class NodeLookup:
         for each, reply in zip(asked, replies, strict=True):
             node = reply.result
             if isinstance(node, Node) and node.instance_id == each:
-                findings[each] = Found(node, states.get(each, ""))
+                findings[each] = Found(node, known.get(each))
             elif reply.error is not None and not isinstance(reply.error, NotFoundError):
                 findings[each] = _silence(reply.error)
         return findings

@@ -46,6 +46,7 @@ def build(
         wake_ups=wake_ups,
         clock=clock,
         recorder=recorder,
+        labels=settings.capacity_labels,
     )
     rules = Rules(rebalance_expiry=settings.rebalance_expiry, replay_source=settings.replay_source)
     return _NoticeHandler(flow, rules, notices, recorder)

@@ -28,14 +28,26 @@ class InstanceAction(StrEnum):
     HIBERNATE = "hibernate"
 
 
+class Concern(StrEnum):
+    """Which instances a notice may concern: of others it is not believed."""
+
+    SPOT = "spot"
+    """Spot instances."""
+
+    ENDING = "ending"
+    """Instances that do not run any more, spot or not."""
+
+
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One notice about one instance.
 
     ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
     recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
+    ``concerns`` is what has to be true of the instance.
     """
 
     kind: NoticeKind
+    concerns: Concern
     event_id: str
     instance_id: str
     time: datetime
@@ -63,8 +75,10 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
     such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
     is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
-    ``excluded`` and ``out_of_service`` say that Evenkeel put the load balancers' exclusion
-    label and the out-of-service taint on the node, so that it takes off only its own.
+    ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
+    takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
+    that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
+    node was not Ready.
     """
 
     v: int = VERSION
@@ -77,6 +91,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cordoned_at: datetime | None = None
     excluded: bool = False
     out_of_service: bool = False
+    unlisted_since: datetime | None = None
 
     @property
     def is_hint(self) -> bool:
@@ -86,7 +101,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def makes_sense(self) -> bool:
         """Whether its times can be reckoned with: anybody who may annotate nodes may write one."""
-        times = (self.deadline, self.since, self.cordoned_at)
+        times = (self.deadline, self.since, self.cordoned_at, self.unlisted_since)
         return all(time is None or is_sound(time) for time in times)
 
     @property

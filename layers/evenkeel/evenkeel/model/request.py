@@ -77,7 +77,8 @@ class List[T: KubernetesObject]:
     ``limit`` answers so many objects at most (0: all), for questions such as "is there any".
     ``metadata_only`` asks for PartialObjectMetadata: spec and status stay at their defaults.
     ``kept`` says what of each object is kept, as soon as its page is read: a list of everything may
-    have no room in memory.
+    have no room in memory. With a ``limit`` pages of so many are read up to the first of which
+    something is kept.
     """
 
     selection: Selection[T]

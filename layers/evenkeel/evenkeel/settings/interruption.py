@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final, Self
 
 from evenkeel.errors import SettingsError
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.settings import shared
 from evenkeel.settings.shared import Mode
 
@@ -18,14 +19,16 @@ class InterruptionSettings:
     """Settings of the function that marks nodes.
 
     ``rebalance_expiry`` is how long a rebalance recommendation counts. ``replay_source`` is an
-    event source that is read like ``aws.ec2``, for replays; empty allows none. The queues'
-    URLs are needed only where a real queue is connected.
+    event source that is read like ``aws.ec2``, for replays; empty allows none.
+    ``capacity_labels`` tell which nodes are spot. The queues' URLs are needed only where a real
+    queue is connected.
     """
 
     mode: Mode
     cluster_name: str
     rebalance_expiry: timedelta = timedelta(minutes=15)
     replay_source: str = ""
+    capacity_labels: CapacityLabels = WELL_KNOWN
     notice_queue_url: str = ""
     wake_up_queue_url: str = ""
 
@@ -37,6 +40,7 @@ class InterruptionSettings:
             cluster_name=shared.cluster_name(environ),
             rebalance_expiry=shared.rebalance_expiry(environ),
             replay_source=_replay_source(environ),
+            capacity_labels=shared.capacity_labels(environ),
             notice_queue_url=shared.queue_url(environ, NOTICE_QUEUE_URL),
             wake_up_queue_url=shared.queue_url(environ, shared.WAKE_UP_QUEUE_URL),
         )

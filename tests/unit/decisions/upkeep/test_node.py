@@ -3,13 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
-from evenkeel.decisions.upkeep.node import Situation, plan, unreadable
+from evenkeel.decisions.upkeep.node import UNLISTED, Situation, plan, unreadable
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
@@ -27,7 +28,8 @@ def situation(
     notice: NodeNotice = WARNING, *, now: datetime = NOW, node: Node | None = None, **known: Any
 ) -> Situation:
     node = node if node is not None else builders.node(notice=notice)
-    return Situation(now=now, node=node, notice=notice, **({"others_remain": True} | known))
+    defaults: dict[str, Any] = {"heard_at": now, "others_remain": True}
+    return Situation(now=now, node=node, notice=notice, **(defaults | known))
 
 
 def decided(at: Situation) -> list[tuple[Verb, str]]:
@@ -146,7 +148,7 @@ def test_volumes_are_freed_when_ordinals_hang_on_an_instance_that_is_off(
     assert decided(at) == [(Verb.TAINT, "InstanceOff")]
     tainted = patched(node, the(Verb.TAINT, at).write)
 
-    taint = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
+    taint = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
     assert taint in tainted.spec.taints
     read = marks.read(tainted)
     assert read is not None
@@ -178,6 +180,99 @@ def test_no_volume_is_freed_while_the_instance_may_still_write_to_it(state: str 
     for late in (0, 59, 60, 3600):
         at = situation(now=WARNING.deadline + seconds(late), state=state, ordinals_left=True)
         assert Verb.TAINT not in {verb for verb, _ in decided(at)}
+
+
+# An instance that EC2 does not list.
+
+LISTED_NO_MORE = WARNING.deadline + seconds(5)
+"""When EC2's first answer without the instance was heard."""
+
+
+def unlisted(
+    heard_at: datetime,
+    *,
+    since: datetime | None = LISTED_NO_MORE,
+    ready: bool = False,
+    hint: bool = False,
+    **known: Any,
+) -> Situation:
+    made = builders.hint if hint else builders.notice
+    notice = made(unlisted_since=since)
+    node = builders.node(notice=notice, ready=ready, labels=EXCLUDED)
+    known = {"state": UNLISTED, "heard_at": heard_at} | known
+    return situation(notice, now=max(heard_at, notice.deadline), node=node, **known)
+
+
+@pytest.mark.parametrize("ordinals_left", [True, False])
+@pytest.mark.parametrize("hint", [True, False])
+def test_the_first_answer_without_the_instance_is_noted_when_its_node_is_not_ready(
+    *, hint: bool, ordinals_left: bool
+) -> None:
+    at = unlisted(LISTED_NO_MORE, since=None, hint=hint, ordinals_left=ordinals_left)
+
+    assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
+    noted = patched(at.node, the(Verb.MARK, at).write)
+
+    read = marks.read(noted)
+    assert read is not None
+    assert read == msgspec.structs.replace(at.notice, unlisted_since=LISTED_NO_MORE)
+    assert noted.spec == at.node.spec
+
+
+@pytest.mark.parametrize(
+    ("heard_after", "ready", "expected"),
+    [
+        (0, False, (Verb.WAIT, "InstanceUnlisted")),
+        (29.9, False, (Verb.WAIT, "InstanceUnlisted")),
+        (30, False, (Verb.COMPLETE, "InstanceOff")),
+        (3600, False, (Verb.COMPLETE, "InstanceOff")),
+        (30, True, (Verb.WAIT, "DeadlinePassed")),
+        (3600, True, (Verb.WAIT, "DeadlinePassed")),
+    ],
+)
+def test_an_unlisted_instance_is_off_after_two_answers_30_s_apart_when_its_node_is_not_ready(
+    heard_after: float, expected: tuple[Verb, str], *, ready: bool
+) -> None:
+    at = unlisted(LISTED_NO_MORE + seconds(heard_after), ready=ready)
+    assert decided(at) == [expected]
+    assert at.is_off is (expected[0] is Verb.COMPLETE)
+
+
+def test_a_first_answer_that_is_still_to_come_is_none() -> None:
+    """Whoever may annotate the node wrote that; it must not be waited for."""
+    at = unlisted(LISTED_NO_MORE, since=LISTED_NO_MORE + timedelta(days=1))
+    assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
+
+
+def test_a_volume_is_freed_only_when_the_second_answer_lists_the_instance_no_more() -> None:
+    early = unlisted(LISTED_NO_MORE + seconds(29), ordinals_left=True)
+    late = unlisted(LISTED_NO_MORE + seconds(30), ordinals_left=True)
+    alive = unlisted(LISTED_NO_MORE + seconds(30), ordinals_left=True, ready=True)
+    assert [verb for verb, _ in decided(early)] == [Verb.WAIT]
+    assert [verb for verb, _ in decided(late)] == [Verb.TAINT]
+    assert [verb for verb, _ in decided(alive)] == [Verb.WAIT]
+
+
+def test_the_answers_are_30_s_apart_whenever_the_plan_is_made() -> None:
+    """The same answer counts once, however long ago it was."""
+    at = msgspec.structs.replace(
+        unlisted(LISTED_NO_MORE), now=LISTED_NO_MORE + seconds(300), ordinals_left=True
+    )
+    assert decided(at) == [(Verb.WAIT, "InstanceUnlisted")]
+
+
+@pytest.mark.parametrize("late", [0, 59, 60, 3600])
+def test_a_mark_is_not_lifted_after_a_warning_when_ec2_does_not_list_the_instance(
+    late: int,
+) -> None:
+    at = unlisted(WARNING.deadline + seconds(late), since=None, ready=True)
+    assert decided(at) == [(Verb.WAIT, "DeadlinePassed")]
+    assert "does not list it" in plan(at)[0][0].message
+
+
+def test_a_hint_expires_when_its_node_is_ready_though_ec2_does_not_list_the_instance() -> None:
+    at = unlisted(HINT.deadline, since=None, ready=True, hint=True)
+    assert decided(at) == [(Verb.LIFT, "HintExpired")]
 
 
 def test_no_volume_is_freed_before_the_deadline_whatever_ec2_says() -> None:
@@ -231,7 +326,7 @@ def test_a_mark_stays_after_a_warning_while_ec2_does_not_answer(late: int) -> No
 
 def test_a_lift_takes_off_all_that_is_ours_the_taint_of_a_node_that_came_back_too() -> None:
     notice = builders.notice(out_of_service=True, excluded=True)
-    ours = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
+    ours = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
     node = builders.node(notice=notice, taints=[ours], labels=EXCLUDED)
     at = situation(notice, node=node, now=notice.deadline + OUTLIVED_AFTER, state="running")
     assert patched(node, the(Verb.LIFT, at).write) == builders.node()
@@ -272,7 +367,7 @@ def test_a_node_is_looked_at_again_when_its_time_comes(
 
 
 STATES = st.sampled_from(
-    [None, "pending", "running", "stopping", "shutting-down", "stopped", "terminated"]
+    [None, "pending", "running", "stopping", "shutting-down", "stopped", "terminated", UNLISTED]
 )
 
 

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from evenkeel.adapters.aws.clients import CONFIG
 from evenkeel.errors import InstancesError
-from evenkeel.ports import Instance
+from evenkeel.model.instance import Instance
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -70,4 +70,5 @@ def _instance(found: "InstanceTypeDef") -> Instance:
         tags=tags,
         zone=found.get("Placement", {}).get("AvailabilityZone", ""),
         instance_type=found.get("InstanceType", ""),
+        lifecycle=found.get("InstanceLifecycle", ""),
     )

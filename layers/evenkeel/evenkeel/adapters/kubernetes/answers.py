@@ -62,7 +62,7 @@ def _read_pages(
 ) -> Listing[Any]:
     pages: list[wire.Page[Any]] = []
     continued = ""
-    while not pages or (continued and not request.limit):
+    while not pages or (continued and not wire.suffices(pages[-1], request)):
         call = wire.page(request, continued, size)
         decoder = wire.page_decoder(request.selection.kind)
         page = wire.decode(decoder, transport.exchange(call, until), call.what)

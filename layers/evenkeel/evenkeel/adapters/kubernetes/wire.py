@@ -281,6 +281,11 @@ def only_kept[T: KubernetesObject](page: Page[T], request: List[T]) -> Page[T]:
     return Page(page.metadata, tuple(item for item in kept if item is not None))
 
 
+def suffices[T: KubernetesObject](page: Page[T], request: List[T]) -> bool:
+    """Whether a page is all that is read of a limited list: the first with something kept."""
+    return bool(request.limit) and (request.kept is None or bool(page.items))
+
+
 def listing[T: KubernetesObject](pages: list[Page[T]], limit: int) -> Listing[T]:
     """The pages of one list as a Listing; ``limit`` as in List.
 

@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
-from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 
 SOURCE: Final = EC2
 DETAIL_TYPE: Final = "EC2 Spot Instance Interruption Warning"
+CONCERNS: Final = Concern.SPOT
 
 LEAD: Final = timedelta(seconds=120)
 """How long before a stop or a termination EC2 warns."""
@@ -34,6 +35,7 @@ def parse(event: Event, _rules: Rules) -> Understood:
     return Understood(
         notice=Notice(
             kind=NoticeKind.INTERRUPTION,
+            concerns=CONCERNS,
             event_id=event.event_id,
             instance_id=instance_id,
             time=event.time,

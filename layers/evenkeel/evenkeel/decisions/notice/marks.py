@@ -20,8 +20,12 @@ from evenkeel.model.request import Operation, Patch, as_read, pointer
 
 NO_SCHEDULE: Final = "NoSchedule"
 
-OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="nodeshutdown", effect="NoExecute")
-"""The value is free; this is the one that Kubernetes' documentation uses (KEP-2268)."""
+OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
+"""The value is free (KEP-2268), and tells whose the taint is.
+
+A kubelet may write what it likes into the annotation of its own node, but not taints:
+https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+"""
 
 
 def read(node: Node) -> NodeNotice | None:
@@ -44,13 +48,13 @@ def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
     )
 
 
-def set_mark(node: Node, notice: NodeNotice) -> Patch | None:
-    """Make the node look as the notice says; None if it does already.
+def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
+    """Make the node look as the notice says, with ``more`` taints; None if it does already.
 
-    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``. The out-of-service
-    taint comes with the note of it or not at all: a kubelet may write the note, and not the taint.
+    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``. That the notice
+    speaks of an out-of-service taint puts none on the node: somebody else may have written that.
     """
-    metadata, spec, present = node.metadata, node.spec, read(node)
+    metadata, spec = node.metadata, node.spec
     labels = {names.DOOMED: notice.kind.value}
     if notice.excluded:
         labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
@@ -60,11 +64,9 @@ def set_mark(node: Node, notice: NodeNotice) -> Patch | None:
         taints.append(Taint(key=names.DOOMED, value=notice.kind.value, effect=NO_SCHEDULE))
         if not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
-    if notice.out_of_service and not (present is not None and present.out_of_service):
-        taints.append(OUT_OF_SERVICE)
-    operations += _put_taints(spec.taints, taints)
+    operations += _put_taints(spec.taints, [*taints, *more])
     operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
-    if present != notice:
+    if read(node) != notice:
         text = msgspec.json.encode(notice).decode()
         operations += _put_entries(
             ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}
@@ -106,20 +108,28 @@ def take_out_of_service(node: Node) -> Patch | None:
     notice = read(node)
     if notice is None or node.has_taint(names.OUT_OF_SERVICE):
         return None
-    return set_mark(node, msgspec.structs.replace(notice, out_of_service=True))
+    return set_mark(node, msgspec.structs.replace(notice, out_of_service=True), OUT_OF_SERVICE)
+
+
+def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
+    """Note when EC2 first did not list the instance of a marked node; None without a notice."""
+    notice = read(node)
+    if notice is None:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
 
 
 def unmark(node: Node) -> Patch | None:
     """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
 
-    Where the annotation cannot be read, nobody knows whose the cordon is: it stays.
+    Whose a taint is, the taint itself says. Of the exclusion label and the cordon the annotation
+    says it, which the node's kubelet may write; but it may change these two itself, too. Where
+    the annotation cannot be read, nobody knows whose the cordon is: it stays.
     """
     notice = read(node)
-    labels, taints = [names.DOOMED], [names.DOOMED]
+    labels = [names.DOOMED]
     if notice is not None and notice.excluded:
         labels.append(names.EXCLUDE_FROM_LOAD_BALANCERS)
-    if notice is not None and notice.out_of_service:
-        taints.append(names.OUT_OF_SERVICE)
     operations = [
         Operation("remove", pointer("metadata", "labels", key))
         for key in labels
@@ -130,7 +140,7 @@ def unmark(node: Node) -> Patch | None:
     operations += [
         Operation("remove", pointer("spec", "taints", index))
         for index, taint in reversed(list(enumerate(node.spec.taints)))
-        if taint.key in taints and (_is_ours(taint) or _is_same(taint, OUT_OF_SERVICE))
+        if _is_ours(taint)
     ]
     if has_our_cordon(node, notice):
         operations.append(Operation("remove", "/spec/unschedulable"))
@@ -179,5 +189,9 @@ def _is_same(one: Taint, other: Taint) -> bool:
 
 
 def _is_ours(taint: Taint) -> bool:
-    """Whether it is the mark's taint. The same key with another effect is somebody else's."""
-    return taint.key == names.DOOMED and taint.effect == NO_SCHEDULE
+    """Whether Evenkeel put this taint on the node.
+
+    - the mark's, whatever its value: the same key with another effect is somebody else's;
+    - the out-of-service taint with Evenkeel's value.
+    """
+    return (taint.key, taint.effect) == (names.DOOMED, NO_SCHEDULE) or taint == OUT_OF_SERVICE

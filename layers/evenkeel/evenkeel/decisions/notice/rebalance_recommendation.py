@@ -6,10 +6,11 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.ht
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
-from evenkeel.model.notice import Notice, NoticeKind
+from evenkeel.model.notice import Concern, Notice, NoticeKind
 
 SOURCE: Final = EC2
 DETAIL_TYPE: Final = "EC2 Instance Rebalance Recommendation"
+CONCERNS: Final = Concern.SPOT
 
 
 def parse(event: Event, rules: Rules) -> Understood:
@@ -17,6 +18,7 @@ def parse(event: Event, rules: Rules) -> Understood:
     return Understood(
         notice=Notice(
             kind=NoticeKind.REBALANCE,
+            concerns=CONCERNS,
             event_id=event.event_id,
             instance_id=event.detail.instance_id("instance-id"),
             time=event.time,

@@ -7,10 +7,11 @@ from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Harmless, Rules, Understood
 from evenkeel.errors import MalformedNoticeError
-from evenkeel.model.notice import InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 
 SOURCE: Final = EC2
 DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
+CONCERNS: Final = Concern.ENDING
 
 LOSING: Final = {
     "stopping": InstanceAction.STOP,
@@ -41,6 +42,7 @@ def parse(event: Event, _rules: Rules) -> Understood | Harmless:
     return Understood(
         notice=Notice(
             kind=NoticeKind.STATE_CHANGE,
+            concerns=CONCERNS,
             event_id=event.event_id,
             instance_id=instance_id,
             time=event.time,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
@@ -20,12 +21,24 @@ ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 OFF = frozenset({"stopped", "terminated"})
 """The states in which an instance's volumes can be detached without harm."""
 
+UNLISTED: Final = "unlisted"
+"""No word of EC2's: it answered, and did not list the instance.
+
+EC2 forgets an instance about an hour after its end. But an answer may lack one that runs: results
+of DescribeInstances are only eventually consistent.
+
+https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+"""
+
+UNLISTED_FOR: Final = timedelta(seconds=30)
+"""So far apart two answers have to be that do not list an instance, for it to count as ended."""
+
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
-    ``state`` is EC2's word for its instance, "terminated" for one that EC2 does not know any
-    more, None if EC2 was not asked or did not answer. ``handovers_left`` tells whether pods
+    ``state`` is EC2's word for its instance or ``UNLISTED``, None if EC2 was not asked or did not
+    answer; ``heard_at`` is when EC2 was heard. ``handovers_left`` tells whether pods
     that go by handover are still on it, ``ordinals_left`` whether a StatefulSet's are.
     ``others_remain`` tells whether load balancers would keep another node; None: not asked.
     """
@@ -33,6 +46,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     node: Node
     notice: NodeNotice
+    heard_at: datetime
     state: str | None = None
     handovers_left: bool = False
     ordinals_left: bool = False
@@ -46,10 +60,27 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
         return self.now >= self.notice.deadline
 
     @property
+    def is_missing(self) -> bool:
+        """Whether EC2 does not list the instance, and nothing is heard from its kubelet either."""
+        return self.state == UNLISTED and not self.node.ready
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the instance has certainly ended, so that its volumes can be detached.
+
+        - EC2 says so;
+        - or two answers, far enough apart, do not list it, and its node is not Ready.
+        """
+        if self.state in OFF:
+            return True
+        since = self.notice.unlisted_since
+        return self.is_missing and since is not None and self.heard_at - since >= UNLISTED_FOR
+
+    @property
     def outlived(self) -> bool:
-        """Whether EC2 has had its minute, and the instance still does not end."""
+        """Whether EC2 has had its minute, and says that the instance still does not end."""
         settled = self.now >= self.notice.deadline + OUTLIVED_AFTER
-        return settled and self.state is not None and self.state not in ENDING
+        return settled and self.state not in {None, UNLISTED, *ENDING}
 
     @property
     def wants_exclusion(self) -> bool:
@@ -60,7 +91,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
         - its last handed-over pod has left, or the deadline is near or past, whichever is
           first: a hibernation, a state change and a late warning leave no time before it.
         """
-        if self.notice.is_hint or self.state in OFF or self.outlived:
+        if self.notice.is_hint or self.is_off or self.outlived:
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
@@ -113,36 +144,60 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
 def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     """The deadline has passed: what EC2 says of the instance decides.
 
-    - stopped or terminated: over; a StatefulSet's pods that hang on it are freed by the
+    - certainly off: over; a StatefulSet's pods that hang on it are freed by the
       out-of-service taint, unless somebody else has put it there;
     - stopping or shutting down: not yet;
+    - not listed, and the node not Ready: not before the second answer; the first one is noted on
+      the node, so that it counts whoever hears the second;
     - running: a hint has expired; after a warning the instance is believed to live on once
       EC2 had a minute to follow its own warning;
-    - unknown: a hint expires all the same; after a warning EC2 is asked again.
+    - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
+      EC2 is asked again.
     """
     notice, state = situation.notice, situation.state
-    if state in OFF:
-        wanted = situation.ordinals_left and situation.do_out_of_service
-        if (
-            wanted
-            and not notice.out_of_service
-            and (taint := marks.take_out_of_service(situation.node))
-        ):
-            message = f"EC2 says {state}: its volumes detach and its ordinals can return"
-            return (_decide(situation, Verb.TAINT, "InstanceOff", message, write=taint),), None
-        message = f"EC2 says {state}: nothing is left to do"
-        return (_decide(situation, Verb.COMPLETE, "InstanceOff", message),), None
+    if situation.is_off:
+        return (_end(situation),), None
     if state in ENDING:
         wait = _decide(situation, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
         return (*_exclusion(situation), wait), None
+    if situation.is_missing:
+        return _missing(situation), None
     if notice.is_hint:
         return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
     if situation.outlived:
         return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
     settled = notice.deadline + OUTLIVED_AFTER
     known = "does not answer" if state is None else f"still says {state}"
+    if state == UNLISTED:
+        known = "does not list it, but the node is Ready"
     wait = _decide(situation, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
     return (*_exclusion(situation), wait), next_due(situation.now, settled)
+
+
+def _end(situation: Situation) -> Decision:
+    """The instance is off: free what hangs on it, or nothing is left to do."""
+    state = situation.state
+    known = "lists it no more, and the node is not Ready" if state == UNLISTED else f"says {state}"
+    wanted = situation.ordinals_left and situation.do_out_of_service
+    if (
+        wanted
+        and not situation.notice.out_of_service
+        and (taint := marks.take_out_of_service(situation.node))
+    ):
+        message = f"EC2 {known}: its volumes detach and its ordinals can return"
+        return _decide(situation, Verb.TAINT, "InstanceOff", message, write=taint)
+    return _decide(situation, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do")
+
+
+def _missing(situation: Situation) -> Sequence[Decision]:
+    """EC2 does not list the instance of a node that is not Ready: wait for a second answer."""
+    since, heard_at = situation.notice.unlisted_since, situation.heard_at
+    message = "EC2 does not list the instance; that counts once it says so again 30 s later"
+    if since is None or since > heard_at:
+        note = marks.note_unlisted(situation.node, heard_at)
+        return (_decide(situation, Verb.MARK, "InstanceUnlisted", message, write=note),)
+    wait = _decide(situation, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR)
+    return (*_exclusion(situation), wait)
 
 
 def _lift(situation: Situation, reason: str, message: str) -> Decision:

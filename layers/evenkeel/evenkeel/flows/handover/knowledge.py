@@ -9,16 +9,17 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from evenkeel.decisions.upkeep.node import ENDING
+from evenkeel.decisions.upkeep.node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
 from evenkeel.flows.handover import selections
 from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.questions import Question
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.ports import Background, Cluster, Instance, Instances, Recorder
+from evenkeel.ports import Background, Cluster, Instances, Recorder
 
 COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
@@ -31,9 +32,6 @@ ASK_AGAIN_AFTER = timedelta(seconds=10)
 
 CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
-
-UNKNOWN_TO_EC2 = "terminated"
-"""EC2 forgets an instance about an hour after its end."""
 
 
 class SpotCount:
@@ -74,21 +72,32 @@ class SpotCount:
 
 
 class OtherNodes:
-    """Whether load balancers would keep any node but the marked ones."""
+    """Whether load balancers would keep any node but the marked ones.
+
+    Any Ready node will do, so nodes are read in pages up to the first page with one: the first of
+    all, unless most nodes are out of order. A look that finds none has read all nodes, and the next
+    one waits eight times as long as it took.
+    """
+
+    PAGE = 50
+    PAUSE_PER_VAIN_LOOK = 8
 
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
         """Nothing is known yet."""
         self._cluster = cluster
         self._recorder = recorder
         self.question = Question[Listing[Node]]()
+        self._asked_at: datetime | None = None
         self._ready: frozenset[str] | None = None
         self._heard_at: datetime | None = None
+        self._good_until: datetime | None = None
 
     def remain(self, marked: Collection[str], now: datetime, background: Background) -> bool | None:
         """Whether a Ready node remains beside those marked; None while nobody can say."""
         if self._is_stale(marked, now):
             if not self.question.is_open:
-                request = List(selections.OTHER_NODES, limit=10)
+                request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
+                self._asked_at = now
                 self.question.ask(background, partial(ask, self._cluster, request), now)
             self.hear(now)
             if self._heard_at != now:
@@ -97,7 +106,7 @@ class OtherNodes:
 
     def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
         """Whether what is known is too old, or all who were known to remain are marked by now."""
-        if self._heard_at is None or now >= self._heard_at + TRY_AGAIN_AFTER:
+        if self._good_until is None or now >= self._good_until:
             return True
         return self._heard_at != now and bool(self._ready) and not self._remain(marked)
 
@@ -109,14 +118,21 @@ class OtherNodes:
         answer = self.question.answer(now)
         if answer is None:
             return
-        self._heard_at = now
+        self._heard_at, self._good_until = now, now + TRY_AGAIN_AFTER
         try:
             listing = answer.result()
         except ClusterError as error:
             self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
             self._ready = None
         else:
-            self._ready = frozenset(node.name for node in listing.items if node.ready)
+            self._ready = frozenset(node.name for node in listing.items)
+        if self._ready == frozenset() and self._asked_at is not None:
+            pause = self.PAUSE_PER_VAIN_LOOK * (now - self._asked_at)
+            self._good_until = max(self._good_until, now + pause)
+
+
+def _if_ready(node: Node) -> Node | None:
+    return node if node.ready else None
 
 
 class InstanceStates:
@@ -129,16 +145,17 @@ class InstanceStates:
         self.question = Question[Mapping[str, Instance]]()
         self._asked: Sequence[str] = ()
         self._states: dict[str, str] = {}
-        self._known_at: datetime | None = None
+        self.heard_at: datetime | None = None
         self.ask_again_at: datetime | None = None
 
     def of(self, instance_id: str, now: datetime) -> str | None:
         """EC2's word for an instance's state; None if that is not known, or not any more.
 
-        One that ends does not run again before long; but one that ran may have ended.
+        ``UNLISTED`` where EC2 answered without it. One that ends does not run again before long;
+        but one that ran may have ended.
         """
         state = self._states.get(instance_id)
-        fresh = self._known_at is not None and now - self._known_at < ASK_AGAIN_AFTER
+        fresh = self.heard_at is not None and now - self.heard_at < ASK_AGAIN_AFTER
         return state if fresh or state in ENDING else None
 
     def is_awaited(self, instance_id: str, now: datetime) -> bool:
@@ -166,7 +183,7 @@ class InstanceStates:
         answer = self.question.answer(now)
         if answer is None:
             return
-        self._known_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
+        self.heard_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
         try:
             found = answer.result()
         except InstancesError as error:
@@ -174,7 +191,7 @@ class InstanceStates:
             self._states = {}
             return
         states = {each: found[each].state for each in self._asked if each in found}
-        self._states = dict.fromkeys(self._asked, UNKNOWN_TO_EC2) | states
+        self._states = dict.fromkeys(self._asked, UNLISTED) | states
 
 
 class CapacityTypes:

@@ -18,7 +18,8 @@ from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
 ASK_OFTEN_FOR = timedelta(minutes=2)
-"""So long after a deadline EC2 is asked often; later the schedule's turns are enough."""
+"""So long after a deadline EC2 is asked often; later the schedule's turns are enough, but where EC2
+does not list an instance."""
 
 LOOK_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest when nobody could say what load balancers would keep."""
@@ -99,34 +100,35 @@ class NodeKeeper:
         self._handovers = handovers
         self._knowledge.hear(now)
         self._ask_about_overdue(now)
-        off = {
-            node.name
-            for node in self._view.nodes.values()
-            if node.name in self._view.notices
-            and self._knowledge.states.of(node.instance_id, now) in upkeep.OFF
-        }
-        self._hangs_on_pods = bool(off)
-        situations = list(self._situations(off, now))
+        situations = list(self._situations(now))
+        off = {situation.node.name for situation in situations if situation.is_off}
+        self._hangs_on_pods, have_ordinals = bool(off), self._with_ordinals(off)
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
-            decisions, due = upkeep.plan(msgspec.structs.replace(situation, others_remain=remain))
+            decisions, due = upkeep.plan(
+                msgspec.structs.replace(
+                    situation,
+                    others_remain=remain,
+                    ordinals_left=situation.node.name in have_ordinals,
+                )
+            )
             steps.extend(decisions)
             dues.append(due)
             if situation.wants_exclusion and remain is None:
                 dues.append(now + LOOK_AGAIN_AFTER)
-            is_off = situation.state in upkeep.OFF
-            if situation.over and not is_off and now < situation.notice.deadline + ASK_OFTEN_FOR:
+            often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
+            if situation.over and not situation.is_off and often:
                 dues.append(self._knowledge.states.ask_again_at)
         self.steps = [*self._cordons(now), *self._unreadable(), *steps]
         self.due = earliest(*dues)
 
-    def _situations(self, off: Collection[str], now: datetime) -> Iterator[Situation]:
-        """What is known of every node with a notice, but for what load balancers would keep.
+    def _situations(self, now: datetime) -> Iterator[Situation]:
+        """What is known of every node with a notice, but for its pods and for load balancers.
 
         Those whose deadline has passed and that EC2 is being asked about wait for its answer.
         """
-        states, have_ordinals = self._knowledge.states, self._with_ordinals(off)
+        states = self._knowledge.states
         for node in self._view.nodes.values():
             notice = self._view.notices.get(node.name)
             if notice is None:
@@ -136,8 +138,8 @@ class NodeKeeper:
                 node=node,
                 notice=notice,
                 state=states.of(node.instance_id, now),
+                heard_at=states.heard_at or now,
                 handovers_left=node.name in self._handovers,
-                ordinals_left=node.name in have_ordinals,
                 load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )

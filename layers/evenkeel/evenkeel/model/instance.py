@@ -1,0 +1,56 @@
+"""EC2's instances.
+
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Instance.html
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+LIVING: Final = frozenset({"pending", "running"})
+"""The states of an instance that is, or may still become, a node."""
+
+SPOT: Final = "spot"
+"""The lifecycle of an instance that EC2 may interrupt."""
+
+
+class Instance(msgspec.Struct, frozen=True, kw_only=True):
+    """An EC2 instance.
+
+    ``state`` is EC2's word: pending, running, stopping, stopped, shutting-down, terminated.
+    ``lifecycle`` is EC2's too: spot, scheduled or capacity-block, and empty for on-demand.
+    """
+
+    instance_id: str
+    state: str
+    private_dns_name: str = ""
+    tags: Mapping[str, str] = {}
+    zone: str = ""
+    instance_type: str = ""
+    lifecycle: str = ""
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether EC2 may interrupt it."""
+        return self.lifecycle == SPOT
+
+    @property
+    def lives(self) -> bool:
+        """Whether it runs or will."""
+        return self.state in LIVING
+
+    def belongs_to(self, cluster_name: str) -> bool:
+        """Whether one of the usual tags says that it is a node of this cluster."""
+        return (
+            f"kubernetes.io/cluster/{cluster_name}" in self.tags
+            or self.tags.get("eks:cluster-name") == cluster_name
+            or self.tags.get("aws:eks:cluster-name") == cluster_name
+        )
+
+    @property
+    def belongs_to_any(self) -> bool:
+        """Whether one of the usual tags names any cluster at all."""
+        return any(key.startswith("kubernetes.io/cluster/") for key in self.tags) or bool(
+            {"eks:cluster-name", "aws:eks:cluster-name"} & set(self.tags)
+        )

@@ -1,0 +1,94 @@
+"""A notice is believed of an instance only where EC2 says that it can be true of it."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from evenkeel.decisions.notice import (
+    interruption_warning,
+    rebalance_recommendation,
+    state_change,
+)
+from evenkeel.decisions.notice.concern import LAG, Doubt, Refused, Unproven, doubt
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.instance import Instance
+from evenkeel.model.node import Node
+from evenkeel.model.notice import Concern, Notice, NoticeKind
+from tests import builders
+from tests.builders import NOW
+
+ID = "i-0123456789abcdef0"
+SPOT_NODE, OTHER_NODE = builders.node(), builders.node(spot=False)
+FOR_SPOT = [
+    (NoticeKind.INTERRUPTION, interruption_warning.CONCERNS),
+    (NoticeKind.REBALANCE, rebalance_recommendation.CONCERNS),
+]
+
+
+def instance(state: str = "running", lifecycle: str = "") -> Instance:
+    return Instance(instance_id=ID, state=state, lifecycle=lifecycle)
+
+
+def doubted(
+    kind: NoticeKind,
+    concern: Concern,
+    known: Instance | None,
+    *,
+    node: Node = SPOT_NODE,
+    labels: CapacityLabels = WELL_KNOWN,
+    now: datetime = NOW,
+) -> Doubt | None:
+    notice = Notice(
+        kind=kind, concerns=concern, event_id="e", instance_id=ID, time=NOW, deadline=NOW
+    )
+    return doubt(notice, known, node, labels, now)
+
+
+@pytest.mark.parametrize(("kind", "concern"), FOR_SPOT)
+@pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
+def test_ec2_alone_says_what_is_spot_whatever_the_nodes_labels_tell(
+    kind: NoticeKind, concern: Concern, node: Node
+) -> None:
+    assert doubted(kind, concern, instance(lifecycle="spot"), node=node) is None
+    for lifecycle, word in (("", "on-demand"), ("scheduled", "scheduled")):
+        refused = doubted(kind, concern, instance(lifecycle=lifecycle), node=node)
+        assert isinstance(refused, Refused)
+        assert refused.reason == "NotSpot"
+        assert f"instance {ID} is {word}" in refused.message
+
+
+@pytest.mark.parametrize(("kind", "concern"), FOR_SPOT)
+def test_a_label_is_believed_where_ec2_does_not_answer(kind: NoticeKind, concern: Concern) -> None:
+    assert doubted(kind, concern, None) is None
+    unproven = doubted(kind, concern, None, node=OTHER_NODE)
+    assert isinstance(unproven, Unproven)
+    assert (unproven.reason, unproven.until) == ("NoAnswerFromEc2", None)
+    others = doubted(kind, concern, None, labels=CapacityLabels(("example.org/capacity",)))
+    assert isinstance(others, Unproven)
+
+
+@pytest.mark.parametrize("state", ["stopping", "stopped", "shutting-down", "terminated"])
+@pytest.mark.parametrize("lifecycle", ["", "spot"])
+def test_a_state_change_is_believed_of_any_instance_that_ends(state: str, lifecycle: str) -> None:
+    known = instance(state, lifecycle)
+    assert doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known) is None
+
+
+@pytest.mark.parametrize("state", ["pending", "running"])
+def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(state: str) -> None:
+    known = instance(state, "spot")
+    early, late = (
+        doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known, now=NOW + after)
+        for after in (LAG - timedelta(milliseconds=1), LAG)
+    )
+    assert isinstance(early, Unproven)
+    assert early.until == NOW + LAG
+    assert isinstance(late, Refused)
+    assert early.reason == late.reason == "InstanceRunning"
+    assert state in early.message
+
+
+def test_a_state_change_is_not_believed_of_a_spot_node_where_ec2_does_not_answer() -> None:
+    unproven = doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, None)
+    assert isinstance(unproven, Unproven)
+    assert unproven.reason == "NoAnswerFromEc2"
