@@ -33,8 +33,8 @@ def _remedy_of(error: ClusterError) -> str:
     match error:
         case UnauthenticatedError():
             return (
-                "the API server does not accept the function's role (401): restore its access"
-                " entry, or its line in aws-auth"
+                "the API server does not accept the function's role (401): unless the log blames a"
+                " clock, restore its access entry, or its line in aws-auth"
             )
         case ForbiddenError():
             return (
