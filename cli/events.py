@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from cli import words
 from cli.event_files import Flaw, Place, Record
-from evenkeel.decisions.notice.event import Harmless, Reading, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Notice, NoticeKind
@@ -45,6 +45,8 @@ class Arriving:
         match self.reading:
             case Harmless(message=message):
                 return f"{message}; acknowledged"
+            case Probe():
+                return "a probe asks whether it gets to the API server; acknowledged"
             case Unknown(source=source, detail_type=kind):
                 return f"{source} {kind!r} is not known to Evenkeel; acknowledged"
         return ""

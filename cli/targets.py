@@ -9,6 +9,7 @@ from cli.errors import BadInputError
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
 from evenkeel.adapters.kubernetes.endpoint import BUDGET
 from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
+from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.errors import SettingsError
 
 PATIENCE: Final = timedelta(seconds=2)
@@ -39,13 +40,14 @@ class Target:
         except SettingsError as error:
             raise BadInputError(str(error)) from None
 
-    def connect(self, *, budget: timedelta = BUDGET) -> RestCluster:
+    def connect(self, *, budget: timedelta = BUDGET, tell: Tell = silent) -> RestCluster:
         """Open the cluster; nothing is sent yet. Raises BadInputError.
 
-        ``budget`` is the time of one request with all its tries.
+        ``budget`` is the time of one request with all its tries. ``tell`` gets a line where the
+        API server refuses who asks.
         """
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:
-            return from_kubeconfig(self.context, path, first=PATIENCE, budget=budget)
+            return from_kubeconfig(self.context, path, first=PATIENCE, budget=budget, tell=tell)
         except SettingsError as error:
             raise BadInputError(str(error)) from None

@@ -83,7 +83,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.interruption.NOTICE_QUEUE_URL: queue_url,
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
-    with target.connect() as cluster:
+    with target.connect(tell=log.noted) as cluster:
         application = Application(
             Outside(
                 cluster=cluster,

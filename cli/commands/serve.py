@@ -79,7 +79,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         log.flush()
 
     known = partial(authenticate, tokens=chosen.tokens)
-    with target.connect(budget=WEBHOOK_REQUEST) as cluster:
+    with target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
         shared = SharingCluster(cluster)
         handler = functions.placement(chosen, shared, clock, Tee(events, log))

@@ -5,7 +5,7 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import connect
-from evenkeel.adapters.telemetry.lambda_function import LambdaTelemetry
+from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.interruption import build
 from evenkeel.settings import ConnectionSettings, InterruptionSettings, Mode, environment
@@ -19,18 +19,15 @@ def assemble() -> Handler:
     settings = InterruptionSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
+    log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
     cluster = connect(
         connection.endpoint,
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
+        tell=log.noted,
     )
-    telemetry = LambdaTelemetry(
-        cluster,
-        clock,
-        cluster_name=settings.cluster_name,
-        observes=settings.mode is Mode.OBSERVE,
-    )
+    telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
     return telemetry.follow(
         build(
             settings,

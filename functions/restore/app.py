@@ -7,7 +7,7 @@ from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import connect
-from evenkeel.adapters.telemetry.lambda_function import LambdaTelemetry
+from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.restore import build
 from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment
@@ -24,19 +24,16 @@ def assemble() -> Handler:
     settings = RestoreSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
+    log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
     cluster = connect(
         connection.endpoint,
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
         listing=LISTING,
+        tell=log.noted,
     )
-    telemetry = LambdaTelemetry(
-        cluster,
-        clock,
-        cluster_name=settings.cluster_name,
-        observes=settings.mode is Mode.OBSERVE,
-    )
+    telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
     wake_ups = SqsQueue(settings.wake_up_queue_url, connection.region)
     return telemetry.follow(build(settings, cluster, wake_ups, clock, telemetry.recorder))
 

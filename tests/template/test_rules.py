@@ -31,6 +31,11 @@ NEAR_MISSES: dict[str, dict[str, Any]] = {
         "detail": {"instance-id": "i-1234567890abcdef0"},
     },
     "a replay's source": {"source": REPLAYS},
+    "another stack's probe": {
+        "source": "evenkeel.probe/evenkeel-other",
+        "detail-type": "Evenkeel Probe",
+        "detail": {},
+    },
 }
 
 

@@ -5,6 +5,7 @@ EvenkeelError
 |-- MalformedNoticeError          an event lacks a field or has a bad one
 |-- MalformedWakeUpError          a wake-up message is not one of ours
 |-- MalformedEventError           what invoked a function is no event of its event source
+|-- NothingDoneError              a scheduled invocation could not read what it needs
 |-- ClusterError                  the Kubernetes API said no, or nothing
 |   |-- NotFoundError             404
 |   |-- AlreadyExistsError        409 on create
@@ -46,6 +47,13 @@ class MalformedWakeUpError(EvenkeelError):
 
 class MalformedEventError(EvenkeelError):
     """What invoked a function has not the shape of its event source's events."""
+
+
+class NothingDoneError(EvenkeelError):
+    """A scheduled invocation could not even read what it needs; the message says the remedy.
+
+    Nobody retries it. It is raised for Lambda's metric Errors.
+    """
 
 
 class ClusterError(EvenkeelError):

@@ -166,6 +166,7 @@ def knowing(
         api_server_flags=(
             f"authentication-token-webhook-config-file={config}",
             "authentication-token-webhook-version=v1",
+            "authentication-token-webhook-cache-ttl=2s",  # a role may lose its access
         ),
     )
     with ControlPlane.launch(options) as started:

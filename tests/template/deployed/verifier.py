@@ -33,7 +33,10 @@ class RefusedError(Exception):
 
 
 class Verifier(ThreadingHTTPServer):
-    """Answers TokenReviews. ``groups``: the group of each role or user, by its name."""
+    """Answers TokenReviews. ``groups``: the group of each role or user, by its name.
+
+    Who has none is refused (401), as whoever has neither access entry nor line in aws-auth.
+    """
 
     daemon_threads = True
 
@@ -68,8 +71,7 @@ class Verifier(ThreadingHTTPServer):
             self.refusals.append(str(error))
             return {"authenticated": False, "error": str(error)}
         # arn:aws:sts::1:assumed-role/<role>/<session>, arn:aws:iam::1:user/<user>
-        name = arn.split("/")[1]
-        groups = [self.groups[name]] if name in self.groups else []
+        groups = [self.groups[arn.split("/")[1]]]
         return {"authenticated": True, "user": {"username": arn, "groups": groups}}
 
     def _identify(self, token: str) -> str:
@@ -100,6 +102,8 @@ class Verifier(ThreadingHTTPServer):
         found = ARN.search(answer.data.decode())
         if answer.status != 200 or found is None:
             raise RefusedError(f"STS answers {answer.status}: {answer.data.decode()}")
+        if found[1].split("/")[1] not in self.groups:
+            raise RefusedError(f"nobody lets {found[1]} in")
         return found[1]
 
 

@@ -15,7 +15,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from evenkeel.errors import SettingsError
+from evenkeel.errors import NothingDoneError, SettingsError
 from evenkeel.handlers import Lazy
 from simulator.clock import SimulatedClock
 from simulator.event_source import Context
@@ -217,6 +217,55 @@ def test_the_handover_function_finds_nothing_to_do_on_a_quiet_cluster(
     assert all(seen.headers["Authorization"].startswith("Bearer k8s-aws-v1.") for seen in api.seen)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert any(line.get("function_request_id") == "request-1" for line in lines)
+
+
+@pytest.mark.parametrize("name", ["handover", "restore"])
+@pytest.mark.parametrize(
+    ("code", "remedy"), [(401, "restore its access entry"), (403, "apply manifests/rbac")]
+)
+@pytest.mark.usefixtures("account")
+def test_a_call_of_the_schedule_fails_where_the_api_server_refuses_the_role(
+    name: str, code: int, remedy: str, api: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.script(always=refusal(code, "Refused"))
+    handler = load(name).handler
+
+    for _ in range(2):
+        with pytest.raises(NothingDoneError, match=remedy):
+            handler({"source": "aws.scheduler", "detail": "{}"}, context())
+
+    printed = capsys.readouterr().out
+    lines = [json.loads(line) for line in printed.splitlines()]
+    assert [line["ClusterForbidden"] for line in lines if "_aws" in line] == [[1.0], [1.0]]
+    notes = [line["message"] for line in lines if "message" in line]
+    of_the_role = [note for note in notes if "does not accept who asks" in note]
+    assert len(of_the_role) == (code == 401)  # once, and not with each call
+    assert "k8s-aws-v1" not in printed
+
+
+def test_the_interruption_function_answers_a_probe(
+    account: Account, api: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.script(always=quiet)
+    probe = {
+        "id": "e1",
+        "source": "evenkeel.probe/evenkeel",
+        "detail-type": "Evenkeel Probe",
+        "time": "2026-11-21T06:00:00Z",
+        "detail": {},
+    }
+
+    answered = load("interruption").handler({"Records": [record(probe)]}, context())
+
+    assert answered == {"batchItemFailures": []}
+    (asked,) = api.seen
+    assert (asked.method, asked.path, asked.query["limit"]) == ("GET", "/api/v1/nodes", "1")
+    assert "resourceVersion" not in asked.query
+    (metrics,) = (
+        line for line in map(json.loads, capsys.readouterr().out.splitlines()) if "_aws" in line
+    )
+    assert metrics["ProbesAnswered"] == [1.0]
+    assert account.waiting(account.wake_ups, "Delayed") == 0
 
 
 def quiet(handler: Handler) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
+from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import ClusterError
@@ -31,7 +32,11 @@ class Connect(Protocol):
     """What the fixture ``connect`` offers."""
 
     def __call__(
-        self, limits: Limits = ..., tokens: TokenSource | None = ..., path: str = ...
+        self,
+        limits: Limits = ...,
+        tokens: TokenSource | None = ...,
+        path: str = ...,
+        tell: Tell = ...,
     ) -> RestCluster: ...
 
 
@@ -43,9 +48,11 @@ def connecting(server: ScriptedServer, clock: HandClock) -> Iterator[Connect]:
             limits: Limits = Limits(read=timedelta(seconds=0.2)),  # noqa: B008 - it is frozen
             tokens: TokenSource | None = None,
             path: str = "",
+            tell: Tell = silent,
         ) -> RestCluster:
-            endpoint = Endpoint(server.url + path, tokens=tokens)
-            transport = Transport(endpoint, limits, clock=clock, jitter=random.Random(1))  # noqa: S311
+            endpoint = Endpoint(server.url + path, tokens=tokens, remedy="let it in")
+            jitter = random.Random(1)  # noqa: S311
+            transport = Transport(endpoint, limits, clock=clock, jitter=jitter, tell=tell)
             return clusters.enter_context(RestCluster(transport))
 
         yield connect

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.notice.event import Harmless, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import InstanceAction, NoticeKind
@@ -58,6 +58,30 @@ def test_every_sample_event_is_of_a_known_kind() -> None:
     assert len(files) == 9
     for file in files:
         assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
+
+
+def probe() -> dict[str, Any]:
+    kind = {"source": "evenkeel.probe/evenkeel", "detail-type": "Evenkeel Probe", "detail": {}}
+    return sample("state-change-running") | kind
+
+
+@pytest.mark.parametrize("stack", ["evenkeel", "evenkeel-prod"])
+def test_a_stacks_probe_is_one(stack: str) -> None:
+    event = probe() | {"source": f"evenkeel.probe/{stack}"}
+    assert read(event, Rules()) == Probe(event_id=event["id"])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"source": "aws.ec2"},
+        {"source": "evenkeel.replay"},
+        {"detail-type": "EC2 Spot Instance Interruption Warning"},
+    ],
+)
+def test_what_only_resembles_a_probe_is_unknown(changed: dict[str, str]) -> None:
+    event = probe() | changed
+    assert isinstance(read(event, Rules(replay_source="evenkeel.replay")), Unknown)
 
 
 def test_a_recommendation_expires_when_the_deployment_says_so() -> None:

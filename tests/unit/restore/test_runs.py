@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
+from evenkeel.errors import ForbiddenError, NothingDoneError, QueueError, UnavailableError
 from evenkeel.flows.restore import flow
 from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
@@ -117,8 +117,8 @@ def test_an_api_server_that_does_not_answer_ends_the_run(scene: RestoreScene) ->
     scene.begin()
     scene.fail(UnavailableError("silence"), lambda request: isinstance(request, List), times=1)
     scene.run(until=100)
-    assert scene.recorder.total("InvocationsFailed") == 1
-    assert scene.restoring.errors == []
+    assert scene.recorder.total("ClusterUnreachable") == 1
+    assert [type(error) for error in scene.restoring.errors] == [NothingDoneError]
     assert scene.moves("web")
 
 

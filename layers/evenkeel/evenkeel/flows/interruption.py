@@ -61,6 +61,19 @@ class _Work:
     again: dict[int, timedelta] = field(default_factory=dict)
     marked: set[int] = field(default_factory=set)
     carried: dict[str, NodeNotice] = field(default_factory=dict)
+    errors: list[ClusterError] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a delivery.
+
+    ``again``: which notices, by position, have to be delivered again, and after how long.
+    ``errors``: what the API server refused or left unanswered.
+    """
+
+    again: Mapping[int, timedelta]
+    errors: Sequence[ClusterError]
 
 
 class InterruptionFlow:
@@ -89,11 +102,8 @@ class InterruptionFlow:
         self._recorder = recorder
         self._labels = labels
 
-    def handle(self, notices: Sequence[Notice]) -> Mapping[int, timedelta]:
-        """Mark the nodes of these notices.
-
-        Answers which of them, by position, have to be delivered again, and after how long.
-        """
+    def handle(self, notices: Sequence[Notice]) -> Outcome:
+        """Mark the nodes of these notices. Raises nothing: what fails is delivered again."""
         now = self._clock.now()
         work = self._gather([notice.heard_at(now) for notice in notices])
         while work.queues:
@@ -105,7 +115,7 @@ class InterruptionFlow:
             elif self._may_write(work, decisions):
                 self._apply(work, decisions)
         self._wake(work)
-        return work.again
+        return Outcome(work.again, work.errors)
 
     # gather
 
@@ -126,6 +136,8 @@ class InterruptionFlow:
                 case NotYet(is_booting=True) as finding:
                     self._wait(work, position, finding.reason, finding.message)
                 case finding:
+                    if finding.error is not None:
+                        work.errors.append(finding.error)
                     self._try_again(work, [position], finding.reason, finding.message)
         return work
 
@@ -297,6 +309,7 @@ class InterruptionFlow:
             self._try_again(work, [position], reason, message, POSTPONED_DELAY, until)
 
     def _give_back(self, work: _Work, positions: Iterable[int], error: ClusterError) -> None:
+        work.errors.append(error)
         delay = NO_ANSWER_DELAY
         if isinstance(error, ThrottledError):
             delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)

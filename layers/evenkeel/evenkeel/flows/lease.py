@@ -5,7 +5,13 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError, NotFoundError
+from evenkeel.errors import (
+    AlreadyExistsError,
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
@@ -47,7 +53,7 @@ class ReconcilerLease:
         self._clock = clock
         self._holder = holder
         self._is_held = False
-        self.problem = ""
+        self.problem: ClusterError | None = None
         self.held_for = timedelta()
         self.taking = ""
 
@@ -69,9 +75,9 @@ class ReconcilerLease:
             reply = self._create(now) if lease is None else self._take(lease, now)
             if reply.error is None:
                 self._is_held = True
-                self.problem = ""
+                self.problem = None
                 return True
-            self.problem = str(reply.error)
+            self.problem = reply.error
             if not isinstance(reply.error, _CHANGED_MEANWHILE):
                 break
         return True

@@ -52,12 +52,14 @@ class Absent:
 class NotYet:
     """The node may still appear, or an answer may still come.
 
-    ``is_booting`` says that everybody answered: the node is not there yet.
+    ``is_booting`` says that everybody answered: the node is not there yet. ``error`` is what
+    the API server refused or left unanswered.
     """
 
     reason: str
     message: str
     is_booting: bool = False
+    error: ClusterError | None = None
 
 
 type Finding = Found | Absent | NotYet
@@ -74,7 +76,7 @@ class NodeLookup:
         self._instances = instances
         self._clock = clock
         self._cluster_name = cluster_name
-        self._names: Mapping[str, str] | None = None
+        self._names: Mapping[str, str] | ClusterError = {}
         self._listed_at: datetime | None = None
 
     def find(self, instance_ids: Collection[str]) -> Mapping[str, Finding]:
@@ -155,13 +157,20 @@ class NodeLookup:
         """
         now = self._clock.now()
         if self._listed_at is None or now - self._listed_at >= LIST_AT_MOST_EVERY:
-            self._listed_at, self._names = now, None
-            nodes: Sequence[Node] = ask(self._cluster, List(Selection(Node), fresh=False)).items
-            self._names = {node.instance_id: node.name for node in nodes if node.instance_id}
-        if self._names is None:
-            raise ClusterError("the last list of nodes failed less than 10 s ago")
+            self._listed_at = now
+            self._names = self._list_names()
+        if isinstance(self._names, ClusterError):
+            raise self._names
         return self._names
+
+    def _list_names(self) -> Mapping[str, str] | ClusterError:
+        try:
+            nodes: Sequence[Node] = ask(self._cluster, List(Selection(Node), fresh=False)).items
+        except ClusterError as error:
+            return error
+        return {node.instance_id: node.name for node in nodes if node.instance_id}
 
 
 def _silence(error: ClusterError) -> NotYet:
-    return NotYet("NoAnswerFromApiServer", f"the API server does not answer: {error}")
+    message = f"the API server does not answer: {error}"
+    return NotYet("NoAnswerFromApiServer", message, error=error)

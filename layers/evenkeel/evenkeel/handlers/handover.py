@@ -4,12 +4,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from evenkeel.errors import MalformedWakeUpError, QueueError
+from evenkeel.errors import MalformedWakeUpError
+from evenkeel.flows.access import nothing_done
 from evenkeel.flows.handover.flow import HandoverFlow
 from evenkeel.flows.handover.outcome import Outcome
 from evenkeel.flows.handover.tenure import TimeLeft
 from evenkeel.handlers import Handler, time_left
-from evenkeel.handlers.records import Record, failures, is_batch, read_batch, read_wake_up
+from evenkeel.handlers.records import (
+    Record,
+    failures,
+    is_batch,
+    postpone,
+    read_batch,
+    read_wake_up,
+)
 from evenkeel.model.notice import NodeNotice, WakeUp
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
 from evenkeel.settings import HandoverSettings
@@ -30,6 +38,9 @@ def build(
     answers with an empty object, and sends a wake-up if it leaves work and none is known to
     come in time. Its own queue gets no other message from it: Lambda stops functions that
     feed themselves.
+
+    Where the API server let it do nothing at all, all wake-ups come back; the schedule's
+    invocation raises NothingDoneError.
     """
     flow = HandoverFlow(settings, cluster, instances, clock, recorder)
 
@@ -40,6 +51,8 @@ def build(
                 return _woken(flow, read_batch(event), wake_ups, left, recorder)
             outcome = flow.run(scheduled=True, left=left)
             _conclude(outcome, recorder)
+            if outcome.error is not None:
+                raise nothing_done(outcome.error) from outcome.error
             if outcome.again_in is not None and not outcome.awaited:
                 wake_up = WakeUp(reason=outcome.reason, taking=outcome.taking)
                 wake_ups.send(wake_up, outcome.again_in)
@@ -58,6 +71,9 @@ def _woken(
     recorder: Recorder,
 ) -> dict[str, Any]:
     """Several wake-ups say the same as one: one run serves all, one of them comes back.
+
+    All do where nothing could be done: in observe mode each carries notices of its own. Nothing
+    is raised then, or the batch would come back only when its visibility timeout ends.
 
     Those that only watch over a holder of the Lease matter only among themselves, and only
     when they come for the first time: one that comes back does so because work is left.
@@ -86,11 +102,10 @@ def _woken(
     _conclude(outcome, recorder)
     if outcome.again_in is None:
         return failures(())
-    try:
-        wake_ups.postpone(kept.receipt_handle, outcome.again_in)
-    except QueueError as error:
-        recorder.noted(f"the wake-up comes back when its visibility timeout ends: {error}")
-    return failures([kept.message_id])
+    back = [kept] if outcome.error is None else sound
+    for record in back:
+        postpone(record, outcome.again_in, wake_ups, recorder)
+    return failures([record.message_id for record in back])
 
 
 def _conclude(outcome: Outcome, recorder: Recorder) -> None:

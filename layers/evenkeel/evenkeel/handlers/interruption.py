@@ -2,20 +2,23 @@
 
 A message that is done, needless or of an unknown kind is acknowledged. One that has to come
 again is made visible after a few seconds and reported as failed. So is one that makes no sense,
-alone, until the queue has handed it out as often as it may; then it is a dead letter.
+alone, until the queue has handed it out as often as it may; then it is a dead letter. A probe is
+acknowledged, answered or not: the next one says more than an old one.
 """
 
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from evenkeel.decisions.notice.event import Harmless, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read_json
-from evenkeel.errors import MalformedNoticeError, QueueError
-from evenkeel.flows.interruption import InterruptionFlow
+from evenkeel.errors import ClusterError, MalformedNoticeError
+from evenkeel.flows.access import metric_of
+from evenkeel.flows.interruption import InterruptionFlow, Outcome
 from evenkeel.flows.lookup import NodeLookup
+from evenkeel.flows.probe import probe
 from evenkeel.handlers import Handler
-from evenkeel.handlers.records import Record, failures, read_batch
+from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Notice
@@ -24,6 +27,8 @@ from evenkeel.settings import InterruptionSettings, Mode
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
 """So that a malformed message's tries are over before its queue forgets it, after 300 s."""
+
+NOTHING: Final = Outcome({}, ())
 
 
 def build(
@@ -49,17 +54,23 @@ def build(
         labels=settings.capacity_labels,
     )
     rules = Rules(rebalance_expiry=settings.rebalance_expiry, replay_source=settings.replay_source)
-    return _NoticeHandler(flow, rules, notices, recorder)
+    return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 
 class _NoticeHandler:
     """A handler; remembers which unknown kinds it has told about."""
 
     def __init__(
-        self, flow: InterruptionFlow, rules: Rules, notices: Queue, recorder: Recorder
+        self,
+        flow: InterruptionFlow,
+        rules: Rules,
+        cluster: Cluster,
+        notices: Queue,
+        recorder: Recorder,
     ) -> None:
         self._flow = flow
         self._rules = rules
+        self._cluster = cluster
         self._notices = notices
         self._recorder = recorder
         self._unknown_kinds: set[tuple[str, str]] = set()
@@ -73,24 +84,54 @@ class _NoticeHandler:
     def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
         failed = []
         arrived: list[tuple[Record, Notice]] = []
+        probes: list[Probe] = []
         for record in records:
             try:
                 reading = read_json(record.body, self._rules)
             except MalformedNoticeError as error:
                 self._reject(record, error)
-                self._postpone(record, MALFORMED_DELAY)
+                postpone(record, MALFORMED_DELAY, self._notices, self._recorder)
                 failed.append(record.message_id)
             else:
                 if isinstance(reading, Understood):
                     arrived.append((record, self._welcome(record, reading)))
+                elif isinstance(reading, Probe):
+                    probes.append(reading)
                 else:
                     self._acknowledge(reading)
-        again = self._flow.handle([notice for _, notice in arrived]) if arrived else {}
-        for position, delay in again.items():
+        outcome = self._flow.handle([notice for _, notice in arrived]) if arrived else NOTHING
+        for position, delay in outcome.again.items():
             record, _ = arrived[position]
-            self._postpone(record, delay)
+            postpone(record, delay, self._notices, self._recorder)
             failed.append(record.message_id)
+        errors = list(outcome.errors)
+        if probes:
+            errors += self._answer(probes, errors)
+        for metric in {metric_of(error) for error in errors}:
+            self._recorder.counted(metric)
         return failures(failed)
+
+    def _answer(
+        self, probes: Sequence[Probe], known: Sequence[ClusterError]
+    ) -> Sequence[ClusterError]:
+        """Answer probes by one question, or by what their batch's notices have met already."""
+        error = known[0] if known else probe(self._cluster)
+        if error is None:
+            self._recorder.counted("ProbesAnswered", len(probes))
+            reason, message = "ProbeAnswered", "the API server answers"
+        else:
+            reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
+        for each in probes:
+            self._recorder.decided(
+                Decision(
+                    verb=Verb.ACKNOWLEDGE,
+                    subject=Reference(kind="Probe", name=each.event_id),
+                    reason=reason,
+                    message=message,
+                    warning=error is not None,
+                )
+            )
+        return [error] if error else []
 
     def _welcome(self, record: Record, reading: Understood) -> Notice:
         if record.receives == 1:
@@ -134,13 +175,3 @@ class _NoticeHandler:
                 message=message,
             )
         )
-
-    def _postpone(self, record: Record, delay: timedelta) -> None:
-        """Let a message come back soon; if that fails, it does after the queue's own timeout."""
-        try:
-            self._notices.postpone(record.receipt_handle, delay)
-        except QueueError as error:
-            self._recorder.noted(
-                f"message {record.message_id} comes back only after the queue's visibility"
-                f" timeout: {error}"
-            )

@@ -4,12 +4,14 @@ https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import msgspec
 
-from evenkeel.errors import MalformedEventError, MalformedWakeUpError
+from evenkeel.errors import MalformedEventError, MalformedWakeUpError, QueueError
 from evenkeel.model.notice import WakeUp
+from evenkeel.ports import Queue, Recorder
 
 _EVENT_SOURCE: Final = "aws:sqs"
 
@@ -70,6 +72,16 @@ def read_batch(event: dict[str, Any]) -> Sequence[Record]:
 def failures(message_ids: Iterable[str]) -> dict[str, Any]:
     """The answer that keeps these messages in the queue and lets all others be deleted."""
     return {"batchItemFailures": [{"itemIdentifier": each} for each in message_ids]}
+
+
+def postpone(record: Record, delay: timedelta, queue: Queue, recorder: Recorder) -> None:
+    """Let a message come back after ``delay``; if that fails, it does after the queue's timeout."""
+    try:
+        queue.postpone(record.receipt_handle, delay)
+    except QueueError as error:
+        recorder.noted(
+            f"message {record.message_id} comes back when its visibility timeout ends: {error}"
+        )
 
 
 def read_wake_up(record: Record) -> WakeUp:

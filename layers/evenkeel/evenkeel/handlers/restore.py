@@ -3,7 +3,7 @@
 from typing import Any
 
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.errors import QueueError
+from evenkeel.flows.access import nothing_done
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.handlers import Handler
@@ -14,7 +14,10 @@ from evenkeel.settings import Mode, RestoreSettings
 def build(
     settings: RestoreSettings, cluster: Cluster, wake_ups: Queue, clock: Clock, recorder: Recorder
 ) -> Handler:
-    """Build the handler. It answers with an empty object, whatever came of the run."""
+    """Build the handler. It answers with an empty object.
+
+    It raises NothingDoneError where the API server let it do nothing at all.
+    """
     flow = RestoreFlow(
         terms_of(settings),
         Scope(everywhere=settings.everywhere, capacity_labels=settings.capacity_labels),
@@ -34,8 +37,8 @@ def build(
                 planned=len(outcome.plan.steps),
                 done=len(outcome.done),
             )
-        except QueueError as error:
-            recorder.noted(f"the reconciler finds the moves by its schedule: {error}")
+            if outcome.error is not None and not outcome.done:
+                raise nothing_done(outcome.error) from outcome.error
         finally:
             recorder.flush()
         return {}

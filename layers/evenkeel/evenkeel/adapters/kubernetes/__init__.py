@@ -7,11 +7,17 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, PARALLEL, Endpoint, Limits
+from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import SettingsError
 
 __all__ = ["RestCluster", "TokenSource", "connect", "from_kubeconfig"]
+
+EKS_REMEDY = (
+    "the role's access entry, or its line in aws-auth, is missing or was taken away; put it back"
+    " (docs/operations.md, Install)"
+)
 
 
 def connect(
@@ -22,13 +28,14 @@ def connect(
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
     listing: timedelta = LISTING,
+    tell: Tell = silent,
 ) -> RestCluster:
     """The API server of an EKS cluster. Nothing is sent yet.
 
     ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
     DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
-    time of one request with all its tries, ``listing`` that of a list with all its pages. Raises
-    SettingsError.
+    time of one request with all its tries, ``listing`` that of a list with all its pages.
+    ``tell`` gets a line for people where the API server refuses who asks. Raises SettingsError.
     """
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
@@ -38,9 +45,9 @@ def connect(
         raise SettingsError(
             f"the certificate authority should be base64 of a PEM certificate: {error}"
         ) from error
-    where = Endpoint(endpoint, tls=context, tokens=token_source)
+    where = Endpoint(endpoint, tls=context, tokens=token_source, remedy=EKS_REMEDY)
     limits = Limits(parallel=parallel, budget=budget, listing=listing)
-    return RestCluster(Transport(where, limits))
+    return RestCluster(Transport(where, limits, tell=tell))
 
 
 def from_kubeconfig(
@@ -50,12 +57,13 @@ def from_kubeconfig(
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
     first: timedelta | None = None,
+    tell: Tell = silent,
 ) -> RestCluster:
     """The API server of a kubeconfig's context, the current one without a name.
 
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
     ~/.kube/config, else, in a pod, its service account. An exec plugin is started at once. The
-    limits are those of ``Limits``. Raises SettingsError.
+    limits are those of ``Limits``, and ``tell`` is as for ``connect``. Raises SettingsError.
     """
     # The client library takes 0.2 s to import, which a Lambda function need not pay.
     from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415
@@ -63,4 +71,4 @@ def from_kubeconfig(
     clock = SystemClock()
     where = files.read(context, kubeconfig, clock)
     limits = Limits(parallel=parallel, budget=budget, first=first)
-    return RestCluster(Transport(where, limits, clock=clock))
+    return RestCluster(Transport(where, limits, clock=clock, tell=tell))

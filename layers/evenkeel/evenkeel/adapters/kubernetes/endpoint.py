@@ -18,6 +18,7 @@ class Endpoint:
     ``server`` is its URL, perhaps with a path below which the API lies; ``tls`` None goes
     with plain http. ``server_name`` is the name in its certificate where that is not the
     URL's, ``proxy`` the URL of a proxy on the way. Client certificates are part of ``tls``.
+    ``remedy`` says what to do where the API server does not accept who asks.
     """
 
     server: str
@@ -25,6 +26,7 @@ class Endpoint:
     tokens: TokenSource | None = None
     server_name: str = ""
     proxy: str = ""
+    remedy: str = "check the credentials"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from urllib3.exceptions import (
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.failures import failure
+from evenkeel.adapters.kubernetes.refusals import Refusals, Tell, silent
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import ClusterError, ThrottledError, UnavailableError
 from evenkeel.ports import Clock
@@ -50,11 +51,16 @@ class Transport:
         *,
         clock: Clock | None = None,
         jitter: random.Random | None = None,
+        tell: Tell = silent,
     ) -> None:
-        """Connections are made when they are needed; nothing is sent yet."""
+        """Connections are made when they are needed; nothing is sent yet.
+
+        ``tell`` gets a line where the API server refuses who asks.
+        """
         self.limits = limits or Limits()
         self._endpoint = endpoint
         self._clock = clock or SystemClock()
+        self._refusals = Refusals(self._clock, tell, endpoint.remedy)
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._base_path = (urllib3.util.parse_url(endpoint.server).path or "").rstrip("/")
         self._lock = Lock()
@@ -131,6 +137,12 @@ class Transport:
             if (renewed := tokens.token()) != token:
                 response.close()
                 response = self._send(call, pool, renewed, left=left, whole=whole)
+                if response.status != 401:
+                    self._refusals.renewed(token, response.headers.get("Date"))
+        if response.status == 401:
+            self._refusals.refused(response.headers.get("Date"))
+        else:
+            self._refusals.accepted()
         if response.status >= 300:
             with self._translating(call):
                 retry_after = response.headers.get("Retry-After")

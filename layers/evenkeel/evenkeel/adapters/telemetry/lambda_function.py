@@ -76,12 +76,11 @@ class LambdaTelemetry:
     """
 
     def __init__(
-        self, cluster: Cluster, clock: Clock, *, cluster_name: str, observes: bool
+        self, cluster: Cluster, clock: Clock, log: LambdaRecorder, *, observes: bool
     ) -> None:
-        """``observes`` tells every line and Event that nothing was written."""
-        mode = "observe" if observes else "act"
-        self._log = LambdaRecorder(clock, cluster=cluster_name, mode=mode)
-        events = ClusterEvents(cluster, clock, self._log, observes=observes)
+        """``observes`` tells every Event that nothing was written."""
+        self._log = log
+        events = ClusterEvents(cluster, clock, log, observes=observes)
         # Events first: what the API server refuses is still counted in the same invocation.
         self.recorder: Recorder = Tee(events, self._log)
 

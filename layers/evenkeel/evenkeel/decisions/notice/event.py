@@ -64,6 +64,12 @@ class Harmless(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """The event asks whether it gets to the API server."""
+
+    event_id: str
+
+
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     """The event is of a kind that nobody here has heard of."""
 
@@ -72,4 +78,4 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     detail_type: str
 
 
-type Reading = Understood | Harmless | Unknown
+type Reading = Understood | Harmless | Probe | Unknown

@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.decisions.notice import (
     harmless,
     interruption_warning,
+    probe,
     rebalance_recommendation,
     state_change,
 )
@@ -46,7 +47,7 @@ def read(value: object, rules: Rules) -> Reading:
     parser = PARSERS.get((event.source, event.detail_type))
     if parser is not None:
         return parser(event, rules)
-    known = harmless.find(event)
+    known = probe.find(event) or harmless.find(event)
     if known is not None:
         return known
     return Unknown(event_id=event.event_id, source=event.source, detail_type=event.detail_type)

@@ -8,6 +8,7 @@ import msgspec
 
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
+from evenkeel.flows.access import FORBIDDEN, metric_of
 from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.knowledge import Knowledge
 from evenkeel.flows.handover.nodes import NodeKeeper
@@ -33,6 +34,10 @@ READS = (
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest when the API server does not answer: deadlines do not wait either."""
+
+AFTER_A_REFUSAL = UNHURRIED
+"""How long to rest when it refuses who asks. No right comes back within a second, and a wake-up
+that came back every second would be a dead letter after a quarter of an hour."""
 
 
 class HandoverFlow:
@@ -90,11 +95,16 @@ class HandoverFlow:
                 left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
             )
         except ClusterError as error:
-            self._recorder.counted("InvocationsFailed")
-            self._recorder.noted(
-                f"the API server failed this invocation: {error}", error=type(error).__name__
-            )
-            return Outcome("ClusterUnavailable", AFTER_A_FAILURE, awaited=True)
+            return msgspec.structs.replace(self._failed(error), awaited=True, error=error)
+
+    def _failed(self, error: ClusterError) -> Outcome:
+        metric = metric_of(error)
+        self._recorder.counted(metric)
+        self._recorder.noted(
+            f"the API server failed this invocation: {error}", error=type(error).__name__
+        )
+        rest = AFTER_A_REFUSAL if metric == FORBIDDEN else AFTER_A_FAILURE
+        return Outcome("ClusterUnavailable", rest)
 
     def _observe(self, view: View) -> Outcome:
         if reading.is_any_work(self._cluster, view) or view.notices:
@@ -135,8 +145,10 @@ class HandoverFlow:
                 return Outcome("LeaseHeld", UNHURRIED)
             problem = lease.problem
         except ForbiddenError as error:
-            problem = str(error)
-        if problem:
+            problem = error
+        if problem is not None:
+            if metric_of(problem) == FORBIDDEN:
+                self._recorder.counted(FORBIDDEN)
             self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
         wake_up_at = None
         try:
@@ -161,7 +173,10 @@ class HandoverFlow:
                 *(self._settings, self._cluster, session, self._clock),
                 *(view, self._knowledge, self._teller),
             )
-            return reconciler.act(tenure, self._end(started, left()), gathered_in)
+            try:
+                return reconciler.act(tenure, self._end(started, left()), gathered_in)
+            except ClusterError as error:
+                return self._failed(error)
 
     def _end(self, started: datetime, left: timedelta) -> datetime:
         """When an invocation ends that has gathered everything by now.

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import msgspec
 
+from evenkeel.errors import ClusterError
+
 UNHURRIED = timedelta(seconds=5)
 """How long to rest where no node dies: while paused, and while only hints are followed."""
 
@@ -13,9 +15,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
     ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
     is soon enough. ``taking``: that of the Lease over which its wake-up is to watch.
+    ``error``: why nothing could be done, for the invocation could not read what it needs.
     """
 
     reason: str
     again_in: timedelta | None = None
     awaited: bool = False
     taking: str = ""
+    error: ClusterError | None = None

@@ -10,8 +10,9 @@ import msgspec
 from evenkeel.decisions.restore.plan import plan, plan_again
 from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
 from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
-from evenkeel.errors import ClusterError
+from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
+from evenkeel.flows.access import metric_of
 from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
 from evenkeel.flows.restore.sweeping import sweep, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
@@ -39,11 +40,15 @@ _COUNTED: Final = {
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a run. ``done`` are the steps that were carried out."""
+    """What came of a run. ``done`` are the steps that were carried out.
+
+    ``error``: what the API server refused or left unanswered, so that the run ended early.
+    """
 
     reason: str
     plan: RestorePlan = RestorePlan()
     done: Sequence[Step] = ()
+    error: ClusterError | None = None
 
 
 class RestoreFlow:
@@ -71,10 +76,7 @@ class RestoreFlow:
         self._told: dict[tuple[Reference, str], datetime] = {}
 
     def run(self) -> Outcome:
-        """One run. What the API server refuses or leaves unanswered is left to the next.
-
-        Raises QueueError where the reconciler cannot be woken: its schedule finds the work.
-        """
+        """One run. What the API server refuses or leaves unanswered is left to the next."""
         ends_at = self._clock.now() + LONGEST_RESTORE
         try:
             if self._acts and pause.is_paused(self._cluster):
@@ -105,8 +107,14 @@ class RestoreFlow:
         finally:
             # Not only what is known to be done: an answer may be lost, and its move begun.
             if any(step.moves for step in made.steps) or has_leftovers(snapshot):
-                self._wake_ups.send(WakeUp(reason=REASON))
+                self._wake()
         return Outcome(reason="Restored" if done else "Quiet", plan=made, done=done)
+
+    def _wake(self) -> None:
+        try:
+            self._wake_ups.send(WakeUp(reason=REASON))
+        except QueueError as error:
+            self._recorder.noted(f"the reconciler finds the moves by its schedule: {error}")
 
     def _carry_out(
         self,
@@ -172,6 +180,6 @@ class RestoreFlow:
         return True
 
     def _failed(self, error: ClusterError) -> Outcome:
-        self._recorder.counted("InvocationsFailed")
+        self._recorder.counted(metric_of(error))
         self._recorder.noted(f"the API server failed this run: {error}", error=type(error).__name__)
-        return Outcome(reason="ClusterUnavailable")
+        return Outcome(reason="ClusterUnavailable", error=error)

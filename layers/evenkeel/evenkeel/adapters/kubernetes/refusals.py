@@ -1,0 +1,91 @@
+"""Why the API server does not accept who asks (401): told once, with what mends it.
+
+A token that ran out, a clock that is wrong and a role that nobody let in are answered alike. What
+tells them apart is whether a new token is accepted, and the time that the answer bears.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from threading import Lock
+from typing import Final
+
+from evenkeel.ports import Clock
+
+type Tell = Callable[[str], None]
+"""Where a line for people goes. Never a secret."""
+
+
+def silent(_: str) -> None:
+    """Tell nobody."""
+
+
+TOLERANCE: Final = timedelta(minutes=5)
+"""A clock that is further from the API server's is the cause: AWS bears no more in a signature.
+
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
+"""
+
+RENEWED: Final = "the API server took a token no longer (401), and takes a new one: nothing to do"
+
+
+class Refusals:
+    """What the API server makes of who asks. Several threads tell it at once.
+
+    An episode begins with a refusal that a new token does not end, and ends when somebody is
+    accepted.
+    """
+
+    def __init__(self, clock: Clock, tell: Tell, remedy: str) -> None:
+        """``remedy`` says what to do where neither a token nor a clock is the cause."""
+        self._clock = clock
+        self._tell = tell
+        self._remedy = remedy
+        self._lock = Lock()
+        self._is_refused = False
+        self._replaced = ""
+
+    def accepted(self) -> None:
+        """A request got past authentication."""
+        if self._is_refused:
+            with self._lock:
+                self._is_refused = False
+
+    def renewed(self, token: str, date: str | None) -> None:
+        """This token was refused, and a new one accepted. ``date`` is that answer's header."""
+        with self._lock:
+            is_news, self._replaced = token != self._replaced, token
+        if is_news:
+            self._tell(self._of_the_clock(date) or RENEWED)
+
+    def refused(self, date: str | None) -> None:
+        """A request was refused for good. ``date`` is the answer's header."""
+        with self._lock:
+            is_news, self._is_refused = not self._is_refused, True
+        if is_news:
+            line = f"the API server does not accept who asks (401): {self._remedy}"
+            self._tell(self._of_the_clock(date) or line)
+
+    def _of_the_clock(self, date: str | None) -> str:
+        """The line that blames the clock here; empty if it is right, or nobody can say."""
+        theirs = _parse(date)
+        if theirs is None:
+            return ""
+        skew = self._clock.now() - theirs
+        if abs(skew) <= TOLERANCE:
+            return ""
+        seconds = round(abs(skew).total_seconds())
+        side = "ahead of" if skew > timedelta() else "behind"
+        return (
+            f"the clock here is {seconds} s {side} the API server's, which therefore refuses"
+            " tokens (401): set the host's clock by NTP; on Lambda this is not expected"
+        )
+
+
+def _parse(date: str | None) -> datetime | None:
+    """The time of a Date header; None if there is none, or it makes no sense."""
+    try:
+        time = parsedate_to_datetime(date or "")
+    except ValueError:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time

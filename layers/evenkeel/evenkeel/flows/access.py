@@ -1,0 +1,47 @@
+"""The API server does not do what is asked: which metric counts that, and what mends it."""
+
+from typing import Final
+
+from evenkeel.errors import (
+    ClusterError,
+    ForbiddenError,
+    NothingDoneError,
+    UnauthenticatedError,
+)
+
+FORBIDDEN: Final = "ClusterForbidden"
+UNREACHABLE: Final = "ClusterUnreachable"
+
+
+def metric_of(error: ClusterError) -> str:
+    """ClusterForbidden where the API server refuses who asks (401, 403).
+
+    Else ClusterUnreachable: no connection, a certificate that is not trusted, no answer in time,
+    5xx, throttling to the end, or an answer that is none of a Kubernetes API.
+    """
+    refused = isinstance(error, ForbiddenError | UnauthenticatedError)
+    return FORBIDDEN if refused else UNREACHABLE
+
+
+def nothing_done(error: ClusterError) -> NothingDoneError:
+    """What a scheduled invocation raises that could read nothing because of this error."""
+    return NothingDoneError(f"{_remedy_of(error)}: {error}")
+
+
+def _remedy_of(error: ClusterError) -> str:
+    """What an operator can do about it."""
+    match error:
+        case UnauthenticatedError():
+            return (
+                "the API server does not accept the function's role (401): unless the log blames a"
+                " clock, restore its access entry, or its line in aws-auth"
+            )
+        case ForbiddenError():
+            return (
+                "the API server accepts the function's role and forbids what it needs (403): apply"
+                " manifests/rbac, and see that the role's access entry names its group"
+            )
+    return (
+        "the API server cannot be used: check that it is up, and the endpoint, the certificate"
+        " authority and the network that the stack was deployed with"
+    )

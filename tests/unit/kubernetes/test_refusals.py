@@ -1,0 +1,144 @@
+"""A 401 is told once for each episode, with its cause: an old token, a clock, a role."""
+
+from datetime import timedelta
+from email.utils import format_datetime
+from itertools import count
+from threading import Barrier
+
+import pytest
+
+from evenkeel.adapters.kubernetes.endpoint import Limits
+from evenkeel.adapters.kubernetes.refusals import RENEWED
+from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
+from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step
+from tests.unit.kubernetes.making import READ, Connect, error_of
+from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only
+
+NOBODY = "the API server does not accept who asks (401): let it in"
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+def at(clock: HandClock, ahead: float, step: Step) -> Step:
+    """Answer so, as a server whose clock is so many seconds ahead of ours."""
+
+    def dated(handler: Handler) -> None:
+        time = format_datetime(clock.now() + timedelta(seconds=ahead), usegmt=True)
+        handler.date_time_string = lambda timestamp=None: time  # type: ignore[method-assign]  # noqa: ARG005
+        step(handler)
+
+    return dated
+
+
+def test_a_token_that_ran_out_and_was_renewed_is_one_harmless_line(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    server.script(always=at(clock, 0, only("t2")))
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert [error_of(cluster, READ) for _ in range(3)] == [None] * 3
+    assert told == [RENEWED]
+
+
+def test_many_threads_that_met_the_same_refusal_tell_it_once(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    together = Barrier(8)
+    turns = count()
+
+    def deny_the_first_eight(handler: Handler) -> None:
+        if next(turns) < 8:
+            together.wait(5)
+        at(clock, 0, only("t2"))(handler)
+
+    server.script(always=deny_the_first_eight)
+    limits = Limits(parallel=8, read=timedelta(seconds=10))
+    cluster = connect(limits, tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert [reply.error for reply in cluster.perform([READ] * 8)] == [None] * 8
+    assert told == [RENEWED]
+
+
+@pytest.mark.parametrize("ahead", [0, 290, -290])
+def test_a_role_that_is_not_let_in_is_one_line_with_the_remedy(
+    ahead: float, server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    server.script(always=at(clock, ahead, DENIED))
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert all(error_of(cluster, READ) for _ in range(3))
+    assert told == [NOBODY]
+
+
+def test_so_is_one_whose_only_token_is_refused_or_who_has_none(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    server.script(always=at(clock, 0, DENIED))
+    only_one = RenewedToken(lambda: Token("the only one"), clock)
+    for tokens in (only_one, None):
+        assert error_of(connect(tokens=tokens, tell=told.append), READ)
+    assert told == [NOBODY] * 2
+
+
+@pytest.mark.parametrize(("ahead", "side"), [(1200, "behind"), (-1200, "ahead of")])
+def test_a_clock_that_is_wrong_is_one_line_with_its_seconds(
+    ahead: float,
+    side: str,
+    server: ScriptedServer,
+    clock: HandClock,
+    connect: Connect,
+    told: list[str],
+) -> None:
+    server.script(always=at(clock, ahead, DENIED))
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert all(error_of(cluster, READ) for _ in range(3))
+    (line,) = told
+    assert line.startswith(f"the clock here is 1200 s {side} the API server's")
+    assert "NTP" in line
+
+
+def test_a_clock_that_makes_tokens_old_too_soon_is_told_though_a_new_one_is_accepted(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    server.script(always=at(clock, 600, only("t2")))
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert error_of(cluster, READ) is None
+    (line,) = told
+    assert line.startswith("the clock here is 600 s behind the API server's")
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Sat, 99 Nov 2026 12:00:00 GMT"])
+def test_a_server_without_a_time_says_nothing_of_the_clock(
+    date: str, server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    def undated(handler: Handler) -> None:
+        handler.date_time_string = lambda timestamp=None: date  # type: ignore[method-assign]  # noqa: ARG005
+        DENIED(handler)
+
+    server.script(always=undated)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    assert error_of(cluster, READ)
+    assert told == [NOBODY]
+
+
+def test_each_episode_is_told(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    denied, done = at(clock, 0, DENIED), at(clock, 0, DONE)
+    server.script(*[denied] * 4, done, done, *[denied] * 4)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    errors = [error_of(cluster, READ) is not None for _ in range(6)]
+    assert errors == [True, True, False, False, True, True]
+    assert told == [NOBODY, NOBODY]
+
+
+def test_no_line_has_a_token_in_it(
+    server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
+) -> None:
+    mint = Mint(clock)
+    server.script(at(clock, 0, only("t2")), at(clock, 0, only("t2")), always=at(clock, 900, DENIED))
+    cluster = connect(tokens=RenewedToken(mint, clock), tell=told.append)
+    for _ in range(3):
+        error_of(cluster, READ)
+    assert len(told) == 2
+    assert not any(f"t{number}" in line.split() for line in told for number in range(9))
