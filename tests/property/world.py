@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import ask
 from evenkeel.handlers import Handler, handover, interruption
@@ -27,7 +28,7 @@ from simulator.queues import SimulatedQueue
 from tests.property import events, manifests
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
-from tests.property.scenes import Disturbance, NoticePlan, Recovery, Scene, Trouble
+from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
 from tests.property.spectator import Life, Spectator
 
 BEGINNING: Final = datetime(2026, 11, 21, 6, 0, 0, 370_000, tzinfo=UTC)
@@ -140,7 +141,10 @@ class _World:
     def _set_up(self) -> None:
         for number, node in enumerate(self.scene.nodes):
             self.cluster.apply(manifests.node(number, node))
-        self.instances.adopt(ask(self.cluster, List(Selection(Node))).items, CLUSTER_NAME)
+        # EC2 warns of spot instances alone, whatever the labels of their nodes tell.
+        spot = {events.instance_of(notice) for notice in self.scene.notices}
+        nodes = ask(self.cluster, List(Selection(Node))).items
+        self.instances.adopt(nodes, CLUSTER_NAME, spot=spot)
         self.instances.add(
             Instance(
                 instance_id=events.IMPOSTORS_ID,
@@ -207,6 +211,7 @@ class _World:
                 self._at(notice.at + later, partial(self.notices.put, body))
             if notice.node >= 0:
                 self._arrange_fate(notice)
+                self._arrange_words(notice)
         for disturbance in self.scene.disturbances:
             self._at(disturbance.at, partial(self._disturb, disturbance))
         if self.scene.paused is not None:
@@ -243,6 +248,20 @@ class _World:
             self.clock.call_in(ENDING, partial(self.instances.set_state, instance, last))
 
         self.clock.call_at(taken, take)
+
+    def _arrange_words(self, notice: NoticePlan) -> None:
+        """EC2 says of an instance what its event says, for a minute also of one that lives on."""
+        end = notice.said + OUTLIVED_AFTER.total_seconds()
+        if notice.news is not News.STATE or notice.at >= end:
+            return
+
+        def say(state: str) -> None:
+            if f"n{notice.node}" not in self.deaths:
+                self.instances.set_state(events.instance_of(notice), state)
+
+        self._at(notice.at, partial(say, "shutting-down"))
+        if not notice.obeyed:
+            self._at(end, partial(say, "running"))
 
     def _disturb(self, disturbance: Disturbance) -> None:
         name = f"w{disturbance.workload}"

@@ -47,21 +47,16 @@ def doubt(
 
     ``instance`` is None where EC2 does not answer. ``labels`` tell which nodes are spot.
     """
-    match notice.concerns:
-        case Concern.SPOT:
-            return _unless_spot(notice, instance, node, labels)
-        case Concern.ENDING:
-            return _unless_ending(notice, instance, now)
+    if instance is not None:
+        return _RULES[notice.concerns](notice, instance, now)
+    # A warning leaves two minutes. An instance that changes its state ends already, or never.
+    if notice.concerns is Concern.SPOT and labels.call_spot(node):
+        return None
+    message = f"EC2 does not answer: what instance {notice.instance_id} is cannot be told"
+    return Unproven("NoAnswerFromEc2", message)
 
 
-def _unless_spot(
-    notice: Notice, instance: Instance | None, node: Node, labels: CapacityLabels
-) -> Doubt | None:
-    """EC2's word decides; without it a label of the node does, for two minutes are short."""
-    if instance is None:
-        if labels.call_spot(node):
-            return None
-        return _unanswered(f"no label of node {node.name} says that it is spot")
+def _unless_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
     if instance.is_spot:
         return None
     what = instance.lifecycle or "on-demand"
@@ -69,10 +64,7 @@ def _unless_spot(
     return Refused("NotSpot", message)
 
 
-def _unless_ending(notice: Notice, instance: Instance | None, now: datetime) -> Doubt | None:
-    """EC2's word alone decides, for which there is time: the instance ends already, or never."""
-    if instance is None:
-        return _unanswered(f"it cannot confirm that instance {notice.instance_id} ends")
+def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt | None:
     if not instance.lives:
         return None
     until = notice.time + LAG
@@ -82,5 +74,5 @@ def _unless_ending(notice: Notice, instance: Instance | None, now: datetime) -> 
     return Refused("InstanceRunning", f"{message}, also after {in_words(until)}")
 
 
-def _unanswered(message: str) -> Unproven:
-    return Unproven("NoAnswerFromEc2", f"EC2 does not answer, and {message}")
+_RULES: Final = {Concern.SPOT: _unless_spot, Concern.ENDING: _unless_ending}
+"""Why a notice is not believed of an instance, by what it may concern."""
