@@ -64,19 +64,12 @@ def test_a_node_s_instance_cannot_be_changed(restricted: ControlPlane) -> None:
         restricted.kubectl("patch", "node", "mine", "--type=merge", f"--patch={INSTANCE}")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "allowed"),
-    [
-        (("create", "configmap", "evenkeel-paused", "--namespace=tenant"), True),
-        (("create", "configmap", "evenkeel-paused", "--namespace=evenkeel-system"), False),
-        (("label", "namespace", "tenant", f"{names.MANAGED}=true"), False),
-        (("annotate", "node", "mine", f"{names.NOTICE}={{}}"), False),
-    ],
-)
-def test_a_tenant_s_rights_end_at_his_namespace(
-    restricted: ControlPlane, arguments: tuple[str, ...], *, allowed: bool
-) -> None:
-    """``edit`` is what Kubernetes gives to who works in one namespace."""
+TENANT = ("tenant", "system:authenticated")
+
+
+@pytest.fixture(scope="module")
+def tenants(restricted: ControlPlane) -> ControlPlane:
+    """The same with a tenant, once the API server has heard of his rights."""
     for name in ("tenant", names.SYSTEM_NAMESPACE):
         restricted.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     restricted.apply(
@@ -94,4 +87,29 @@ def test_a_tenant_s_rights_end_at_his_namespace(
             ],
         }
     )
-    assert is_allowed(restricted, "tenant", "system:authenticated", *arguments) is allowed
+    user, group = TENANT
+    question = ("auth", "can-i", "create", "configmaps", "--namespace=tenant")
+    restricted.wait_for(
+        "the tenant's rights",
+        lambda: (
+            "yes"
+            in restricted.kubectl(*question, f"--as={user}", f"--as-group={group}", check=False)
+        ),
+    )
+    return restricted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [
+        (("create", "configmap", "evenkeel-paused", "--namespace=tenant"), True),
+        (("create", "configmap", "evenkeel-paused", "--namespace=evenkeel-system"), False),
+        (("label", "namespace", "tenant", f"{names.MANAGED}=true"), False),
+        (("annotate", "node", "mine", f"{names.NOTICE}={{}}"), False),
+    ],
+)
+def test_a_tenant_s_rights_end_at_his_namespace(
+    tenants: ControlPlane, arguments: tuple[str, ...], *, allowed: bool
+) -> None:
+    """``edit`` is what Kubernetes gives to who works in one namespace."""
+    assert is_allowed(tenants, *TENANT, *arguments) is allowed
