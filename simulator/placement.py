@@ -1,5 +1,6 @@
 """Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -28,11 +29,12 @@ type Closed = tuple[str, str]
 
 @dataclass
 class Room:
-    """One node with what is on it."""
+    """One node with what is on it; ``owned``: how many pods each controller has there, by uid."""
 
     node: Obj
     pods: dict[Key, Obj] = field(default_factory=dict)
     used: dict[str, float] = field(default_factory=dict)
+    owned: Counter[str] = field(default_factory=Counter)
     allocatable: dict[str, float] = field(default_factory=dict)
 
     def renew(self, node: Obj) -> None:
@@ -44,11 +46,17 @@ class Room:
     def add(self, pod: Obj) -> None:
         """Book a pod, or take its new state."""
         known = self.pods.get(key_of(pod))
-        if known is not None and known["spec"] is pod["spec"]:
+        if (
+            known is not None
+            and known["spec"] is pod["spec"]
+            and controller_of(known) == controller_of(pod)
+        ):
             self.pods[key_of(pod)] = pod
             return
         self.remove(pod)
         self.pods[key_of(pod)] = pod
+        if controller := controller_of(pod):
+            self.owned[controller["uid"]] += 1
         for name, amount in requests_of(pod).items():
             self.used[name] = self.used.get(name, 0) + amount
 
@@ -56,6 +64,8 @@ class Room:
         """Free what a pod had booked."""
         booked = self.pods.pop(key_of(pod), None)
         if booked is not None:
+            if controller := controller_of(booked):
+                self.owned[controller["uid"]] -= 1
             for name, amount in requests_of(booked).items():
                 self.used[name] -= amount
 
@@ -240,7 +250,7 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
         for room in rooms
     ]
     owner = None if pod["spec"].get("topologySpreadConstraints") else controller_of(pod)
-    near = [_siblings(room, owner["uid"]) if owner else 0 for room in rooms]
+    near = [room.owned[owner["uid"]] if owner else 0 for room in rooms]
     most_liked, most_near = max(liked, default=0) or 1, max(near, default=0) or 1
     return [
         2 * 100 * liked[i] / most_liked
@@ -248,14 +258,6 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
         + 100 * _free(needs, room)
         for i, room in enumerate(rooms)
     ]
-
-
-def _siblings(room: Room, owner: str) -> int:
-    return sum(
-        1
-        for pod in room.pods.values()
-        if (controller := controller_of(pod)) is not None and controller["uid"] == owner
-    )
 
 
 def _free(needs: Needs, room: Room) -> float:
