@@ -130,6 +130,7 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 # bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3.
 # bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
 # and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
+# bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
 # bench-faults takes some of the faults, or all: FAULT="killed down".
 SCENARIO ?= A
 ROUNDS ?= 1
@@ -137,6 +138,7 @@ PAIRS ?= 1
 NODES ?= 100
 BASE ?=
 BARE ?=
+ONLY ?=
 
 # What a bench measured is written into the documents also if it misses a mark, and so fails.
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
@@ -157,7 +159,7 @@ bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BA
 
 .PHONY: bench-growth
 bench-growth: venv ## Measure what a storm's time depends on
-	$(call measured,bench.growth)
+	$(call measured,bench.growth $(ONLY))
 
 .PHONY: bench-evenness
 bench-evenness: venv ## Compute how evenly storm D hits workloads, on simulated time
