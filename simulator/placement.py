@@ -1,7 +1,7 @@
 """Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,39 +72,46 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports."""
+    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports.
+
+    And whether it says which nodes it wants, and which pods it keeps away from.
+    """
 
     requests: Mapping[str, float]
     ports: AbstractSet[Port]
+    chooses: bool
+    keeps_away: bool
 
     @classmethod
     def of(cls, pod: Obj) -> "Needs":
         """Those of a pod, to be found out once for all nodes."""
-        return cls(requests_of(pod), ports_of(pod))
+        spec = pod["spec"]
+        chooses = "nodeSelector" in spec or at(spec, "affinity", "nodeAffinity") is not None
+        return cls(requests_of(pod), ports_of(pod), chooses, bool(anti_affinity(pod)))
 
 
 def refusal(
-    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Iterable[Closed]
+    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Collection[Closed]
 ) -> str:
     """Why the pod cannot run on this node, or empty."""
-    return (
-        _node_refuses(pod, room.node)
-        or _room_refuses(needs, room)
-        or (
-            "node(s) didn't match pod anti-affinity rules"
-            if repelled(pod, room, rooms)
-            or any(domain_of(room.node, key) == domain for key, domain in closed)
-            else ""
-        )
-    )
+    if reason := _node_refuses(pod, needs, room.node) or _room_refuses(needs, room):
+        return reason
+    if (needs.keeps_away and repelled(pod, room, rooms)) or (
+        closed and any(domain_of(room.node, key) == domain for key, domain in closed)
+    ):
+        return "node(s) didn't match pod anti-affinity rules"
+    return ""
 
 
-def _node_refuses(pod: Obj, node: Obj) -> str:
-    if node["spec"].get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
+def _node_refuses(pod: Obj, needs: Needs, node: Obj) -> str:
+    spec = node["spec"]
+    if spec.get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
         return "node(s) were unschedulable"
-    if not bears_taints(pod, node):
+    if spec.get("taints") and not bears_taints(pod, node):
         return "node(s) had untolerated taint(s)"
-    return "" if matches_node(pod, node) else "node(s) didn't match Pod's node affinity/selector"
+    if needs.chooses and not matches_node(pod, node):
+        return "node(s) didn't match Pod's node affinity/selector"
+    return ""
 
 
 def _room_refuses(needs: Needs, room: Room) -> str:
@@ -247,6 +254,8 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
     )
     liked = [
         sum(t["weight"] for t in preferred if matches_term(t["preference"], room.node))
+        if preferred
+        else 0
         for room in rooms
     ]
     owner = None if pod["spec"].get("topologySpreadConstraints") else controller_of(pod)

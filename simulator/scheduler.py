@@ -176,9 +176,9 @@ class Scheduler:
         why: Counter[str] = Counter()
         fitting: list[Room] = []
         for room in rooms:
-            reason = refusal(pod, needs, room, rooms, closed) or next(
-                filter(None, (spread.refusal(room.node) for spread in spreads)), ""
-            )
+            reason = refusal(pod, needs, room, rooms, closed)
+            if spreads and not reason:
+                reason = next(filter(None, (each.refusal(room.node) for each in spreads)), "")
             if reason:
                 why[reason] += 1
             else:
