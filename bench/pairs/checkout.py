@@ -32,8 +32,12 @@ class Repository:
 
     @property
     def here(self) -> str:
-        """The short hash of this tree's commit, and whether its files have changed since."""
-        changed = self.git("status", "--porcelain", "--", ":!bench/results")
+        """The short hash of this tree's commit, and whether its files have changed since.
+
+        Those that benches write do not count.
+        """
+        written = (":!bench/results", ":!README.md", ":!docs/measurements.md")
+        changed = self.git("status", "--porcelain", "--", *written)
         return self.name_of("HEAD") + (", changed" if changed else "")
 
     def git(self, *arguments: str) -> str:
