@@ -128,9 +128,17 @@ bench-cold: venv layer ## Measure the functions' cold starts from the built laye
 	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
 
 # bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3.
+# bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
+# and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
+# bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
 # bench-faults takes some of the faults, or all: FAULT="killed down".
 SCENARIO ?= A
 ROUNDS ?= 1
+PAIRS ?= 1
+NODES ?= 100
+BASE ?=
+BARE ?=
+ONLY ?=
 
 # What a bench measured is written into the documents also if it misses a mark, and so fails.
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
@@ -143,9 +151,15 @@ bench: venv ## Measure the storms in all scenarios, and write README's table ane
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
 	@$(PYTHON) -m bench.storm $(ROUNDS) $(SCENARIO)
 
+.PHONY: bench-pairs
+bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BASE=HEAD~1
+	@$(if $(BASE),,$(error say which commit, as in `make bench-pairs BASE=HEAD~1`))
+	$(call measured,bench.pairs $(BASE) $(SCENARIO) --pairs $(PAIRS) --nodes $(NODES) \
+		$(if $(BARE),--bare))
+
 .PHONY: bench-growth
 bench-growth: venv ## Measure what a storm's time depends on
-	$(call measured,bench.growth)
+	$(call measured,bench.growth $(ONLY))
 
 .PHONY: bench-evenness
 bench-evenness: venv ## Compute how evenly storm D hits workloads, on simulated time

@@ -1,6 +1,7 @@
 """Whether a pod may run on a node, and how well it would: the scheduler's filters and scores."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,11 +29,12 @@ type Closed = tuple[str, str]
 
 @dataclass
 class Room:
-    """One node with what is on it."""
+    """One node with what is on it; ``owned``: how many pods each controller has there, by uid."""
 
     node: Obj
     pods: dict[Key, Obj] = field(default_factory=dict)
     used: dict[str, float] = field(default_factory=dict)
+    owned: Counter[str] = field(default_factory=Counter)
     allocatable: dict[str, float] = field(default_factory=dict)
 
     def renew(self, node: Obj) -> None:
@@ -44,11 +46,17 @@ class Room:
     def add(self, pod: Obj) -> None:
         """Book a pod, or take its new state."""
         known = self.pods.get(key_of(pod))
-        if known is not None and known["spec"] is pod["spec"]:
+        if (
+            known is not None
+            and known["spec"] is pod["spec"]
+            and controller_of(known) == controller_of(pod)
+        ):
             self.pods[key_of(pod)] = pod
             return
         self.remove(pod)
         self.pods[key_of(pod)] = pod
+        if controller := controller_of(pod):
+            self.owned[controller["uid"]] += 1
         for name, amount in requests_of(pod).items():
             self.used[name] = self.used.get(name, 0) + amount
 
@@ -56,45 +64,54 @@ class Room:
         """Free what a pod had booked."""
         booked = self.pods.pop(key_of(pod), None)
         if booked is not None:
+            if controller := controller_of(booked):
+                self.owned[controller["uid"]] -= 1
             for name, amount in requests_of(booked).items():
                 self.used[name] -= amount
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports."""
+    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports.
+
+    And whether it says which nodes it wants, and which pods it keeps away from.
+    """
 
     requests: Mapping[str, float]
     ports: AbstractSet[Port]
+    chooses: bool
+    keeps_away: bool
 
     @classmethod
     def of(cls, pod: Obj) -> "Needs":
         """Those of a pod, to be found out once for all nodes."""
-        return cls(requests_of(pod), ports_of(pod))
+        spec = pod["spec"]
+        chooses = "nodeSelector" in spec or at(spec, "affinity", "nodeAffinity") is not None
+        return cls(requests_of(pod), ports_of(pod), chooses, bool(anti_affinity(pod)))
 
 
 def refusal(
-    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Iterable[Closed]
+    pod: Obj, needs: Needs, room: Room, rooms: Iterable[Room], closed: Collection[Closed]
 ) -> str:
     """Why the pod cannot run on this node, or empty."""
-    return (
-        _node_refuses(pod, room.node)
-        or _room_refuses(needs, room)
-        or (
-            "node(s) didn't match pod anti-affinity rules"
-            if repelled(pod, room, rooms)
-            or any(domain_of(room.node, key) == domain for key, domain in closed)
-            else ""
-        )
-    )
+    if reason := _node_refuses(pod, needs, room.node) or _room_refuses(needs, room):
+        return reason
+    if (needs.keeps_away and repelled(pod, room, rooms)) or (
+        closed and any(domain_of(room.node, key) == domain for key, domain in closed)
+    ):
+        return "node(s) didn't match pod anti-affinity rules"
+    return ""
 
 
-def _node_refuses(pod: Obj, node: Obj) -> str:
-    if node["spec"].get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
+def _node_refuses(pod: Obj, needs: Needs, node: Obj) -> str:
+    spec = node["spec"]
+    if spec.get("unschedulable") and not tolerates(pod, UNSCHEDULABLE):
         return "node(s) were unschedulable"
-    if not bears_taints(pod, node):
+    if spec.get("taints") and not bears_taints(pod, node):
         return "node(s) had untolerated taint(s)"
-    return "" if matches_node(pod, node) else "node(s) didn't match Pod's node affinity/selector"
+    if needs.chooses and not matches_node(pod, node):
+        return "node(s) didn't match Pod's node affinity/selector"
+    return ""
 
 
 def _room_refuses(needs: Needs, room: Room) -> str:
@@ -237,10 +254,12 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
     )
     liked = [
         sum(t["weight"] for t in preferred if matches_term(t["preference"], room.node))
+        if preferred
+        else 0
         for room in rooms
     ]
     owner = None if pod["spec"].get("topologySpreadConstraints") else controller_of(pod)
-    near = [_siblings(room, owner["uid"]) if owner else 0 for room in rooms]
+    near = [room.owned[owner["uid"]] if owner else 0 for room in rooms]
     most_liked, most_near = max(liked, default=0) or 1, max(near, default=0) or 1
     return [
         2 * 100 * liked[i] / most_liked
@@ -248,14 +267,6 @@ def scores(pod: Obj, needs: Needs, rooms: list[Room]) -> list[float]:
         + 100 * _free(needs, room)
         for i, room in enumerate(rooms)
     ]
-
-
-def _siblings(room: Room, owner: str) -> int:
-    return sum(
-        1
-        for pod in room.pods.values()
-        if (controller := controller_of(pod)) is not None and controller["uid"] == owner
-    )
 
 
 def _free(needs: Needs, room: Room) -> float:

@@ -6,6 +6,7 @@ to 10 s).
 """
 
 import functools
+import heapq
 from collections import Counter
 from datetime import datetime, timedelta
 
@@ -40,6 +41,7 @@ class Scheduler:
         self._rooms: dict[str, Room] = {}
         self._shy: dict[Key, Obj] = {}
         self._active: dict[Key, int] = {}
+        self._ranked: list[tuple[int, int, Key]] = []
         self._failed: dict[Key, datetime] = {}
         self._resting: set[Key] = set()
         self._uneven: set[Key] = set()
@@ -110,7 +112,9 @@ class Scheduler:
         self._failed.pop(key, None)
         self._uneven.discard(key)
         self._arrivals += 1
-        self._active.setdefault(key, self._arrivals)
+        if key not in self._active:
+            self._active[key] = self._arrivals
+            heapq.heappush(self._ranked, (*self._rank(key), key))
         if not self._due:
             self._due = True
             self._world.clock.call_in(self._world.options.scheduling, self._schedule_one)
@@ -140,14 +144,21 @@ class Scheduler:
         self._due = False
         if not self._active:
             return
-        key = min(self._active, key=self._rank)
-        del self._active[key]
+        key = self._next()
         pod = self._world.store.get("Pod", key)
         if pod is not None and not node_of(pod) and not is_leaving(pod):
             self._place(key, pod)
         if self._active:
             self._due = True
             self._world.clock.call_in(self._world.options.scheduling, self._schedule_one)
+
+    def _next(self) -> Key:
+        """Take the first of the active; what is no longer active is left in the heap till then."""
+        while True:
+            _, arrival, key = heapq.heappop(self._ranked)
+            if self._active.get(key) == arrival:
+                del self._active[key]
+                return key
 
     def _rank(self, key: Key) -> tuple[int, int]:
         pod = self._world.store.get("Pod", key)
@@ -165,9 +176,9 @@ class Scheduler:
         why: Counter[str] = Counter()
         fitting: list[Room] = []
         for room in rooms:
-            reason = refusal(pod, needs, room, rooms, closed) or next(
-                filter(None, (spread.refusal(room.node) for spread in spreads)), ""
-            )
+            reason = refusal(pod, needs, room, rooms, closed)
+            if spreads and not reason:
+                reason = next(filter(None, (each.refusal(room.node) for each in spreads)), "")
             if reason:
                 why[reason] += 1
             else:

@@ -1,22 +1,35 @@
-"""``python -m bench.growth``: measure, print what is seen, keep the results and their table."""
+"""``python -m bench.growth``: measure, print what is seen, keep the results and their tables."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from bench import store
+from bench.growth import simulated
 from bench.growth.run import run
-from bench.report import growth as report
+from bench.report import functions, growth
 from bench.say import since_now
+
+CLUSTER, SIMULATED = "cluster", "simulated"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[--nodes N]``; exit code 1 if it is not as wanted."""
+    """``[cluster | simulated] [--nodes N] [--sizes N...]``; exit code 1 if it is not as wanted."""
     parser = argparse.ArgumentParser(prog="bench.growth")
+    parser.add_argument("only", nargs="?", choices=(CLUSTER, SIMULATED), help="not the other")
     parser.add_argument("--nodes", type=int, default=100, help="spot nodes, a multiple of 4")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=simulated.SIZES, help="and those on simulated time"
+    )
     options = parser.parse_args(arguments)
-    growth = run(options.nodes, store.new_log("growth"), since_now())
-    return store.keep("growth", growth, report.table(growth), growth.missed)
+    codes = [0]
+    if options.only != CLUSTER:
+        cpu = simulated.run(options.sizes, since_now())
+        codes.append(store.keep("functions", cpu, functions.table(cpu), cpu.missed))
+    if options.only != SIMULATED:
+        times = run(options.nodes, store.new_log("growth"), since_now())
+        codes.append(store.keep("growth", times, growth.table(times), times.missed))
+    return max(codes)
 
 
 if __name__ == "__main__":

@@ -73,5 +73,37 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
         return (each for each in self.points if (each.bystanders > 0) is bystanders)
 
 
+class Inside(msgspec.Struct, frozen=True, kw_only=True):
+    """One storm on simulated time, and the CPU ``seconds`` inside Evenkeel's functions."""
+
+    doomed: int
+    pods: int
+    seconds: float
+
+    @property
+    def per_pod(self) -> float:
+        """Milliseconds of CPU."""
+        return 1000 * self.seconds / self.pods
+
+
+class Functions(msgspec.Struct, frozen=True, kw_only=True):
+    """The storms of one run, from the fewest doomed nodes to the most."""
+
+    machine: Machine
+    points: Sequence[Inside]
+    wanted: float = WANTED
+
+    @property
+    def linear(self) -> float:
+        """How much more a pod takes with the most nodes doomed than with the fewest."""
+        return self.points[-1].per_pod / self.points[0].per_pod
+
+    @property
+    def missed(self) -> Sequence[str]:
+        """What is not as wanted."""
+        told = f"CPU per pod, most doomed nodes to fewest: {self.linear:.2f}, wanted at most"
+        return [f"{told} {self.wanted}"] if self.linear > self.wanted else []
+
+
 def _quotient(over: float | None, under: float | None) -> float | None:
     return None if over is None or under is None else over / under

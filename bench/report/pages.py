@@ -7,10 +7,22 @@ from bench import store
 from bench.evenness.results import Evenness
 from bench.faults.results import Faults
 from bench.floors.results import Floors
-from bench.growth.results import Growth
+from bench.growth.results import Functions, Growth
+from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
-from bench.report import evenness, faults, floors, growth, placement, plan, restoring, storm
+from bench.report import (
+    evenness,
+    faults,
+    floors,
+    functions,
+    growth,
+    pairs,
+    placement,
+    plan,
+    restoring,
+    storm,
+)
 from bench.restoring.results import Restored
 from bench.store import ROOT
 
@@ -20,8 +32,10 @@ PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
 
 REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "growth": (Growth, growth.table),
+    "functions": (Functions, functions.table),
     "evenness": (Evenness, evenness.table),
     "faults": (Faults, faults.table),
+    "pairs": (Sittings, pairs.table),
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),
     "restoring": (Restored, restoring.table),

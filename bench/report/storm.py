@@ -7,6 +7,7 @@ import msgspec
 
 from bench.report.markdown import markdown
 from bench.store import RESULTS
+from bench.storm import own
 from bench.storm.figures import Outcome
 from bench.storm.results import Result, Round
 
@@ -19,6 +20,8 @@ COLUMNS = (
     "lowest ready share",
     "below wanted, at zero",
     "full capacity",
+    "overlap: median, worst",
+    "requests per pod, GETs",
 )
 
 
@@ -33,13 +36,15 @@ def table(results: Sequence[Result]) -> str:
     rows, notes = [], []
     for result in results:
         measured = _median(result.rounds)
-        rows.append(_row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill))
+        cells = _row(f"**{result.scenario}** Evenkeel", measured.outcome, measured.fill)
+        rows.append([*cells, _per_pod(measured, result.pods)])
         for name, baseline in (
             ("bare deletion", result.deletion),
             ("`kubectl drain` x 100", result.drain),
         ):
             if baseline is not None:
-                rows.append(_row(f"{result.scenario} {name}", baseline.outcome, measured.fill))
+                cells = _row(f"{result.scenario} {name}", baseline.outcome, measured.fill)
+                rows.append([*cells, "-"])
         notes.append(_note(result, measured))
     return markdown(COLUMNS, rows, notes)
 
@@ -54,7 +59,7 @@ def _median(rounds: Sequence[Round]) -> Round:
 
 
 def _row(name: str, outcome: Outcome, fill: float) -> Sequence[str]:
-    cordons, off = outcome.cordons, outcome.off
+    cordons, off, overlap = outcome.cordons, outcome.off, outcome.overlap
     whole = "not within the run"
     if outcome.whole is not None:
         whole = f"{outcome.whole:.0f} s = {outcome.whole / fill:.2f} x fill"
@@ -67,7 +72,15 @@ def _row(name: str, outcome: Outcome, fill: float) -> Sequence[str]:
         f"{outcome.lowest_share:.2f}",
         f"{outcome.below_wanted}, {outcome.at_zero}",
         whole,
+        f"{overlap.median:.0f} s, {overlap.worst:.0f} s" if overlap else "-",
     )
+
+
+def _per_pod(measured: Round, pods: int) -> str:
+    """What Evenkeel asked of the API server: all its requests, and its GETs, per pod."""
+    if not measured.own:
+        return "-"
+    return f"{own.to_cluster(measured.own) / pods:.1f}, {own.gets(measured.own) / pods:.1f}"
 
 
 def _note(result: Result, measured: Round) -> str:

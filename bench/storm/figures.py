@@ -46,8 +46,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     min(grace, 45 s). ``lowest_share`` is the lowest share of a workload's replicas that were
     Ready, on nodes that had not ended.
     ``made`` replacements were there at the first last moment, ``made_ready`` of them Ready.
-    ``whole`` is when every workload had all its replicas Ready off the noticed nodes, and
-    ``empty`` when the last pod of those nodes was told to go.
+    ``released`` is when the last release was seen, ``whole`` when every workload had all its
+    replicas Ready off the noticed nodes, and ``empty`` when the last pod of those nodes was told
+    to go. ``overlap`` is how long old and new pods ran side by side.
     """
 
     cordons: Percentiles | None
@@ -65,6 +66,15 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     whole: float | None
     empty: float | None
     fewest_ready: int
+    released: float | None = None
+    overlap: Percentiles | None = None
+
+    @property
+    def done(self) -> float | None:
+        """When all pods were off the noticed nodes and all replicas Ready; None: never."""
+        if self.whole is None or self.empty is None:
+            return None
+        return max(self.whole, self.empty)
 
 
 @dataclass(slots=True)
@@ -73,6 +83,8 @@ class _Workload:
     lowest: int
     serving: set[str] = field(default_factory=set)
     safe: set[str] = field(default_factory=set)
+    replaced: dict[str, float] = field(default_factory=dict)
+    told: dict[str, float] = field(default_factory=dict)
     below_early: bool = False
 
 
@@ -125,6 +137,7 @@ class _Account:
         self.made: set[str] = set()
         self.made_ready: set[str] = set()
         self.touched: float | None = None
+        self.released: dict[str, float] = {}
         self.whole: float | None = None
         self.late = 0
         self.missing = sum(replicas.values())
@@ -154,6 +167,8 @@ class _Account:
         self._count(sight, doomed=doomed)
         if sight.at < self.began:
             return
+        if sight.released:
+            self.released.setdefault(sight.uid, sight.at - self.began)
         if self.touched is None and (sight.released or (sight.leaving and doomed)):
             self.touched = sight.at - self.began
         self.fewest = self.serving if self.fewest is None else min(self.fewest, self.serving)
@@ -164,14 +179,21 @@ class _Account:
         self.on_noticed.setdefault(sight.uid, sight.node)
         if (sight.leaving or sight.gone) and sight.uid not in self.going:
             self.going[sight.uid] = sight.at
+            self.workloads[sight.app].told[sight.uid] = sight.at
             self.late += sight.at > self.noticed[sight.node] + self.lead
 
     def _see_made(self, sight: Sight, *, doomed: bool) -> None:
         if sight.at < self.began:
             self.known.add(sight.uid)
-        elif sight.uid not in self.known and sight.at <= self.began + self.lead:
+            return
+        if sight.uid in self.known:
+            return
+        replaces = sight.serves and not doomed
+        if replaces:
+            self.workloads[sight.app].replaced.setdefault(sight.uid, sight.at)
+        if sight.at <= self.began + self.lead:
             self.made.add(sight.uid)
-            if sight.serves and not doomed:
+            if replaces:
                 self.made_ready.add(sight.uid)
 
     def _count(self, sight: Sight, *, doomed: bool) -> None:
@@ -207,7 +229,24 @@ class _Account:
             whole=self.whole,
             empty=max(going.values()) - self.began if going and not stays else None,
             fewest_ready=self.fewest or 0,
+            released=max(self.released.values(), default=None),
+            overlap=percentiles(
+                seconds
+                for each in workloads
+                for seconds in overlaps(each.replaced.values(), each.told.values())
+            ),
         )
+
+
+def overlaps(replaced: Iterable[float], told: Iterable[float]) -> Sequence[float]:
+    """How long each old pod of one workload ran beside its replacement, in seconds.
+
+    From when the k-th replacement was Ready until the k-th old pod was told to go; 0 where that
+    was told first. A replacement without an old pod, or the reverse, is left out.
+    """
+    return [
+        max(0.0, gone - ready) for ready, gone in zip(sorted(replaced), sorted(told), strict=False)
+    ]
 
 
 def percentiles(durations: Iterable[float]) -> Percentiles | None:

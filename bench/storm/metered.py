@@ -1,9 +1,10 @@
 """`evenkeel` with a line for every invocation of its functions: what Lambda would bill.
 
-    python -m bench.storm.metered FILE poll ...
+    python -m bench.storm.metered FILE REQUESTS poll ...
 
 Appends one JSON object per invocation to FILE, as it ends; a process that is killed leaves out
-those that it did not end, as it leaves their messages in the queue.
+those that it did not end, as it leaves their messages in the queue. The requests go into REQUESTS
+as `bench.storm.counted` writes them.
 """
 
 import sys
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from bench.storm import counted
 from bench.storm.invocations import Invocation
 from cli import functions
 from cli.main import main
@@ -58,6 +60,10 @@ def _meter(stream: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    with Path(sys.argv[1]).open("ab", buffering=0) as file:
-        _meter(file)
-        main(sys.argv[2:])
+    with (
+        Path(sys.argv[1]).open("ab", buffering=0) as invocations,
+        Path(sys.argv[2]).open("ab", buffering=0) as requests,
+    ):
+        _meter(invocations)
+        counted.count(requests)
+        main(sys.argv[3:])

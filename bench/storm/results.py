@@ -36,8 +36,10 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One storm: what it is compared with, what became of it, what Evenkeel used.
 
-    ``seconds`` it was watched. Of the last round also the ``invocations`` that began in it, by
-    function, and the ``lines`` that they logged: they are known when the worker has ended.
+    ``requests`` is what the API server answered to anybody, ``own`` what Evenkeel sent, to AWS
+    too, each by kind. ``seconds`` it was watched. Of the last round also the ``invocations`` that
+    began in it, by function, and the ``lines`` that they logged: they are known when the worker has
+    ended.
     """
 
     fill: float
@@ -46,6 +48,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: float
     cpu_share: float
     requests: Mapping[str, float]
+    own: Mapping[str, int] = {}
     seconds: float = 0.0
     invocations: Mapping[str, Invocations] = {}
     lines: int = 0
@@ -80,10 +83,16 @@ def summary(outcome: Outcome, fill: float) -> str:
     return (
         f"cordoned {cordons.count if cordons else 0} in {cordons.worst if cordons else 0:.2f} s,"
         f" first pod touched {_seconds(outcome.touched)}, full capacity {whole}{ratio},"
-        f" all off {_seconds(outcome.empty)}, left {outcome.left}, late {outcome.late},"
+        f" releases done {_seconds(outcome.released)}, all off {_seconds(outcome.empty)},"
+        f" left {outcome.left}, late {outcome.late},"
         f" lowest share {outcome.lowest_share:.2f}, below wanted {outcome.below_wanted},"
-        f" at zero {outcome.at_zero}"
+        f" at zero {outcome.at_zero}, overlap {_overlap(outcome)}"
     )
+
+
+def _overlap(outcome: Outcome) -> str:
+    found = outcome.overlap
+    return f"{found.median:.1f} s, at most {found.worst:.1f} s" if found else "none"
 
 
 def _seconds(at: float | None) -> str:

@@ -70,7 +70,7 @@ class Storm:
             f" {single.round_trip:.2f} s"
         )
         cpu_before, began = process.cpu_seconds, time.monotonic()
-        before = self.site.request_counts()
+        before, sent = self.site.request_counts(), process.requests
         endured = self.endure(evenly(list(self.site.spot), self._scenario.spread))
         seconds = time.monotonic() - began
         cpu = process.cpu_seconds - cpu_before
@@ -86,6 +86,7 @@ class Storm:
                 for key, count in sorted(after.items())
                 if count > before.get(key, 0.0)
             },
+            own=dict(sorted((process.requests - sent).items())),
             seconds=seconds,
         )
 

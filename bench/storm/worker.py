@@ -6,19 +6,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
-from bench.storm import invocations
+from bench.storm import counted, invocations
 from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
 from bench.storm.invocations import Invocation
 
 STARTING: Final = 30.0
 ENDING: Final = 40.0
 QUOTA: Final = Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+LAYER: Final = Path("layers") / "evenkeel"
+"""Where the package is in a checkout."""
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -26,9 +29,8 @@ class Worker:
     """One process of `evenkeel poll`."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        """Watch it from now on. Its invocations are in a file beside its log."""
+        """Watch it from now on. Its invocations and its requests are in files beside its log."""
         self.log = log
-        self.meter = meter_of(log)
         self.process = process
         self.peak_mb = 0.0
         self.cpu_seconds = 0.0
@@ -75,7 +77,12 @@ class Worker:
     @property
     def invocations(self) -> Sequence[Invocation]:
         """What it has done so far, and whoever wrote to the same log before it."""
-        return invocations.read(self.meter)
+        return invocations.read(meter_of(self.log))
+
+    @property
+    def requests(self) -> Counter[str]:
+        """What it has sent so far, by kind, and whoever wrote to the same log before it."""
+        return Counter(requests_of(self.log).read_text().splitlines())
 
     def _watch(self) -> None:
         while not self._stopping.wait(0.2):
@@ -97,6 +104,11 @@ class Worker:
 def meter_of(log: Path) -> Path:
     """Where a worker with this log writes its invocations."""
     return log.with_suffix(".invocations.log")
+
+
+def requests_of(log: Path) -> Path:
+    """Where a worker with this log writes the kinds of its requests."""
+    return log.with_suffix(".requests.log")
 
 
 def has_quota() -> bool:
@@ -128,39 +140,60 @@ def how_held() -> str:
 
 
 @contextmanager
-def started(aws: Aws, kubeconfig: Path, log: Path) -> Iterator[Worker]:
+def started(
+    aws: Aws, kubeconfig: Path, log: Path, checkout: Path | None = None
+) -> Iterator[Worker]:
     """Start it, and wait until it polls."""
-    worker = start(aws, kubeconfig, log)
+    worker = start(aws, kubeconfig, log, checkout)
     try:
         yield worker
     finally:
         worker.abandon()
 
 
-def start(aws: Aws, kubeconfig: Path, log: Path) -> Worker:
-    """Start it, and wait until it polls. Whoever starts it ends it."""
+def start(aws: Aws, kubeconfig: Path, log: Path, checkout: Path | None = None) -> Worker:
+    """Start it, and wait until it polls. Whoever starts it ends it.
+
+    With a ``checkout`` it is that one's code in this environment, and its invocations are not
+    known.
+    """
     command = [
-        *(sys.executable, "-X", "faulthandler"),
-        *("-m", "bench.storm.metered", str(meter_of(log)), "poll"),
+        *(sys.executable, "-X", "faulthandler", *_program(log, checkout), "poll"),
         *("--queue-url", aws.notice_queue),
         *("--wake-up-queue-url", aws.wake_up_queue),
         *("--endpoint-url", aws.endpoint),
         *("--cluster-name", CLUSTER),
         *("--kubeconfig", str(kubeconfig)),
     ]
+    requests = requests_of(log)
+    requests.touch()
+    before = requests.stat().st_size
     with log.open("ab") as stream:
-        before = stream.tell()
         process = subprocess.Popen(
             [*one_cpu(), *command],
-            env={**os.environ, **CREDENTIALS},  # noqa: TID251 - for a child
+            env={**os.environ, **CREDENTIALS, **path_of(checkout)},  # noqa: TID251 - for a child
+            cwd=checkout,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
         )
     worker = Worker(process, log)
     give_up = time.monotonic() + STARTING
-    while b"acts on the cluster" not in log.read_bytes()[before:]:
+    while counted.RECEIVING.encode() not in requests.read_bytes()[before:]:
         assert process.poll() is None, f"the worker ended at once: {worker.lines}"
         assert time.monotonic() < give_up, "the worker does not start"
         time.sleep(0.05)  # noqa: TID251 - another process's time
     return worker
+
+
+def _program(log: Path, checkout: Path | None) -> Sequence[str]:
+    if checkout is None:
+        return ("-m", "bench.storm.metered", str(meter_of(log)), str(requests_of(log)))
+    return ("-P", counted.__file__, str(requests_of(log)), str(checkout))
+
+
+def path_of(checkout: Path | None) -> Mapping[str, str]:
+    """A variable that lets Python look into a checkout first, before the environment's own."""
+    if checkout is None:
+        return {}
+    return {"PYTHONPATH": os.pathsep.join(map(str, (checkout, checkout / LAYER)))}

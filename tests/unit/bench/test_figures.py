@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench.storm.figures import Outcome, Sight, judge, percentiles
+from bench.storm.figures import Outcome, Sight, judge, overlaps, percentiles
 
 BEGAN = 1_000.0
 NOTICED = {"s1": BEGAN, "s2": BEGAN}
@@ -53,6 +53,9 @@ def test_make_before_break_never_goes_below_what_is_wanted() -> None:
     assert (outcome.touched, outcome.whole, outcome.empty) == (1, 7, 9)
     assert (outcome.late, outcome.left, outcome.made, outcome.made_ready) == (0, 0, 2, 2)
     assert outcome.fewest_ready == 2
+    assert (outcome.released, outcome.done) == (2, 9)
+    assert outcome.overlap is not None
+    assert (outcome.overlap.count, outcome.overlap.worst) == (2, 2.0)
 
 
 def test_break_before_make_shows_how_low_it_went() -> None:
@@ -64,6 +67,9 @@ def test_break_before_make_shows_how_low_it_went() -> None:
     )
     assert (outcome.lowest_share, outcome.below_wanted, outcome.at_zero) == (0.0, 1, 1)
     assert (outcome.below_before_last_moment, outcome.whole) == (1, 6)
+    assert (outcome.released, outcome.done) == (None, 6)
+    assert outcome.overlap is not None
+    assert outcome.overlap.worst == 0
 
 
 def test_who_goes_after_the_last_moment_is_late_and_who_stays_is_left() -> None:
@@ -94,6 +100,26 @@ def test_pods_of_others_and_what_happened_before_do_not_count() -> None:
     )
     assert outcome.touched is None
     assert outcome.below_wanted == 0
+
+
+def test_pods_overlap_from_the_kth_replacement_ready_to_the_kth_old_pod_told_to_go() -> None:
+    assert overlaps([4.0, 1.0, 9.0], [3.0, 2.0]) == [1.0, 0.0]
+    assert overlaps([], [1.0]) == []
+
+
+def test_pods_that_were_elsewhere_before_replace_nobody() -> None:
+    outcome = told(
+        pod(-3, "c", "o1"),
+        pod(1, "c", "o1", ready=False),
+        pod(2, "c", "o1"),
+        pod(3, "d", "o1"),
+        pod(3.5, "d", "o1", ready=False),
+        pod(4, "d", "o1"),
+        pod(8, "a", "s1", leaving=True),
+    )
+    assert outcome.overlap is not None
+    assert (outcome.overlap.count, outcome.overlap.worst) == (1, 5.0)
+    assert outcome.done is None, "a pod was never told to go"
 
 
 def test_percentiles_are_of_what_was_seen() -> None:

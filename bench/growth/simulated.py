@@ -1,0 +1,92 @@
+"""Storms on simulated time: how much CPU Evenkeel's functions take for a pod."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bench import machine
+from bench.growth.inside import Outside, Stopwatch, counted
+from bench.growth.results import Functions, Inside
+from bench.say import Say
+from bench.storm.scenario import SCENARIOS, Scenario
+from bench.storm.storm import LEAD
+from evenkeel.handlers import Handler
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.handover.manifests import deployment
+
+SIZES: Final = (30, 100, 300)
+FILLING: Final = 600.0
+PORTS: Final = ("cluster", "instances", "notices", "wake_ups", "clock", "recorder")
+OPTIONS: Final = replace(CALM, start_seconds=(2.0, 3.0))
+
+
+def run(sizes: Sequence[int], say: Say) -> Functions:
+    """A storm for each number of doomed nodes."""
+    return Functions(machine=machine.look(), points=[measure(each, say) for each in sizes])
+
+
+def measure(nodes: int, say: Say) -> Inside:
+    """All spot nodes are noticed at once; every workload has a namespace of its own."""
+    scenario = SCENARIOS["A"].of(nodes)
+    scene = _CountedScene(options=OPTIONS)
+    try:
+        _fill(scene, scenario)
+        say(f"{scenario.pods:,} pods are on {scenario.spot} spot nodes")
+        scene.begin()
+        doomed = _spot(scenario)
+        scene.interrupt(*doomed)
+        scene.run(until=LEAD)
+        serving = sum(health.ready for health in scene.observer.workloads.values())
+        assert serving == scenario.pods, f"only {serving} of {scenario.pods} pods are Ready"
+        seconds = scene.stopwatch.seconds
+        say(f"{seconds:.1f} s of CPU inside the functions")
+        return Inside(doomed=nodes, pods=scenario.pods, seconds=seconds)
+    finally:
+        scene.close()
+
+
+class _CountedScene(Scene):
+    """A scene whose handlers' CPU time is counted."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.stopwatch = Stopwatch()
+
+    def _interruption(self) -> Handler:
+        return self._counted(super()._interruption)
+
+    def _handover(self) -> Handler:
+        return self._counted(super()._handover)
+
+    def _counted(self, build: Callable[[], Handler]) -> Handler:
+        """A handler that is counted, and acts on ports that are not."""
+        ports = {name: getattr(self, name) for name in PORTS}
+        try:
+            for name, port in ports.items():
+                setattr(self, name, Outside(port, self.stopwatch))
+            return counted(build(), self.stopwatch)
+        finally:
+            for name, port in ports.items():
+                setattr(self, name, port)
+
+
+def _fill(scene: Scene, scenario: Scenario) -> None:
+    """All pods on spot nodes, and room for them on others."""
+    for name in _spot(scenario):
+        scene.add_node(name, room=_room(scenario.per_spot))
+    for name, size in scenario.replicas.items():
+        manifest = deployment(name, size)
+        manifest["metadata"]["namespace"] = name
+        scene.apply(manifest)
+    scene.settle(FILLING)
+    for number in range(scenario.idle):
+        scene.add_node(f"idle-{number}", spot=False, room=_room(scenario.per_idle))
+
+
+def _spot(scenario: Scenario) -> list[str]:
+    return [f"spot-{number}" for number in range(scenario.spot)]
+
+
+def _room(pods: int) -> str:
+    """The CPUs of a node with room for so many pods; each asks for a tenth."""
+    return f"{100 * pods}m"

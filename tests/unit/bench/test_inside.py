@@ -1,0 +1,135 @@
+"""Whose CPU time is counted on simulated time: a handler's, and not that of what it acts on."""
+
+import time
+from collections.abc import Callable
+from typing import Self
+
+import pytest
+
+from bench.growth import simulated
+from bench.growth.inside import Outside, Stopwatch, counted
+from bench.growth.results import Functions, Inside
+from bench.machine import look
+from bench.report import functions
+
+
+class Cpu:
+    """A CPU whose time passes only when somebody works."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def work(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+class Port:
+    """Something outside that works itself, calls back, and opens a session."""
+
+    size = 7
+
+    def __init__(self, cpu: Cpu) -> None:
+        self._cpu = cpu
+
+    def ask(self, then: Callable[[], None] | None = None) -> str:
+        self._cpu.work(10)
+        if then is not None:
+            then()
+        return "answer"
+
+    def session(self) -> "Port":
+        self.ask()
+        return self
+
+    def __enter__(self) -> Self:
+        self._cpu.work(100)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._cpu.work(100)
+
+
+@pytest.fixture
+def cpu(monkeypatch: pytest.MonkeyPatch) -> Cpu:
+    found = Cpu()
+    monkeypatch.setattr(time, "process_time", lambda: found.seconds)
+    return found
+
+
+def test_only_what_a_handler_does_itself_is_counted(cpu: Cpu) -> None:
+    watch = Stopwatch()
+    port = Outside(Port(cpu), watch)
+
+    def handle() -> str:
+        cpu.work(1)
+        answer: str = port.ask()
+        with port.session() as session:
+            session.ask(lambda: cpu.work(4))
+            cpu.work(2)
+        return answer
+
+    assert counted(handle, watch)() == "answer"
+    cpu.work(1000)
+    assert watch.seconds == 1 + 4 + 2
+    assert port.size == 7
+
+
+def test_whoever_else_uses_a_port_is_not_counted(cpu: Cpu) -> None:
+    watch = Stopwatch()
+    port = Outside(Port(cpu), watch)
+    port.ask()
+    cpu.work(1)
+    assert watch.seconds == 0
+
+
+def test_a_second_handler_is_counted_while_the_first_waits(cpu: Cpu) -> None:
+    watch = Stopwatch()
+    second = counted(lambda: cpu.work(3), watch)
+
+    class Waiting(Port):
+        def ask(self, then: Callable[[], None] | None = None) -> str:
+            second()
+            return super().ask(then)
+
+    def first() -> None:
+        cpu.work(1)
+        Outside(Waiting(cpu), watch).ask()
+        cpu.work(1)
+
+    counted(first, watch)()
+    assert watch.seconds == 1 + 3 + 1
+
+
+def test_time_stops_where_a_port_raises(cpu: Cpu) -> None:
+    watch = Stopwatch()
+
+    class Broken(Port):
+        def ask(self, then: Callable[[], None] | None = None) -> str:
+            super().ask(then)
+            raise ConnectionError
+
+    def handle() -> None:
+        with pytest.raises(ConnectionError):
+            Outside(Broken(cpu), watch).ask()
+        cpu.work(1)
+
+    counted(handle, watch)()
+    assert watch.seconds == 1
+
+
+def test_a_small_storm_is_counted_and_ends_well() -> None:
+    found = simulated.measure(4, lambda _text: None)
+    assert found.pods == 120
+    assert found.seconds > 0
+
+
+def test_a_pod_that_takes_more_among_many_is_missed() -> None:
+    points = [
+        Inside(doomed=30, pods=900, seconds=0.9),
+        Inside(doomed=300, pods=9_000, seconds=18.0),
+    ]
+    found = Functions(machine=look(), points=points)
+    assert found.linear == pytest.approx(2.0)
+    assert found.missed == ["CPU per pod, most doomed nodes to fewest: 2.00, wanted at most 1.3"]
+    assert "| 300 | 9,000 | 18.0 s | 2.00 ms |" in functions.table(found)
+    assert not Functions(machine=look(), points=points[:1]).missed
