@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from cli.passing import PassingSession
@@ -57,13 +57,14 @@ class Hands:
         self.cause = Cause.CLUSTER
         self.deeds: list[Deed] = []
         self.crashed_at: datetime | None = None
+        self.leases_fail_until: datetime | None = None
         self.on_crash: Callable[[Process], None] = lambda _: None
         self.node_of: Callable[[Write], str] = lambda _: ""
 
     def sign(self, request: Request) -> None:
         """Remember which invocation sends a request."""
         if self._clock.running is not None:
-            self._owners[id(request)] = request, self._clock.running
+            self._owners[id(request)] = request, self._clock.running.whole
 
     @contextmanager
     def on_account_of(self, cause: Cause) -> Iterator[None]:
@@ -78,6 +79,8 @@ class Hands:
         """Stand before the server, as an interceptor of the simulated cluster."""
         if not self._leases and _is_about_lease(request):
             raise ForbiddenError("leases.coordination.k8s.io is forbidden")
+        if self._leases_fail and _is_about_lease(request) and not isinstance(request, Get):
+            raise UnavailableError("leases.coordination.k8s.io cannot be written")
         if not isinstance(request, Patch | Create | Delete | Evict):
             return proceed()
         signed = self._owners.get(id(request))
@@ -97,6 +100,11 @@ class Hands:
             if dies:
                 self._kill(owner)
 
+    @property
+    def _leases_fail(self) -> bool:
+        until = self.leases_fail_until
+        return until is not None and self._clock.now() < until
+
     def _carry_out(self, request: Write, proceed: Callable[[], Result]) -> Result:
         now, node = self._clock.now(), self.node_of(request)
         try:
@@ -109,8 +117,12 @@ class Hands:
         return result
 
     def _kill(self, owner: Process) -> None:
-        if owner.alive and not owner.killed:
-            self.crashed_at = self._clock.now()
+        if self._crash is None or not owner.alive or owner.killed:
+            return
+        self.crashed_at = self._clock.now()
+        if self._crash.stopped_for:
+            owner.suspend(timedelta(seconds=self._crash.stopped_for))
+        else:
             self.on_crash(owner)
             owner.kill()
 

@@ -130,13 +130,16 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     plan = story.scene.workloads[int(life.workload.removeprefix("w"))]
     if plan.leave and plan.budget is not None:
         return None
+    stale = story.scene.staleness
+    late = timedelta() if stale is None else stale.longest
     limits = []
     for notice in story.scene.notices:
         deadline, sent = events.deadline(notice, story.began_at), story.time(notice.at)
         if f"n{notice.node}" != life.node or deadline is None or _is_unlikely(story, notice):
             continue
         if life.bound_at <= max(deadline, sent):
-            limits.append(_limit(story, life, deadline, max(sent, life.bound_at)))
+            known = max(sent, life.bound_at) + late
+            limits.append(_limit(story, life, deadline, known))
     limit = min(limits, default=None)
     death = story.deaths.get(life.node)
     if limit is None or (death is not None and death <= limit):

@@ -19,6 +19,7 @@ from simulator.api.objects import (
     is_available,
     is_finished,
     is_leaving,
+    is_ready,
     key_of,
     labels_of,
     node_of,
@@ -35,7 +36,7 @@ MARGIN = timedelta(seconds=1.5)
 """Of the margin: what so few evictions can take at most."""
 
 UNKNOWN_FOR = timedelta(seconds=2)
-"""So long after others took a pod Evenkeel may still count it: it does not know at once."""
+"""So long after a pod failed Evenkeel may still count it: it does not know at once."""
 
 COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
 
@@ -44,7 +45,8 @@ COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
 class Life:
     """What became of one pod. ``told_at`` is when it was told to go, ``told_by`` by whom.
 
-    ``served_until`` is when it ceased to serve through something else than Evenkeel.
+    ``failed_at`` is when something else than Evenkeel let it be Ready no more, and ``was`` its
+    state before that.
     """
 
     uid: str
@@ -57,7 +59,8 @@ class Life:
     released: bool = False
     told_at: datetime | None = None
     told_by: Cause | None = None
-    served_until: datetime | None = None
+    failed_at: datetime | None = None
+    was: Obj | None = None
     ended_at: datetime | None = None
     gone_at: datetime | None = None
 
@@ -83,7 +86,7 @@ class Ledger:
     debts: dict[str, int] = field(default_factory=dict)
 
     def floor(self, unknown: Collection[str] = ()) -> int:
-        """How many pods have to serve, to somebody who does not know that these are lost."""
+        """How many pods have to serve, to somebody who does not know that these failed."""
         debt = sum(owed for uid, owed in self.debts.items() if uid not in unknown)
         wanted = self.fewest
         return max(0, min(self.start, wanted - self._may_miss(wanted)) - debt)
@@ -107,6 +110,11 @@ class Ledger:
         if plan.never or plan.by_hash or plan.max_surge in (0, "0%"):
             return wanted if wanted <= 1 else max(1, _of(plan.max_unavailable, wanted))
         return 0
+
+
+def _runs(pod: Obj | None) -> bool:
+    """Whether a pod is there, Ready, and not told to go."""
+    return pod is not None and is_active(pod) and is_ready(pod)
 
 
 def _of(bound: int | str, wanted: int) -> int:
@@ -143,9 +151,12 @@ class Spectator:
 
     def node_dies(self, node: str) -> None:
         """The machine goes: whoever served there is lost, and not by Evenkeel."""
-        lost = list(filter(self._serves, self.cluster.server.store.pods_on(node)))
+        there = list(self.cluster.server.store.pods_on(node))
+        lost = list(filter(self._serves, there))
         self._dead.add(node)
         with self.hands.on_account_of(Cause.OTHERS):
+            for pod in there:
+                self._note_failure(self.lives[uid_of(pod)], pod, None)
             for pod in lost:
                 self._lost(self.lives[uid_of(pod)])
 
@@ -171,6 +182,7 @@ class Spectator:
         pod = new or old or {}
         life = self.lives.get(uid_of(pod)) or self._first_seen(pod)
         self._note(life, new)
+        self._note_failure(life, old, new)
         if old is not None and self._serves(old) and (new is None or not self._serves(new)):
             self._lost(life)
             return
@@ -193,18 +205,19 @@ class Spectator:
         if node_of(new) and life.bound_at is None:
             life.node, life.bound_at = node_of(new), self._now
         life.released = names.RELEASED_FROM in labels_of(new) and is_active(new)
-        if self._serves(new):
-            life.served_until = None
         if is_leaving(new) and life.told_at is None:
             life.told_at, life.told_by = self._now, self.hands.cause
         if is_finished(new) and life.ended_at is None:
             life.ended_at = self._now
 
+    def _note_failure(self, life: Life, old: Obj | None, new: Obj | None) -> None:
+        if _runs(new):
+            life.failed_at = None
+        elif _runs(old) and self.hands.cause is not Cause.EVENKEEL:
+            life.failed_at, life.was = self._now, old
+
     def _lost(self, life: Life) -> None:
         """One pod less serves: judge whether that may be. What is missing is missed once."""
-        takes = self.hands.cause is Cause.EVENKEEL
-        if not takes:
-            life.served_until = self._now
         ledger = self.ledgers.get(life.workload)
         if ledger is None:
             return
@@ -215,26 +228,28 @@ class Spectator:
         if self._is_excused(life):
             ledger.owe(missing, life.uid)
             return
-        unknown = self._lost_unknown(life.workload) if takes else ()
+        takes = self.hands.cause is Cause.EVENKEEL
+        unknown = self._failed_unknown(life.workload) if takes else ()
         demanded = ledger.floor(unknown) - may_roll
         if serving + len(unknown) < demanded:
             self.dips.append(
                 f"{self._seconds:.2f} s: {life.workload} falls to {serving} serving pods, "
                 f"{demanded} are demanded (at the start {ledger.start}, wanted {ledger.fewest}, "
-                f"debts {sum(ledger.debts.values())}, lost a moment ago {len(unknown)}): "
+                f"debts {sum(ledger.debts.values())}, failed a moment ago {len(unknown)}): "
                 f"{life.name} on {life.node} went, by {self.hands.cause}"
             )
         ledger.owe(missing, unknown[-1] if unknown else life.uid)
 
-    def _lost_unknown(self, name: str) -> Sequence[str]:
-        """The uids of a workload's pods that Evenkeel need not know to be lost yet."""
+    def _failed_unknown(self, name: str) -> Sequence[str]:
+        """The uids of the pods that would serve now, had they not failed a moment ago."""
         return [
             life.uid
             for life in self.lives.values()
             if life.workload == name
-            and life.served_until is not None
-            and self._now - life.served_until <= UNKNOWN_FOR
+            and life.failed_at is not None
+            and self._now - life.failed_at <= UNKNOWN_FOR
             and life.told_by is not Cause.EVENKEEL
+            and is_available(life.was or {}, self.plans[name].min_ready, self._now)
         ]
 
     def _is_excused(self, life: Life) -> bool:
