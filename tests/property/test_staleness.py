@@ -5,6 +5,8 @@ or after what watches show. Pods turn NotReady meanwhile. Whoever holds the Leas
 knowing, cannot renew it, or is stopped for longer than it lasts and goes on.
 """
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 
@@ -17,10 +19,13 @@ from tests.property.invariants import (
     released_for_ever,
     touched_without_notice,
     written_after_the_end,
+    written_when_overtaken,
     written_while_paused,
 )
 from tests.property.judging import hold, tries
 from tests.property.scenes import (
+    Budget,
+    Crash,
     Disturbance,
     NodePlan,
     NoticePlan,
@@ -38,6 +43,19 @@ ALL = (
     written_after_the_end,
     written_while_paused,
 )
+
+
+STOPPED = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(
+        WorkloadPlan(replicas=4, start=8),
+        WorkloadPlan(replicas=5, start=25, budget=Budget(max_unavailable=0)),
+    ),
+    notices=(NoticePlan(), NoticePlan(node=1)),
+    age=100,
+    window=2,
+)
+"""Much is to be done still when an invocation goes on that was stopped."""
 
 
 def failing(number: int, at: int, staleness: Staleness, min_ready: int) -> Scene:
@@ -101,4 +119,14 @@ def test_a_pod_goes_at_its_last_moment_and_not_before_when_watches_are_late(scen
     )
 )
 def test_all_invariants_hold_when_a_stopped_invocation_goes_on(scene: Scene) -> None:
-    hold(scene, *ALL)
+    hold(scene, *ALL, written_when_overtaken)
+
+
+def test_a_stopped_invocation_writes_nothing_when_another_took_its_lease_meanwhile() -> None:
+    """It is stopped for longer than its Lease lasts, at each of its first writes."""
+    for write in range(3, 25):
+        scene = dataclasses.replace(STOPPED, crash=Crash(write=write, stopped_for=25))
+        story = play(scene)
+        for invariant in (dips, left_behind, released_for_ever, written_when_overtaken):
+            broken = invariant(story)
+            assert not broken, f"play({scene!r}): {invariant.__name__}: {'; '.join(broken)}"
