@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
-from typing import NamedTuple, Protocol, Self
+from typing import Protocol, Self
 
 import msgspec
 
@@ -14,7 +14,7 @@ from evenkeel.model.request import Change, List, Listing, Relisted, Request, Sel
 from evenkeel.ports import Arrival, Reply, fulfil
 from simulator.api.objects import Obj
 from simulator.api.watch import Consumer, Filter, Watch, WatchHub
-from simulator.clock import NOTHING, Killed, Signal, SimulatedClock
+from simulator.clock import Killed, Signal, SimulatedClock
 
 type Result = KubernetesObject | Listing[KubernetesObject] | None
 
@@ -48,7 +48,7 @@ class Backend(Protocol):
         ...
 
     def lateness(self) -> timedelta:
-        """How long from when it is carried out until its reply arrives in a mailbox."""
+        """How long from when a request is carried out until its reply is in the mailbox."""
         ...
 
     def execute(self, request: Request) -> Result:
@@ -66,7 +66,7 @@ class SimulatedSession:
         self._hub = hub
         self._mailbox: list[Arrival] = []
         self._signal = Signal()
-        self._queued: deque[_Sent] = deque()
+        self._queued: deque[tuple[Request, Callable[[Reply], None]]] = deque()
         self._running = 0
         self._watches: dict[Selection[KubernetesObject], Watch] = {}
 
@@ -82,11 +82,13 @@ class SimulatedSession:
 
     def submit(self, request: Request) -> None:
         """Send a request; its Reply arrives in the mailbox."""
-        self._send(request, self._deliver, self._backend.lateness())
+        self.send(request, self._deliver_late)
 
     def send(self, request: Request, answer: Callable[[Reply], None]) -> None:
         """Send a request whose Reply goes to ``answer`` as soon as it is carried out."""
-        self._send(request, answer, NOTHING)
+        self._clock.raise_if_killed()
+        self._queued.append((request, answer))
+        self._pump()
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         """List and watch a selection until the session closes.
@@ -164,43 +166,37 @@ class SimulatedSession:
             return
         self.wait_for_replies(CLOSING)
 
-    def _send(self, request: Request, answer: Callable[[Reply], None], late: timedelta) -> None:
-        self._clock.raise_if_killed()
-        self._queued.append(_Sent(request, answer, late))
-        self._pump()
-
     def _pump(self) -> None:
         while self._queued and self._running < self.capacity:
-            self._start(self._queued.popleft())
+            self._start(*self._queued.popleft())
 
-    def _start(self, sent: "_Sent") -> None:
+    def _start(self, request: Request, answer: Callable[[Reply], None]) -> None:
         self._running += 1
-        self._clock.call_in(self._backend.arrival(), lambda: self._run(sent))
+        self._clock.call_in(self._backend.arrival(), lambda: self._run(request, answer))
 
-    def _run(self, sent: "_Sent") -> None:
+    def _run(self, request: Request, answer: Callable[[Reply], None]) -> None:
         try:
-            reply = Reply(sent.request, self._backend.execute(sent.request))
+            reply = Reply(request, self._backend.execute(request))
         except ClusterError as error:
-            reply = Reply(sent.request, error=error)
-        if sent.late:
-            self._clock.call_in(sent.late, lambda: self._answer(sent, reply))
-        else:
-            self._answer(sent, reply)
-
-    def _answer(self, sent: "_Sent", reply: Reply) -> None:
+            reply = Reply(request, error=error)
         self._running -= 1
-        sent.answer(reply)
+        answer(reply)
         self._signal.set()
         self._pump()
+
+    def _deliver_late(self, reply: Reply) -> None:
+        def arrive() -> None:
+            self._running -= 1
+            self._deliver(reply)
+            self._pump()
+
+        self._running += 1  # until its reply has arrived
+        late = self._backend.lateness()
+        if late:
+            self._clock.call_in(late, arrive)
+        else:
+            arrive()
 
     def _deliver(self, arrival: Arrival) -> None:
         self._mailbox.append(arrival)
         self._signal.set()
-
-
-class _Sent(NamedTuple):
-    """A request, who gets its reply, and how late that is."""
-
-    request: Request
-    answer: Callable[[Reply], None]
-    late: timedelta
