@@ -77,11 +77,21 @@ class Signal:
 
 
 class Process:
-    """Work that waits on the clock beside other work. Made by ``SimulatedClock.start``."""
+    """Work that waits on the clock beside other work. Made by ``SimulatedClock.start``.
 
-    def __init__(self, clock: "SimulatedClock", body: Callable[[], None]) -> None:
+    It may have parts, as a program has threads: they are killed and suspended with it.
+    """
+
+    def __init__(
+        self, clock: "SimulatedClock", body: Callable[[], None], part_of: "Process | None"
+    ) -> None:
         self._clock = clock
         self._body = body
+        self._parts: list[Process] = []
+        self._suspended_until = clock.now()
+        self.whole: Process = self if part_of is None else part_of.whole
+        if part_of is not None:
+            self.whole._parts.append(self)  # noqa: SLF001 - another one of these
         self._stack: greenlet | None = None
         self._waits = 0
         self._error: BaseException | None = None
@@ -103,10 +113,21 @@ class Process:
         if not self.alive or self._killed:
             return
         self._killed = True
+        for part in self._parts:
+            part.kill()
         if self._stack is None:
             self._end()
         elif self._clock.running is not self:
             self.resume()
+
+    def suspend(self, duration: timedelta) -> None:
+        """Let it do nothing for so long, as SIGSTOP and then SIGCONT would.
+
+        It goes on where it waits; what it asked for meanwhile is there by then.
+        """
+        self._suspended_until = self._clock.now() + duration
+        for part in self._parts:
+            part.suspend(duration)
 
     def resume(self) -> None:
         """Let it run until it waits again or ends; raises what it raised."""
@@ -128,7 +149,11 @@ class Process:
         mine = self._waits
 
         def wake() -> None:
-            if self._waits == mine:
+            if self._waits != mine:
+                return
+            if self._clock.now() < self._suspended_until:
+                self._clock.call_at(self._suspended_until, wake)
+            else:
                 self.resume()
 
         def wake_soon() -> None:
@@ -195,12 +220,13 @@ class SimulatedClock:
         """Call back after this much time."""
         return self.call_at(self._now + delay, callback)
 
-    def start(self, body: Callable[[], None]) -> Process:
+    def start(self, body: Callable[[], None], part_of: Process | None = None) -> Process:
         """Start work that may wait while other work goes on; it begins when time next moves.
 
-        What it raises comes out of the call that moves the clock.
+        What it raises comes out of the call that moves the clock. ``part_of``: what it is a
+        thread of.
         """
-        process = Process(self, body)
+        process = Process(self, body, part_of)
         self.processes.add(process)
         self.call_in(NOTHING, process.resume)
         return process

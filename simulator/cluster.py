@@ -71,7 +71,9 @@ class SimulatedCluster:
         rng = random.Random(self.options.seed)
         store = Store(clock, self.options.history)
         self.server = ApiServer(clock, store, rng)
-        self._hub = WatchHub(clock, store, self.options.watch_latency)
+        stale = self.options.staleness
+        self._hub = WatchHub(clock, store, self.options.watch_latency, stale)
+        self._reply_rng = random.Random(f"{stale.seed}/replies")
         world = World(clock, self.server, self.options, rng)
         self._kubelets = Kubelets(world)
         self._scheduler = Scheduler(world)
@@ -120,6 +122,10 @@ class SimulatedCluster:
             when = max(when, self._next_turn)
             self._next_turn = when + timedelta(seconds=1 / self.options.requests_per_second)
         return when - now
+
+    def lateness(self) -> timedelta:
+        """How long from when a submitted request is carried out until its reply arrives."""
+        return timedelta(seconds=self._reply_rng.uniform(0, self.options.staleness.reply))
 
     def execute(self, request: Request) -> Result:
         """Carry a request out now, through the interceptors; raises ClusterError."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from simulator.staleness import NONE, Staleness
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorOptions:
@@ -11,7 +13,7 @@ class SimulatorOptions:
     The API server: ``latency`` of a request, ``capacity`` of a session (requests at once),
     ``requests_per_second`` of the whole server (None: no limit), ``watch_latency`` until a
     change arrives, ``cache_lag`` of lists that need not be fresh, ``history`` (changes kept
-    for watches that come back).
+    for watches that come back), ``staleness`` of what sessions see (how late it is besides).
 
     The controllers: ``informer_lag`` until one notices a change, ``controller_qps`` and
     ``controller_burst`` of each controller's client (kube-controller-manager's --kube-api-qps
@@ -35,6 +37,7 @@ class SimulatorOptions:
     watch_latency: timedelta = timedelta(seconds=0.002)
     cache_lag: timedelta = timedelta(seconds=0.1)
     history: int = 10_000
+    staleness: Staleness = NONE
     informer_lag: timedelta = timedelta(seconds=0.002)
     controller_qps: float | None = 20.0
     controller_burst: int = 30

@@ -47,6 +47,10 @@ class Backend(Protocol):
         """How long from now until a request that is sent now is carried out."""
         ...
 
+    def lateness(self) -> timedelta:
+        """How long from when a request is carried out until its reply is in the mailbox."""
+        ...
+
     def execute(self, request: Request) -> Result:
         """Carry it out now."""
         ...
@@ -78,10 +82,10 @@ class SimulatedSession:
 
     def submit(self, request: Request) -> None:
         """Send a request; its Reply arrives in the mailbox."""
-        self.send(request, self._deliver)
+        self.send(request, self._deliver_late)
 
     def send(self, request: Request, answer: Callable[[Reply], None]) -> None:
-        """Send a request whose Reply goes to ``answer``."""
+        """Send a request whose Reply goes to ``answer`` as soon as it is carried out."""
         self._clock.raise_if_killed()
         self._queued.append((request, answer))
         self._pump()
@@ -128,7 +132,7 @@ class SimulatedSession:
             fulfil(future, work)
             self._signal.set()
 
-        self._clock.start(carry_out)
+        self._clock.start(carry_out, part_of=self._clock.running)
         return future
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
@@ -179,6 +183,19 @@ class SimulatedSession:
         answer(reply)
         self._signal.set()
         self._pump()
+
+    def _deliver_late(self, reply: Reply) -> None:
+        def arrive() -> None:
+            self._running -= 1
+            self._deliver(reply)
+            self._pump()
+
+        self._running += 1  # until its reply has arrived
+        late = self._backend.lateness()
+        if late:
+            self._clock.call_in(late, arrive)
+        else:
+            arrive()
 
     def _deliver(self, arrival: Arrival) -> None:
         self._mailbox.append(arrival)

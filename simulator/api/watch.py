@@ -7,6 +7,7 @@ revision that it knows, thanks to bookmarks one a minute old at most; where the 
 forgotten what came after (410) it lists again.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ from simulator.api.objects import Obj
 from simulator.api.selectors import Predicate, field_predicate, label_predicate, node_wanted
 from simulator.api.store import Store, last_state
 from simulator.clock import SimulatedClock
+from simulator.staleness import Lateness, Staleness
 
 BOOKMARK_PERIOD = timedelta(minutes=1)
 RECONNECT_AFTER = timedelta(milliseconds=50)
+NOTHING_YET = -1
+"""The revision that a watch knows whose list has not arrived: nobody can go on from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,10 @@ class Watch:
         """Not yet connected: the hub does that."""
         self._hub = hub
         self._consumer = consumer
-        self._known = 0
+        self._known = NOTHING_YET
         self._connection = 0
         self._since = hub.clock.now()
+        self._lateness = hub.lateness()
         self.filter = selection
 
     def stop(self) -> None:
@@ -75,9 +80,9 @@ class Watch:
     def list(self) -> None:
         """Read the selection and go on from there."""
         listed = self._hub.select(self.filter)
-        self._known = self._hub.store.revision
+        revision = self._hub.store.revision
         self._connect()
-        self._consumer.relisted(listed, self._known)
+        self._arrive(timedelta(), revision, lambda: self._consumer.relisted(listed, revision))
 
     def resume(self) -> None:
         """Go on from the last known revision, or list again where that is too old."""
@@ -91,15 +96,18 @@ class Watch:
             if change.kind == self.filter.kind:
                 self.notice(change.old, change.new, change.revision)
 
-    def disconnect(self) -> None:
-        """Lose the connection, and what was on its way; only bookmarks were not lost."""
+    def disconnect(self, *, lists_again: bool = False) -> None:
+        """Lose the connection, and what was on its way; only bookmarks were not lost.
+
+        ``lists_again``: the thread is lost, too.
+        """
         now, clock = self._hub.clock.now(), self._hub.clock
         self._connection += 1
         self._hub.drop(self)
         self._known = max(self._known, self._bookmark(now))
-        connection = self._connection
+        connection, come_back = self._connection, self.list if lists_again else self.resume
         clock.call_in(
-            RECONNECT_AFTER, lambda: self.resume() if self._connection == connection else None
+            RECONNECT_AFTER, lambda: come_back() if self._connection == connection else None
         )
 
     def notice(self, old: Obj | None, new: Obj | None, revision: int) -> None:
@@ -114,33 +122,58 @@ class Watch:
         self._connection += 1
         self._since = self._hub.clock.now()
         self._hub.add(self)
+        lasts = self._lateness.breaks_in()
+        if lasts is not None:
+            connection = self._connection
+            self._hub.clock.call_in(lasts, lambda: self._break(connection))
+
+    def _break(self, connection: int) -> None:
+        if self._connection == connection:
+            self.disconnect(lists_again=self._lateness.loses_thread())
 
     def _send(self, obj: Obj, revision: int, *, deleted: bool) -> None:
-        connection = self._connection
+        self._arrive(self._hub.latency, revision, lambda: self._consumer.changed(obj, deleted))
+
+    def _arrive(self, latency: timedelta, revision: int, show: Callable[[], None]) -> None:
+        """Show something when it is due, if the connection lasts; ``latency``: at the earliest."""
+        clock, connection = self._hub.clock, self._connection
+        due = self._lateness.due(clock.now() + latency)
 
         def arrive() -> None:
             if self._connection == connection:
                 self._known = revision
-                self._consumer.changed(obj, deleted)
+                show()
 
-        self._hub.clock.call_in(self._hub.latency, arrive)
+        if due <= clock.now():
+            arrive()
+        else:
+            clock.call_at(due, arrive)
 
     def _bookmark(self, now: datetime) -> int:
         """The revision of the last bookmark that has certainly arrived."""
-        whole = (now - self._hub.latency - self._since) // BOOKMARK_PERIOD
+        late = self._hub.latency + self._lateness.longest
+        whole = (now - late - self._since) // BOOKMARK_PERIOD
         return self._hub.store.revision_at(self._since + whole * BOOKMARK_PERIOD) if whole else 0
 
 
 class WatchHub:
     """All watches, by the kind that they watch."""
 
-    def __init__(self, clock: SimulatedClock, store: Store, latency: timedelta) -> None:
-        """Deliver changes ``latency`` after they happened."""
+    def __init__(
+        self, clock: SimulatedClock, store: Store, latency: timedelta, staleness: Staleness
+    ) -> None:
+        """Deliver changes ``latency`` after they happened, and as late besides as that says."""
         self.clock = clock
         self.store = store
         self.latency = latency
+        self._staleness = staleness
+        self._numbers = itertools.count()
         self._watches: defaultdict[str, dict[Watch, None]] = defaultdict(dict)
         self._observed: set[str] = set()
+
+    def lateness(self) -> Lateness:
+        """How late the next watch is."""
+        return Lateness(self._staleness, next(self._numbers), self.clock.now())
 
     def add(self, watch: Watch) -> None:
         """Tell this watch of changes."""

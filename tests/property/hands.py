@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
@@ -26,12 +27,17 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A write that Evenkeel made, and how it ended. ``node``: where its pod was, if it had one."""
+    """A write that Evenkeel made, and how it ended.
+
+    ``node``: where its pod was, if it had one. ``overtaken``: an invocation that had the Lease
+    sent it after another one had taken that.
+    """
 
     at: datetime
     write: Write
     node: str = ""
     error: ClusterError | None = None
+    overtaken: bool = False
 
     @property
     def on_lease(self) -> bool:
@@ -52,18 +58,22 @@ class Hands:
         self._clock = clock
         self._crash = crash
         self._leases = leases
-        self._owners: dict[int, tuple[Request, Process]] = {}
+        self._signatures: dict[int, _Signature] = {}
+        self._holder = ""
+        self._takings: list[tuple[Process, datetime]] = []
         self._attempts = 0
         self.cause = Cause.CLUSTER
         self.deeds: list[Deed] = []
         self.crashed_at: datetime | None = None
+        self.leases_fail_until: datetime | None = None
         self.on_crash: Callable[[Process], None] = lambda _: None
         self.node_of: Callable[[Write], str] = lambda _: ""
 
     def sign(self, request: Request) -> None:
         """Remember which invocation sends a request."""
         if self._clock.running is not None:
-            self._owners[id(request)] = request, self._clock.running
+            owner = self._clock.running.whole
+            self._signatures[id(request)] = _Signature(request, owner, self._clock.now())
 
     @contextmanager
     def on_account_of(self, cause: Cause) -> Iterator[None]:
@@ -78,12 +88,14 @@ class Hands:
         """Stand before the server, as an interceptor of the simulated cluster."""
         if not self._leases and _is_about_lease(request):
             raise ForbiddenError("leases.coordination.k8s.io is forbidden")
+        if self._leases_fail and _is_about_lease(request) and not isinstance(request, Get):
+            raise UnavailableError("leases.coordination.k8s.io cannot be written")
         if not isinstance(request, Patch | Create | Delete | Evict):
             return proceed()
-        signed = self._owners.get(id(request))
-        if signed is None:
+        signature = self._signatures.get(id(request))
+        if signature is None:
             return proceed()
-        owner = signed[1]
+        owner = signature.owner
         dies = self._crash is not None and self._attempts == self._crash.write
         self._attempts += 1
         if self._crash is not None and not self._crash.carried_out:
@@ -92,27 +104,61 @@ class Hands:
             if owner.killed:
                 raise UnavailableError("the connection was reset")
         try:
-            return self._carry_out(request, proceed)
+            return self._carry_out(request, signature, proceed)
         finally:
             if dies:
                 self._kill(owner)
 
-    def _carry_out(self, request: Write, proceed: Callable[[], Result]) -> Result:
+    @property
+    def _leases_fail(self) -> bool:
+        until = self.leases_fail_until
+        return until is not None and self._clock.now() < until
+
+    def _carry_out(
+        self, request: Write, signature: "_Signature", proceed: Callable[[], Result]
+    ) -> Result:
         now, node = self._clock.now(), self.node_of(request)
+        overtaken = self._is_overtaken(signature)
         try:
             with self.on_account_of(Cause.EVENKEEL):
                 result = proceed()
         except ClusterError as error:
-            self.deeds.append(Deed(now, request, node, error))
+            self.deeds.append(Deed(now, request, node, error, overtaken))
             raise
-        self.deeds.append(Deed(now, request, node))
+        self.deeds.append(Deed(now, request, node, overtaken=overtaken))
+        if isinstance(result, Lease):
+            self._note_holder(result, signature.owner)
         return result
 
+    def _note_holder(self, lease: Lease, writer: Process) -> None:
+        holder = lease.spec.holder_identity or ""
+        if holder not in ("", self._holder):
+            self._takings.append((writer, self._clock.now()))
+        self._holder = holder
+
+    def _is_overtaken(self, signature: "_Signature") -> bool:
+        held = [owner for owner, _ in self._takings]
+        if signature.owner not in held or signature.owner is held[-1]:
+            return False
+        return signature.at > self._takings[-1][1]
+
     def _kill(self, owner: Process) -> None:
-        if owner.alive and not owner.killed:
-            self.crashed_at = self._clock.now()
+        if self._crash is None or not owner.alive or owner.killed:
+            return
+        self.crashed_at = self._clock.now()
+        if self._crash.stopped_for:
+            owner.suspend(timedelta(seconds=self._crash.stopped_for))
+        else:
             self.on_crash(owner)
             owner.kill()
+
+
+class _Signature(NamedTuple):
+    """Who sent a request, and when; it keeps the request, and so the request's id."""
+
+    request: Request
+    owner: Process
+    at: datetime
 
 
 class SignedCluster:

@@ -86,6 +86,26 @@ def written_while_paused(story: Story) -> Sequence[str]:
     ]
 
 
+def written_when_overtaken(story: Story) -> Sequence[str]:
+    """Something was sent by an invocation whose Lease another one had taken.
+
+    What goes at its last moment needs no Lease.
+    """
+    return [
+        f"{story.seconds(deed.at):.2f} s: {deed}"
+        for deed in story.deeds
+        if deed.overtaken and not deed.on_lease and not _is_last_moment(story, deed)
+    ]
+
+
+def _is_last_moment(story: Story, deed: Deed) -> bool:
+    life = next((life for life in story.lives if life.uid == deed.write.reference.uid), None)
+    if life is None:
+        return False
+    deadline = deadline_of(story, life.node, deed.at)
+    return deadline is not None and deed.at >= last_moment(life, deadline) - REACTION
+
+
 def written_at_all(story: Story) -> Sequence[str]:
     """Something but the Lease was written."""
     return [f"{story.seconds(deed.at):.2f} s: {deed}" for deed in story.deeds if not deed.on_lease]
@@ -130,13 +150,16 @@ def _has_to_go_by(story: Story, life: Life) -> datetime | None:
     plan = story.scene.workloads[int(life.workload.removeprefix("w"))]
     if plan.leave and plan.budget is not None:
         return None
+    stale = story.scene.staleness
+    late = timedelta() if stale is None else stale.longest
     limits = []
     for notice in story.scene.notices:
         deadline, sent = events.deadline(notice, story.began_at), story.time(notice.at)
         if f"n{notice.node}" != life.node or deadline is None or _is_unlikely(story, notice):
             continue
         if life.bound_at <= max(deadline, sent):
-            limits.append(_limit(story, life, deadline, max(sent, life.bound_at)))
+            known = max(sent, life.bound_at) + late
+            limits.append(_limit(story, life, deadline, known))
     limit = min(limits, default=None)
     death = story.deaths.get(life.node)
     if limit is None or (death is not None and death <= limit):

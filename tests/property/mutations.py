@@ -47,6 +47,8 @@ PAUSED = "test_hands_off.py::test_nothing_is_written_later_than_a_second"
 OBSERVED = "test_hands_off.py::test_nothing_is_written_at_all"
 CRASHED = "test_crashes.py::test_all_invariants_hold"
 ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
+LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
+OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_nobody_is_missed"
 
@@ -101,6 +103,32 @@ MUTATIONS = (
             ("self.deadline_of(item).at,", "hash((turn, item.pod.uid)),"),
         ],
         [NO_LEASE],
+    ),
+    Mutation(
+        "what may go is taken from a view of any age",
+        "flows/handover/approving.py",
+        [
+            (
+                (
+                    "for key, (_, uids) in self._approved.items()\n"
+                    "            if (plan := self._plans.get(key)) is not None\n"
+                ),
+                "for _, plan in self._plans.items()\n",
+            ),
+            ("if step.subject.uid in uids and self._writer", "if self._writer"),
+        ],
+        [LATE],
+    ),
+    Mutation(
+        "a stopped holder writes when it goes on",
+        "flows/handover/tenure.py",
+        [
+            (
+                "self.is_lost = self.is_lost or self._lease.is_lost_by(arrival)",
+                "self.is_lost = False",
+            )
+        ],
+        [OVERTAKEN],
     ),
     Mutation(
         "a rollout's own pods are not counted",

@@ -4,8 +4,11 @@ Times are seconds after the first moment at which a notice may come. A value pri
 differs from its defaults, so that a falsifying example can be read.
 """
 
+import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
+
+from simulator.staleness import Staleness
 
 STRANGER = -1
 """Instead of a node's number: an instance that EC2 does not know here."""
@@ -135,6 +138,8 @@ class Trouble(StrEnum):
     UNREADY = "unready"
     EVICT = "evict"
     DELETE = "delete"
+    LOSE_LEASE = "lose-lease"
+    BREAK_LEASE = "break-lease"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -142,13 +147,14 @@ class Disturbance(Brief):
     """What others do meanwhile.
 
     SCALE sets the replicas to ``number``; ROLL_OUT changes the template; UNREADY lets one
-    pod fail its probe; EVICT and DELETE take a pod of a doomed node away beside Evenkeel.
-    ``number`` chooses the pod.
+    pod fail its probe for a while; EVICT and DELETE take a pod of a doomed node away beside
+    Evenkeel. ``number`` chooses the pod. LOSE_LEASE takes the Lease from its holder and wakes
+    another invocation up; BREAK_LEASE lets writes to it fail for ``number`` seconds.
     """
 
     trouble: Trouble
     workload: int = 0
-    at: int = 0
+    at: float = 0
     number: int = 0
 
 
@@ -162,19 +168,22 @@ class Crash(Brief):
     """The invocation that makes this write (counted from 0) dies.
 
     ``carried_out``: after the write was done, before its reply; else nothing that it had
-    under way is done. SCHEDULE: its messages are lost too.
+    under way is done. SCHEDULE: its messages are lost too. ``stopped_for``: it does not die, but
+    goes on after so many seconds (SIGSTOP, SIGCONT), and what it had under way is done.
     """
 
     write: int = 0
     carried_out: bool = False
     recovery: Recovery = Recovery.REDELIVERY
+    stopped_for: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Scene(Brief):
     """A cluster, notices, and what else happens.
 
-    ``age``: how long the workloads have been there. ``phase``: when the schedule comes first.
+    ``staleness``: how late it is known. ``age``: how long the workloads have been there.
+    ``phase``: when the schedule comes first.
     ``leases`` False: no reconciler can have its Lease, so several work at once. ``paused``:
     from when to when. ``window`` and ``few`` are the settings of these names.
     """
@@ -184,6 +193,7 @@ class Scene(Brief):
     notices: tuple[NoticePlan, ...]
     disturbances: tuple[Disturbance, ...] = ()
     crash: Crash | None = None
+    staleness: Staleness | None = None
     age: int = 30
     phase: int = 30
     controller_qps: float | None = 20.0
@@ -202,7 +212,7 @@ class Scene(Brief):
             over = notice.said + 900 if notice.deadline is None else notice.deadline
             last = max(last, over, notice.at + max(notice.copies, default=0))
         for disturbance in self.disturbances:
-            last = max(last, disturbance.at)
+            last = max(last, math.ceil(disturbance.at))
         if self.paused is not None:
             last = max(last, self.paused[1])
         return last + 200

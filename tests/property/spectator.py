@@ -5,7 +5,7 @@ means it (Ready for minReadySeconds, not being deleted, on a living node) and th
 own selector selects it, whoever owns it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from simulator.api.objects import (
     is_available,
     is_finished,
     is_leaving,
+    is_ready,
     key_of,
     labels_of,
     node_of,
@@ -34,12 +35,19 @@ LONGEST_GRACE = 45
 MARGIN = timedelta(seconds=1.5)
 """Of the margin: what so few evictions can take at most."""
 
+UNKNOWN_FOR = timedelta(seconds=2)
+"""So long after a pod failed Evenkeel may still count it: it does not know at once."""
+
 COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
 
 
 @dataclass(slots=True)
 class Life:
-    """What became of one pod. ``told_at`` is when it was told to go, ``told_by`` by whom."""
+    """What became of one pod. ``told_at`` is when it was told to go, ``told_by`` by whom.
+
+    ``failed_at`` is when something else than Evenkeel let it be Ready no more, and ``was`` its
+    state before that.
+    """
 
     uid: str
     name: str
@@ -51,6 +59,8 @@ class Life:
     released: bool = False
     told_at: datetime | None = None
     told_by: Cause | None = None
+    failed_at: datetime | None = None
+    was: Obj | None = None
     ended_at: datetime | None = None
     gone_at: datetime | None = None
 
@@ -65,20 +75,26 @@ class Ledger:
     """How many pods of a workload have to serve.
 
     ``start`` is how many served when it began. Until the workload is whole again, ``fewest``
-    is the lowest number of replicas wanted since, and ``debt`` how many were taken away by
-    others, or by Evenkeel at their last moment.
+    is the lowest number of replicas wanted since, and ``debts`` how far below what was demanded
+    others took it, or Evenkeel at a last moment: by the uid of the pod that was lost. What it
+    could spare is no debt.
     """
 
     plan: WorkloadPlan
     start: int
     fewest: int
-    debt: int = 0
+    debts: dict[str, int] = field(default_factory=dict)
 
-    @property
-    def floor(self) -> int:
-        """How many pods have to serve now."""
+    def floor(self, unknown: Collection[str] = ()) -> int:
+        """How many pods have to serve, to somebody who does not know that these failed."""
+        debt = sum(owed for uid, owed in self.debts.items() if uid not in unknown)
         wanted = self.fewest
-        return max(0, min(self.start, wanted - self._may_miss(wanted)) - self.debt)
+        return max(0, min(self.start, wanted - self._may_miss(wanted)) - debt)
+
+    def owe(self, missing: int, uid: str) -> None:
+        """Demand so much less from now on, because of this pod."""
+        if missing > 0:
+            self.debts[uid] = self.debts.get(uid, 0) + missing
 
     def _may_miss(self, wanted: int) -> int:
         """How many the design lets go before their replacements are there.
@@ -94,6 +110,11 @@ class Ledger:
         if plan.never or plan.by_hash or plan.max_surge in (0, "0%"):
             return wanted if wanted <= 1 else max(1, _of(plan.max_unavailable, wanted))
         return 0
+
+
+def _runs(pod: Obj | None) -> bool:
+    """Whether a pod is there, Ready, and not told to go."""
+    return pod is not None and is_active(pod) and is_ready(pod)
 
 
 def _of(bound: int | str, wanted: int) -> int:
@@ -130,11 +151,14 @@ class Spectator:
 
     def node_dies(self, node: str) -> None:
         """The machine goes: whoever served there is lost, and not by Evenkeel."""
-        for pod in list(self.cluster.server.store.pods_on(node)):
-            ledger = self.ledgers.get(key_of(pod)[0])
-            if ledger is not None and self._serves(pod):
-                ledger.debt += 1
+        there = list(self.cluster.server.store.pods_on(node))
+        lost = list(filter(self._serves, there))
         self._dead.add(node)
+        with self.hands.on_account_of(Cause.OTHERS):
+            for pod in there:
+                self._note_failure(self.lives[uid_of(pod)], pod, None)
+            for pod in lost:
+                self._lost(self.lives[uid_of(pod)])
 
     @property
     def _now(self) -> datetime:
@@ -158,13 +182,13 @@ class Spectator:
         pod = new or old or {}
         life = self.lives.get(uid_of(pod)) or self._first_seen(pod)
         self._note(life, new)
-        ledger = self.ledgers.get(life.workload)
-        if ledger is None:
-            return
+        self._note_failure(life, old, new)
         if old is not None and self._serves(old) and (new is None or not self._serves(new)):
-            self._lost(life, ledger)
-        elif self._is_whole(life.workload):
-            ledger.debt, ledger.fewest = 0, self._wanted(life.workload)
+            self._lost(life)
+            return
+        ledger = self.ledgers.get(life.workload)
+        if ledger is not None and self._is_whole(life.workload):
+            ledger.debts, ledger.fewest = {}, self._wanted(life.workload)
 
     def _first_seen(self, pod: Obj) -> Life:
         namespace, name = key_of(pod)
@@ -186,29 +210,53 @@ class Spectator:
         if is_finished(new) and life.ended_at is None:
             life.ended_at = self._now
 
-    def _lost(self, life: Life, ledger: Ledger) -> None:
-        """One pod less serves: judge whether that may be."""
-        if self._is_excused(life):
-            ledger.debt += 1
-        serving = self._serving(life.workload)
+    def _note_failure(self, life: Life, old: Obj | None, new: Obj | None) -> None:
+        if _runs(new):
+            life.failed_at = None
+        elif _runs(old) and self.hands.cause is not Cause.EVENKEEL:
+            life.failed_at, life.was = self._now, old
+
+    def _lost(self, life: Life) -> None:
+        """One pod less serves: judge whether that may be. What is missing is missed once."""
+        ledger = self.ledgers.get(life.workload)
+        if ledger is None:
+            return
         ledger.fewest = min(ledger.fewest, self._wanted(life.workload))
-        floor = ledger.floor
-        if self.may_roll_out:
-            floor -= _of(ledger.plan.max_unavailable, ledger.fewest)
-            if self.hands.cause is Cause.CLUSTER:
-                ledger.debt += max(0, floor - serving)  # the rollout's own doing
-                return
-        if serving < floor:
+        may_roll = _of(ledger.plan.max_unavailable, ledger.fewest) if self.may_roll_out else 0
+        serving = self._serving(life.workload)
+        missing = ledger.floor() - may_roll - serving
+        if self._is_excused(life):
+            ledger.owe(missing, life.uid)
+            return
+        takes = self.hands.cause is Cause.EVENKEEL
+        unknown = self._failed_unknown(life.workload) if takes else ()
+        demanded = ledger.floor(unknown) - may_roll
+        if serving + len(unknown) < demanded:
             self.dips.append(
                 f"{self._seconds:.2f} s: {life.workload} falls to {serving} serving pods, "
-                f"{floor} are demanded (at the start {ledger.start}, wanted {ledger.fewest}, "
-                f"excused {ledger.debt}): {life.name} on {life.node} went, "
-                f"by {self.hands.cause}"
+                f"{demanded} are demanded (at the start {ledger.start}, wanted {ledger.fewest}, "
+                f"debts {sum(ledger.debts.values())}, failed a moment ago {len(unknown)}): "
+                f"{life.name} on {life.node} went, by {self.hands.cause}"
             )
+        ledger.owe(missing, unknown[-1] if unknown else life.uid)
+
+    def _failed_unknown(self, name: str) -> Sequence[str]:
+        """The uids of the pods that would serve now, had they not failed a moment ago."""
+        return [
+            life.uid
+            for life in self.lives.values()
+            if life.workload == name
+            and life.failed_at is not None
+            and self._now - life.failed_at <= UNKNOWN_FOR
+            and life.told_by is not Cause.EVENKEEL
+            and is_available(life.was or {}, self.plans[name].min_ready, self._now)
+        ]
 
     def _is_excused(self, life: Life) -> bool:
-        """Others took it; or Evenkeel did, at its last moment."""
+        """Others took it, or a rollout did; or Evenkeel, at its last moment."""
         if self.hands.cause is Cause.OTHERS:
+            return True
+        if self.may_roll_out and self.hands.cause is Cause.CLUSTER:
             return True
         deadline = self.deadline(life.node)
         return deadline is not None and self._now >= last_moment(life, deadline) - MARGIN

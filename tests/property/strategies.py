@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from simulator.staleness import Staleness
 from tests.property.scenes import (
     IMPOSTOR,
     STRANGER,
@@ -269,6 +270,16 @@ def crashes(most: int = 40) -> st.SearchStrategy[Crash]:
     )
 
 
+def stops(most: int = 40) -> st.SearchStrategy[Crash]:
+    """An invocation stops at a write, mostly for longer than its Lease lasts, and goes on."""
+    return st.builds(
+        Crash,
+        write=st.integers(0, most),
+        carried_out=st.just(True),  # noqa: FBT003 - a value
+        stopped_for=some((10, 3, 25, 40)),
+    )
+
+
 def disturbances(*troubles: Trouble) -> st.SearchStrategy[tuple[Disturbance, ...]]:
     """Up to four, of these kinds, to the first workload."""
     disturbance = st.builds(
@@ -278,6 +289,58 @@ def disturbances(*troubles: Trouble) -> st.SearchStrategy[tuple[Disturbance, ...
         number=st.integers(0, 6),
     )
     return st.lists(disturbance, min_size=1, max_size=4).map(tuple)
+
+
+def stalenesses() -> st.SearchStrategy[Staleness]:
+    """Watches that lag by up to 3 s, stall and break, and late replies."""
+    return st.builds(
+        Staleness,
+        seed=st.integers(0, 9),
+        lag=some((3.0, 1.0, 0.2)),
+        varying=st.booleans(),
+        stall=some((0.0, 6.0, 2.0)),
+        breaks=st.booleans(),
+        reply=some((0.0, 0.1, 0.5)),
+    )
+
+
+def ailing(
+    *others: Trouble, begin: int = 0, most: int = 6
+) -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """Pods of the first workload turn NotReady one after the other, and what others do besides.
+
+    From ``begin`` on, ``most`` of them.
+    """
+
+    def several(most: int, *troubles: Trouble) -> st.SearchStrategy[list[Disturbance]]:
+        moments = st.integers(0, 24).map(lambda quarters: begin + quarters / 4)
+        number = st.integers(0, 9)
+        one = st.builds(Disturbance, trouble=some(troubles), at=moments, number=number)
+        return st.lists(one, min_size=1, max_size=most)
+
+    ill = several(most, Trouble.UNREADY)
+    if not others:
+        return ill.map(tuple)
+    also = st.one_of(st.just(list[Disturbance]()), several(2, *others))
+    return st.builds(lambda *both: (*both[0], *both[1]), ill, also)
+
+
+@st.composite
+def seen_late(draw: st.DrawFn) -> Scene:
+    """Pods turn NotReady about when their replacements come to count, and watches are late."""
+    min_ready = draw(some((0, 10, 5)))
+    others = Trouble.EVICT, Trouble.LOSE_LEASE, Trouble.BREAK_LEASE
+    return Scene(
+        nodes=(NodePlan(), NodePlan(), NodePlan()),
+        workloads=(WorkloadPlan(replicas=draw(st.integers(2, 6)), min_ready=min_ready),),
+        notices=(NoticePlan(), NoticePlan(node=1)),
+        disturbances=draw(ailing(*others, begin=min_ready, most=2)),
+        staleness=draw(stalenesses()),
+        age=100,
+        window=draw(some((100, 2))),
+        few=draw(some((4, 0))),
+        seed=draw(st.integers(0, 3)),
+    )
 
 
 def pauses() -> st.SearchStrategy[tuple[int, int]]:

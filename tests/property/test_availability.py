@@ -35,11 +35,11 @@ ORDINALS = Scene(
 
 ROLLOUTS = Scene(
     nodes=(NodePlan(), NodePlan(), NodePlan()),
-    workloads=(WorkloadPlan(replicas=2),),
+    workloads=(WorkloadPlan(replicas=2, start=8),),
     notices=(NoticePlan(),),
     disturbances=(
         Disturbance(trouble=Trouble.ROLL_OUT),
-        Disturbance(trouble=Trouble.ROLL_OUT, at=2),
+        Disturbance(trouble=Trouble.ROLL_OUT, at=4),
     ),
     age=100,
 )

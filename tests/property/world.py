@@ -18,13 +18,14 @@ from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from simulator.api.eviction import evict
-from simulator.api.objects import Obj, is_active, key_of, labels_of, node_of, uid_of
+from simulator.api.objects import Obj, is_active, is_ready, key_of, labels_of, node_of, uid_of
 from simulator.clock import Process, SimulatedClock
 from simulator.cluster import SimulatedCluster
 from simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from simulator.instances import SimulatedInstances
 from simulator.options import SimulatorOptions
 from simulator.queues import SimulatedQueue
+from simulator.staleness import NONE
 from tests.property import events, manifests
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
@@ -90,7 +91,11 @@ class _World:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.clock = SimulatedClock(BEGINNING)
-        options = SimulatorOptions(seed=scene.seed, controller_qps=scene.controller_qps)
+        options = SimulatorOptions(
+            seed=scene.seed,
+            controller_qps=scene.controller_qps,
+            staleness=scene.staleness or NONE,
+        )
         self.cluster = SimulatedCluster(self.clock, options)
         self.hands = Hands(self.clock, scene.crash, leases=scene.leases)
         self.began_at = BEGINNING + timedelta(seconds=scene.age)
@@ -278,9 +283,24 @@ class _World:
                     self._let_fail(name, disturbance.number)
                 case Trouble.EVICT | Trouble.DELETE:
                     self._take_away(disturbance, name)
+                case Trouble.LOSE_LEASE:
+                    self._lose_lease()
+                case Trouble.BREAK_LEASE:
+                    self.hands.leases_fail_until = self.clock.now() + timedelta(
+                        seconds=disturbance.number
+                    )
+
+    def _lose_lease(self) -> None:
+        """Nobody holds it, and another invocation begins: its holder knows nothing of that."""
+        key = names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE
+        if self.cluster.server.store.get("Lease", key) is not None:
+            self.cluster.server.patch("Lease", key, {"spec": {"holderIdentity": ""}})
+            self.wake_ups.send(WakeUp(reason="LeaseLost"))
 
     def _let_fail(self, name: str, number: int) -> None:
-        pods = [pod for pod in self.cluster.objects("Pod", name) if is_active(pod)]
+        """One of its pods that are Ready is not for a while."""
+        pods = self.cluster.objects("Pod", name)
+        pods = [pod for pod in pods if is_active(pod) and is_ready(pod)]
         if not pods:
             return
         pod = pods[number % len(pods)]

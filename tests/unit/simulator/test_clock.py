@@ -133,3 +133,38 @@ def test_stop_ends_all_processes(clock: SimulatedClock) -> None:
 def test_a_start_without_a_time_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="time zone"):
         SimulatedClock(START.replace(tzinfo=None))
+
+
+def test_a_suspended_process_goes_on_later_with_its_parts() -> None:
+    clock = SimulatedClock()
+    woken: list[tuple[str, float]] = []
+    began = clock.now()
+
+    def work(name: str, seconds: int) -> None:
+        clock.sleep(timedelta(seconds=seconds))
+        woken.append((name, (clock.now() - began).total_seconds()))
+
+    whole = clock.start(lambda: work("whole", 2))
+    clock.start(lambda: work("part", 4), part_of=whole)
+    clock.start(lambda: work("other", 3))
+    clock.call_in(timedelta(seconds=1), lambda: whole.suspend(timedelta(seconds=5)))
+    clock.advance(timedelta(seconds=10))
+
+    assert woken == [("other", 3), ("whole", 6), ("part", 6)]
+
+
+def test_what_a_process_started_as_its_part_is_killed_with_it() -> None:
+    clock = SimulatedClock()
+    woken: list[str] = []
+
+    def work() -> None:
+        clock.sleep(timedelta(seconds=2))
+        woken.append("part")
+
+    whole = clock.start(lambda: clock.sleep(timedelta(seconds=5)))
+    part = clock.start(work, part_of=whole)
+    clock.call_in(timedelta(seconds=1), whole.kill)
+    clock.advance(timedelta(seconds=10))
+
+    assert not part.alive
+    assert woken == []
