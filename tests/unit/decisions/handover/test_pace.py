@@ -437,36 +437,3 @@ def test_a_release_promises_no_more_than_works_now() -> None:
     (first, _) = turns([waiting("web", 2, replicas=5, ready=1)], 10)
     away = patched(first.candidate.pod, pace.release(first).write)
     assert builders.release_on(away).wanted == 3
-
-
-# Who stays for the others.
-
-
-def others_first(waiting: int, staying: int, *deadlines_in: float) -> bool:
-    deadlines = [
-        node_deadline(builders.notice(deadline=NOW + seconds(each))) for each in deadlines_in
-    ]
-    return pace.others_first(waiting, staying, 100, deadlines, NOW)
-
-
-@pytest.mark.parametrize(
-    ("waiting", "staying", "left", "expected"),
-    [
-        (101, 0, 120, True),
-        (100, 2_000, 120, False),  # few wait
-        (1_000, 1_000, 45 + 20, False),  # the last of them must go from now on
-        (1_000, 1_000, 45 + 21, True),
-        (2_900, 100, 45 + 30, False),
-    ],
-)
-def test_the_replaced_stay_while_many_have_no_replacement_and_there_is_time(
-    waiting: int, staying: int, left: float, *, expected: bool
-) -> None:
-    assert others_first(waiting, staying, left) is expected
-
-
-def test_the_first_deadline_counts_and_that_of_a_hint_does_not() -> None:
-    assert not others_first(500, 0, 300, 50)
-    hint = node_deadline(builders.hint())
-    assert not pace.others_first(500, 0, 100, [hint], NOW)
-    assert not pace.others_first(500, 0, 100, [], NOW)

@@ -13,7 +13,7 @@ from operator import itemgetter
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import LONGEST_GRACE, Deadline
+from evenkeel.decisions.drain.deadlines import LONGEST_GRACE
 from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -125,28 +125,6 @@ def window(
         return setting
     ahead = AHEAD if closing is None else closing.total_seconds()
     return round(min(max(setting, ahead * made_per_second), WIDEST * setting))
-
-
-STAYING = 100.0
-"""Evictions per second that can be relied on for those that stayed, beside others' starts."""
-
-
-def others_first(
-    waiting: int, staying: int, few: int, deadlines: Iterable[Deadline], now: datetime
-) -> bool:
-    """Whether pods that have their replacement stay for now, because too many others have none.
-
-    They serve where they are, and each going costs the API server as many writes as a coming
-    does. ``waiting`` pods have no available replacement yet, ``staying`` have one; for ``few``
-    nobody stays. Nor does anybody stay so long that not all could go before the first last
-    moment.
-    """
-    if waiting <= few:
-        return False
-    first = min((each.at for each in deadlines if each.forced), default=None)
-    if first is None:
-        return False
-    return now < first - LONGEST_GRACE - timedelta(seconds=(waiting + staying) / STAYING)
 
 
 def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import hash_of
-from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
@@ -118,12 +116,11 @@ class Approvals:
             if plan.polled and self._checker.due_after(key, POLL, now) <= now
         ]
         unproven = self._freshness.give_up(now)
-        they_wait = self._freshness.is_open or self._replaced_stay(now)
         claims: dict[str, Claim] = {}
         claimant: Pod | None = None
         for key, plan in self._plans.claiming():
             released = plan.shown_by_watches
-            if released is not None and they_wait:
+            if released is not None and self._freshness.is_open:
                 continue
             uids = (step.subject.uid for step in plan.plan.fresh_steps)
             going = frozenset(filter(self._writer.may_write, uids))
@@ -140,16 +137,6 @@ class Approvals:
         else:
             to_read += claims
         self._checker.begin(to_read, now)
-
-    def _replaced_stay(self, now: datetime) -> bool:
-        """Whether pods that have their replacement stay until others have theirs."""
-        plans = self._plans
-        claimed = plans.claimed
-        if not claimed or plans.is_short_of_quota:
-            return False
-        waiting = plans.queued + plans.released - claimed
-        deadlines = map(node_deadline, self._view.dooms.values())
-        return pace.others_first(waiting, claimed, self._settings.window, deadlines, now)
 
     def _checked(self, check: Check, now: datetime) -> None:
         """A fresh read is complete: what it says may be taken away is approved.

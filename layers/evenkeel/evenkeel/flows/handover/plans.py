@@ -47,31 +47,6 @@ class Plans:
         """The plan of a controller, if it has one."""
         return self._plans.get(key)
 
-    @property
-    def queued(self) -> int:
-        """How many pods wait for their release."""
-        return sum(len(queue.turns) for queue in self._queues.values())
-
-    @property
-    def released(self) -> int:
-        """How many pods are released."""
-        return sum(len(plan.census.released) for plan in self if plan.census is not None)
-
-    @property
-    def claimed(self) -> int:
-        """How many pods could go now, were that made sure of by a fresh read."""
-        return sum(len(plan.plan.fresh_steps) for plan in self._claiming.values())
-
-    @property
-    def is_short_of_quota(self) -> bool:
-        """Whether a ReplicaSet cannot make pods: each that goes may make room for another."""
-        return any(
-            plan.census is not None
-            and plan.census.replica_set is not None
-            and plan.census.replica_set.cannot_create is not None
-            for plan in self
-        )
-
     def claiming(self) -> Collection[tuple[str, WorkloadPlan]]:
         """The plans that would take something away, with the keys of their controllers."""
         return self._claiming.items()
