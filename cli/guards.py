@@ -15,7 +15,7 @@ from cli.passing import PassingSession
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.node import Node
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request
-from evenkeel.ports import Arrival, Cluster, Reply, Session
+from evenkeel.ports import Arrival, Cluster, Reply, Session, TimeLeft
 
 NOTHING = timedelta()
 
@@ -93,11 +93,11 @@ class GuardedSession(PassingSession):
         self._guard = guard
         self._refused: list[Arrival] = []
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         """Send a request if the guard lets it through; else its refusal arrives."""
         refusal = self._guard.refusal(request)
         if refusal is None:
-            super().submit(request)
+            super().submit(request, left)
         else:
             self._refused.append(refusal)
 

@@ -199,7 +199,7 @@ class SimulatedClock:
         """Begin at ``start``, which has to be aware."""
         if start.tzinfo is None:
             raise ValueError("the start of a clock needs a time zone, such as tzinfo=UTC")
-        self._now = start.astimezone(UTC)
+        self._now = self._began = start.astimezone(UTC)
         self._due: list[tuple[datetime, int, Timer]] = []
         self._scheduled = 0
         self.running: Process | None = None
@@ -244,6 +244,10 @@ class SimulatedClock:
     def sleep(self, duration: timedelta) -> None:
         """Let this much time pass, and all that is due in it happen."""
         self.advance(duration)
+
+    def boot(self) -> timedelta:
+        """The time since the clock began."""
+        return self._now - self._began
 
     def advance(self, duration: timedelta) -> None:
         """Let this much time pass, and all that is due in it happen."""

@@ -8,10 +8,10 @@ from typing import Protocol, Self
 
 import msgspec
 
-from evenkeel.errors import ClusterError
+from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
-from evenkeel.ports import Arrival, Reply, fulfil
+from evenkeel.ports import Arrival, Reply, TimeLeft, fulfil
 from simulator.api.objects import Obj
 from simulator.api.watch import Consumer, Filter, Watch, WatchHub
 from simulator.clock import Killed, Signal, SimulatedClock
@@ -66,7 +66,7 @@ class SimulatedSession:
         self._hub = hub
         self._mailbox: list[Arrival] = []
         self._signal = Signal()
-        self._queued: deque[tuple[Request, Callable[[Reply], None]]] = deque()
+        self._queued: deque[tuple[Request, Callable[[Reply], None], TimeLeft | None]] = deque()
         self._running = 0
         self._watches: dict[Selection[KubernetesObject], Watch] = {}
 
@@ -80,14 +80,16 @@ class SimulatedSession:
         """How many requests are carried out at once."""
         return self._backend.capacity
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         """Send a request; its Reply arrives in the mailbox."""
-        self.send(request, self._deliver_late)
+        self.send(request, self._deliver_late, left)
 
-    def send(self, request: Request, answer: Callable[[Reply], None]) -> None:
+    def send(
+        self, request: Request, answer: Callable[[Reply], None], left: TimeLeft | None = None
+    ) -> None:
         """Send a request whose Reply goes to ``answer`` as soon as it is carried out."""
         self._clock.raise_if_killed()
-        self._queued.append((request, answer))
+        self._queued.append((request, answer, left))
         self._pump()
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
@@ -170,12 +172,18 @@ class SimulatedSession:
         while self._queued and self._running < self.capacity:
             self._start(*self._queued.popleft())
 
-    def _start(self, request: Request, answer: Callable[[Reply], None]) -> None:
+    def _start(
+        self, request: Request, answer: Callable[[Reply], None], left: TimeLeft | None
+    ) -> None:
         self._running += 1
-        self._clock.call_in(self._backend.arrival(), lambda: self._run(request, answer))
+        self._clock.call_in(self._backend.arrival(), lambda: self._run(request, answer, left))
 
-    def _run(self, request: Request, answer: Callable[[Reply], None]) -> None:
+    def _run(
+        self, request: Request, answer: Callable[[Reply], None], left: TimeLeft | None
+    ) -> None:
         try:
+            if left is not None and left() <= timedelta():
+                raise UnavailableError("there is no time left for it")
             reply = Reply(request, self._backend.execute(request))
         except ClusterError as error:
             reply = Reply(request, error=error)

@@ -39,6 +39,10 @@ class OwnTime:
         """The clock's time, and what was spent since."""
         return self._clock.now() + self.spent
 
+    def boot(self) -> timedelta:
+        """The time since the machine was started."""
+        return self._clock.boot()
+
     def sleep(self, duration: timedelta) -> None:
         """Spend this much time."""
         self.spent += duration

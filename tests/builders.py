@@ -242,14 +242,16 @@ def pod(
     """A pod, running and ready on node n1.
 
     ``of`` is its controller; a ReplicaSet, StatefulSet or Job gives it its labels, too.
-    ``released``: Evenkeel took it out of the ReplicaSet ``of``, whose hash and reference it
-    then lacks. ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was
-    not scheduled yet. ``meta`` goes to ``metadata``.
+    ``released``: Evenkeel took it out of the ReplicaSet ``of``, whose reference it then lacks.
+    ``claim`` is the PersistentVolumeClaim that it mounts. ``node`` empty: it was not scheduled
+    yet. ``meta`` goes to ``metadata``.
     """
     its_labels = dict(_selector_of(of)) | dict(labels or {})
     its_annotations = dict(annotations or {})
     if released is not None:
-        its_labels[names.RELEASED_FROM] = its_labels.pop(names.TEMPLATE_HASH, HASH)
+        own = its_labels.get(names.TEMPLATE_HASH, HASH)
+        its_labels[names.RELEASED_FROM] = own
+        its_labels[names.TEMPLATE_HASH] = names.released_hash(own)
         its_annotations |= {
             names.RELEASE: msgspec.json.encode(released).decode(),
             names.DO_NOT_DISRUPT: "true",

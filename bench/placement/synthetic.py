@@ -14,6 +14,7 @@ import msgspec
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.adapters.kubernetes.wire import Call
+from evenkeel.ports import TimeLeft
 
 PODS_OF_A_NODE: Final = 30
 REPLICAS: Final = 50
@@ -62,9 +63,11 @@ class SyntheticServer(Transport):
     def close(self) -> None:
         """There are no connections."""
 
-    def exchange(self, call: Call, until: datetime | None = None) -> bytes:
+    def exchange(
+        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
+    ) -> bytes:
         """A page of a list."""
-        del until
+        del until, left
         began = time.thread_time()
         target = urlsplit(call.target)
         query = parse_qs(target.query)

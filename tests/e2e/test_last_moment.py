@@ -127,13 +127,17 @@ def test_a_job_goes_on_when_its_pod_leaves_with_the_condition_of_a_disruption(
 
 
 def test_a_warning_tells_of_a_bare_pod_when_it_is_lost(end: End) -> None:
-    events = end.site.control_plane.items(
-        "v1",
-        "Event",
-        end.site.namespace,
-        "fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Dalone,type%3DWarning",
-    )
-    assert [e for e in events if e["reportingComponent"] == "evenkeel"]
+    def told() -> bool:
+        events = end.site.control_plane.items(
+            "v1",
+            "Event",
+            end.site.namespace,
+            "fieldSelector=involvedObject.kind%3DPod,involvedObject.name%3Dalone,type%3DWarning",
+        )
+        return any(each["reportingComponent"] == "evenkeel" for each in events)
+
+    # Events come at the end of an invocation, and every half minute while it works.
+    end.site.wait_for("the Event", told, seconds=60)
 
 
 def test_the_only_ordinal_goes_at_once_when_its_node_dies(end: End) -> None:

@@ -1,6 +1,7 @@
 """Reconcilers that die, and reconcilers that do not know of each other."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.flows.handover.leadership import DURATION
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
 from tests.fixtures.control_plane import ROOT
@@ -57,22 +59,43 @@ def test_the_schedule_alone_finishes_the_work_when_the_process_is_killed_in_mid_
     assert site.witness.lowest("web") == 6
 
 
-def test_nothing_goes_too_many_when_two_reconcilers_work_without_their_lease(site: Site) -> None:
-    site.add_nodes("a", "b")
+def test_a_process_that_was_stopped_for_longer_than_its_lease_takes_nobody_away_when_it_wakes(
+    site: Site,
+) -> None:
+    """It was about to evict pods whose replacements are Ready; somebody else has done it by now."""
     site.apply(budget("single", minAvailable=1))
-    site.run(deployment("web", 10), deployment("single", 1))
-    site.add_nodes("c")
-    both = site.deploy(forbids_leases=True), site.deploy(forbids_leases=True)
-    warnings = site.warning("a"), site.warning("b")
+    site.add_nodes("a")
+    site.run(deployment("web", 6, start="4s"), deployment("single", 1))
+    site.add_nodes("b")
 
-    for evenkeel in both:
-        evenkeel.notify(*warnings)
+    with reconciling_process(site, site.warning("a")) as process:
+        site.wait_for_releases("web", 3)
+        process.send_signal(signal.SIGSTOP)
+        stopped_at = site.clock.now()
+        evenkeel = site.deploy()
+        until = stopped_at + DURATION + timedelta(seconds=1)
+        site.clock.sleep(until - site.clock.now())
+        evenkeel.schedule()
+        for name, replicas in (("web", 6), ("single", 1)):
+            site.wait_for(f"{name} to run on b", partial(site.is_settled, name, replicas, "b"))
+        before = len(site.witness.departures())
+        process.send_signal(signal.SIGCONT)
+        site.clock.sleep(timedelta(seconds=3))
+        assert len(site.witness.departures()) == before
 
-    for name, replicas in (("web", 10), ("single", 1)):
-        site.wait_for(f"{name} to run on c", partial(site.is_settled, name, replicas, "c"))
-    for evenkeel in both:
-        evenkeel.wait_until_at_rest()
-        assert evenkeel.cluster.changes
-    assert site.witness.lowest("web") == 10
+    assert site.witness.lowest("web") == 6
     assert site.witness.lowest("single") == 1
-    assert len(site.witness.departures(**selector("web"))) == 10
+
+
+def test_without_the_right_to_the_lease_no_pod_is_taken_before_its_last_moment(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 2))
+    site.add_nodes("b")
+    evenkeel = site.deploy(forbids_leases=True)
+    evenkeel.notify(site.warning("a"))
+    site.wait_for("the mark", partial(site.is_marked, "a"))
+    site.clock.sleep(timedelta(seconds=4))
+
+    assert not site.released("web")
+    assert not site.witness.departures(**selector("web"))
+    assert evenkeel.recorder.total("LeaseRefused") > 0

@@ -36,7 +36,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Arrival, Cluster, Reply, Session
+from evenkeel.ports import Arrival, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
@@ -135,9 +135,9 @@ class WatchedSession(PassingSession):
         super().__init__(session)
         self._rights = rights
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         self._rights.ask(request)
-        super().submit(request)
+        super().submit(request, left)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         self._rights.note("list", selection.kind)

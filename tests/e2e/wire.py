@@ -9,7 +9,7 @@ from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Get, List, Request, Write
 from evenkeel.model.surroundings import Event, Lease, Namespace
-from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
+from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 
 BOOKKEEPING: tuple[type[KubernetesObject], ...] = (Event, Lease, Namespace)
 """What Evenkeel may write whatever its mode: Events, its Lease, and the namespace of that."""
@@ -89,11 +89,11 @@ class TappedSession(PassingSession):
         self._cluster = cluster
         self._refused: list[Reply] = []
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         """Pass a request on."""
         error = self._cluster.pass_on(request)
         if error is None:
-            super().submit(request)
+            super().submit(request, left)
         else:
             self._refused.append(Reply(request, error=error))
 

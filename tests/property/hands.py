@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from cli.passing import PassingSession
-from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Cluster, Reply, Session
+from evenkeel.ports import Cluster, Reply, Session, TimeLeft
 from simulator.clock import Process, SimulatedClock
 from simulator.session import Result
 from tests.property.scenes import Crash
@@ -49,15 +49,11 @@ class Deed:
 
 
 class Hands:
-    """Signs the requests of invocations, keeps their writes, and lets one of them die.
+    """Signs the requests of invocations, keeps their writes, and lets one of them die."""
 
-    ``leases`` False: nobody may have a Lease, as under a ClusterRole that forgot them.
-    """
-
-    def __init__(self, clock: SimulatedClock, crash: Crash | None, *, leases: bool) -> None:
+    def __init__(self, clock: SimulatedClock, crash: Crash | None) -> None:
         self._clock = clock
         self._crash = crash
-        self._leases = leases
         self._signatures: dict[int, _Signature] = {}
         self._holder = ""
         self._takings: list[tuple[Process, datetime]] = []
@@ -86,8 +82,6 @@ class Hands:
 
     def execute(self, request: Request, proceed: Callable[[], Result]) -> Result:
         """Stand before the server, as an interceptor of the simulated cluster."""
-        if not self._leases and _is_about_lease(request):
-            raise ForbiddenError("leases.coordination.k8s.io is forbidden")
         if self._leases_fail and _is_about_lease(request) and not isinstance(request, Get):
             raise UnavailableError("leases.coordination.k8s.io cannot be written")
         if not isinstance(request, Patch | Create | Delete | Evict):
@@ -184,9 +178,9 @@ class SignedSession(PassingSession):
         super().__init__(session)
         self._hands = hands
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         self._hands.sign(request)
-        super().submit(request)
+        super().submit(request, left)
 
 
 def _is_about_lease(request: Request) -> bool:

@@ -21,12 +21,12 @@ invocation has to read first takes a moment more.
 """
 
 REDELIVERY: Final = timedelta(seconds=21)
-SCHEDULE: Final = timedelta(seconds=60)
+SCHEDULE: Final = timedelta(seconds=75)
 """After so long somebody goes on where an invocation died.
 
 A message comes back after 20 s. If all wake-ups are lost, the schedule comes once a minute.
-Where it finds the dead invocation's Lease held, for at most 18 s, it comes back when that has
-run out. Until the minute begins others may be at work, whose own messages are lost, too.
+Where it finds the dead invocation's Lease held, for at most 15 s, it comes again a minute later.
+Until the minute begins others may be at work, whose own messages are lost, too.
 """
 
 STALE: Final = timedelta(seconds=1.05)

@@ -30,7 +30,6 @@ LONGEST = 600
 INTERRUPTED = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_nodes"
 DYING = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_an_invocation_dies"
 HINTED = "test_availability.py::test_no_workload_dips_when_a_warning_follows"
-NO_LEASE = "test_availability.py::test_reconcilers_at_once_agree_who_goes"
 HOSTILE = "test_availability.py::test_evenkeel_takes_nobody_below_the_floor"
 SCALED = "test_availability.py::test_no_workload_dips_when_it_is_scaled_or_ails"
 ROLLED = "test_availability.py::test_no_workload_falls_below_its_rollout"
@@ -95,38 +94,17 @@ MUTATIONS = (
         [DYING, CRASHED],
     ),
     Mutation(
-        "reconcilers disagree who goes first",
-        "decisions/handover/census.py",
-        [
-            ("import msgspec\n", "import itertools\nimport msgspec\n\nTURNS = itertools.count()\n"),
-            ("        def rank(", "        turn = next(TURNS)\n\n        def rank("),
-            ("self.deadline_of(item).at,", "hash((turn, item.pod.uid)),"),
-        ],
-        [NO_LEASE],
-    ),
-    Mutation(
         "what may go is taken from a view of any age",
-        "flows/handover/approving.py",
-        [
-            (
-                (
-                    "for key, (_, uids) in self._approved.items()\n"
-                    "            if (plan := self._plans.get(key)) is not None\n"
-                ),
-                "for _, plan in self._plans.items()\n",
-            ),
-            ("if step.subject.uid in uids and self._writer", "if self._writer"),
-        ],
+        "flows/handover/streams.py",
+        [("return timedelta() <= now - stream.fresh_at <= FRESH_FOR", "return True")],
         [LATE],
     ),
     Mutation(
-        "a stopped holder writes when it goes on",
-        "flows/handover/tenure.py",
+        "a stopped holder writes when it wakes",
+        "flows/handover/leadership.py",
         [
-            (
-                "self.is_lost = self.is_lost or self._lease.is_lost_by(arrival)",
-                "self.is_lost = False",
-            )
+            ("return VALID - max(passed, self._clock.boot() - boot)", "return VALID"),
+            ("            self.is_lost = True\n", "            self.is_lost = False\n"),
         ],
         [OVERTAKEN],
     ),
@@ -144,19 +122,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
-        "flows/handover/tenure.py",
-        [("timedelta(seconds=7), timedelta(seconds=8)", "timedelta(60), timedelta(seconds=8)")],
-        [SHORT],
-    ),
-    Mutation(
-        "the schedule does not come back for the Lease of the dead",
-        "flows/handover/flow.py",
-        [
-            (
-                'Outcome("LeaseHeld", lease.held_for, taking=lease.taking)',
-                'Outcome("LeaseHeld")',
-            )
-        ],
+        "flows/handover/leadership.py",
+        [("DURATION = timedelta(seconds=15)", "DURATION = timedelta(seconds=60)")],
         [SHORT],
     ),
     Mutation(
@@ -250,7 +217,7 @@ MUTATIONS = (
         [
             ("STALE_AFTER = timedelta(seconds=1)", "STALE_AFTER = timedelta(seconds=20)"),
             (
-                "ASK_AGAIN_AFTER = timedelta(milliseconds=500)",
+                "ASK_AGAIN_AFTER = timedelta(milliseconds=400)",
                 "ASK_AGAIN_AFTER = timedelta(seconds=10)",
             ),
         ],

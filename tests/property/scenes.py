@@ -184,8 +184,7 @@ class Scene(Brief):
 
     ``staleness``: how late it is known. ``age``: how long the workloads have been there.
     ``phase``: when the schedule comes first.
-    ``leases`` False: no reconciler can have its Lease, so several work at once. ``paused``:
-    from when to when. ``window`` and ``few`` are the settings of these names.
+    ``paused``: from when to when. ``window`` is the setting of this name.
     """
 
     nodes: tuple[NodePlan, ...]
@@ -197,11 +196,9 @@ class Scene(Brief):
     age: int = 30
     phase: int = 30
     controller_qps: float | None = 20.0
-    leases: bool = True
     paused: tuple[int, int] | None = None
     observe: bool = False
     window: int = 100
-    few: int = 4
     seed: int = 0
 
     @property

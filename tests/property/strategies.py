@@ -97,17 +97,6 @@ def deployments(draw: st.DrawFn, /, *, plain: bool = False, fewest: int = 1) -> 
     )
 
 
-def one_by_one() -> st.SearchStrategy[WorkloadPlan]:
-    """Deployments of which only one replacement at a time finds a place."""
-    return st.builds(
-        WorkloadPlan,
-        replicas=st.integers(3, 6),
-        max_surge=st.just(1),
-        start=some((8, 1, 25)),
-        spare=st.just(1),
-    )
-
-
 def stateful_sets() -> st.SearchStrategy[WorkloadPlan]:
     return st.integers(1, 4).flatmap(
         lambda replicas: st.builds(
@@ -255,7 +244,6 @@ def scenes(
         "phase": draw(some((30, 1, 55))),
         "controller_qps": draw(some((20.0, None, 3.0))),
         "window": draw(some((100, 2))),
-        "few": draw(some((4, 0))),
         "seed": draw(st.integers(0, 3)),
     }
     return Scene(**(chosen | {key: draw(value) for key, value in fixed.items()}))
@@ -338,7 +326,6 @@ def seen_late(draw: st.DrawFn) -> Scene:
         staleness=draw(stalenesses()),
         age=100,
         window=draw(some((100, 2))),
-        few=draw(some((4, 0))),
         seed=draw(st.integers(0, 3)),
     )
 

@@ -6,7 +6,6 @@ are ruled out. What others take away, and what goes at its last moment, is not c
 """
 
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from tests.property import strategies
 from tests.property.invariants import dips
@@ -62,24 +61,6 @@ def test_no_workload_dips_before_a_last_moment_when_an_invocation_dies(scene: Sc
 @tries(0.6)
 @given(strategies.scenes(hinted=True))
 def test_no_workload_dips_when_a_warning_follows_a_rebalance_recommendation(scene: Scene) -> None:
-    hold(scene, dips)
-
-
-@tries()
-@given(strategies.scenes(leases=st.just(False)))  # noqa: FBT003 - a strategy's value
-def test_no_workload_dips_when_reconcilers_work_at_once_without_a_lease(scene: Scene) -> None:
-    hold(scene, dips)
-
-
-@tries()
-@given(
-    strategies.scenes(
-        of=strategies.one_by_one(),
-        told="warnings",
-        leases=st.just(False),  # noqa: FBT003 - a strategy's value
-    )
-)
-def test_reconcilers_at_once_agree_who_goes_when_replacements_come_one_by_one(scene: Scene) -> None:
     hold(scene, dips)
 
 

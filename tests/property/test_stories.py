@@ -38,7 +38,7 @@ def test_everything_that_invariants_are_about_happens_in_random_stories() -> Non
     def collect_of_stateful_sets(scene: Scene) -> None:
         collect(scene)
 
-    @tries(2)
+    @tries(4)
     @given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
     def collect_of_all(scene: Scene) -> None:
         collect(scene)

@@ -97,7 +97,7 @@ class _World:
             staleness=scene.staleness or NONE,
         )
         self.cluster = SimulatedCluster(self.clock, options)
-        self.hands = Hands(self.clock, scene.crash, leases=scene.leases)
+        self.hands = Hands(self.clock, scene.crash)
         self.began_at = BEGINNING + timedelta(seconds=scene.age)
         self.plans = {f"w{number}": plan for number, plan in enumerate(scene.workloads)}
         self.spectator = Spectator(self.cluster, self.hands, self.plans, self._deadline)
@@ -193,7 +193,6 @@ class _World:
                 cluster_name=CLUSTER_NAME,
                 holder=name,
                 window=self.scene.window,
-                few=self.scene.few,
             )
             return handover.build(
                 settings, signed, self.instances, self.wake_ups, self.clock, self.recorder

@@ -25,6 +25,17 @@ class Clock(Protocol):
         """Return when this much time has passed."""
         ...
 
+    def boot(self) -> timedelta:
+        """How long ago the machine was started, the time in which it slept included.
+
+        Nobody sets this clock back; its zero means nothing.
+        """
+        ...
+
+
+type TimeLeft = Callable[[], timedelta]
+"""How long from now something may still be done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -68,8 +79,12 @@ class Session(Background, Protocol):
     the owner waits for the reply in between.
     """
 
-    def submit(self, request: Request) -> None:
-        """Send a request; its Reply arrives in the mailbox. Never blocks on the network."""
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+        """Send a request; its Reply arrives in the mailbox. Never blocks on the network.
+
+        ``left``: how long from now it may be tried. No try begins, nor is waited for, once nothing
+        is left; the reply is an UnavailableError then.
+        """
         ...
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
@@ -175,5 +190,8 @@ class Recorder(Protocol):
         ...
 
     def flush(self) -> None:
-        """Hand on what is still held back (aggregated Events); called once per invocation."""
+        """Hand on what is still held back: aggregated Events, metrics.
+
+        Called at the end of an invocation, and beside one that works for minutes.
+        """
         ...

@@ -141,7 +141,7 @@ def test_moves_that_a_pause_holds_up_are_not_waited_for_without_end(scene: Resto
     paused = {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": paused}
     begun = scene.clock.now()
-    scene.clock.call_in(timedelta(seconds=2), lambda: scene.apply(manifest))
+    scene.clock.call_in(timedelta(seconds=1.2), lambda: scene.apply(manifest))
     with pytest.raises(UnmetError, match="not through: Evenkeel is paused"):
         restoring(scene, patience=timedelta(minutes=2)).act()
     assert scene.clock.now() - begun < timedelta(minutes=4)

@@ -64,6 +64,7 @@ def test_a_released_pod_keeps_its_labels_but_the_hash_and_nobody_owns_it() -> No
         "app": "web",
         "tier": "front",
         names.RELEASED_FROM: builders.HASH,
+        names.TEMPLATE_HASH: f"{builders.HASH}-released",
     }
     assert not REPLICA_SET.spec.selector.matches(after.metadata.labels)
     assert after.controller is None
@@ -187,8 +188,11 @@ def test_hash_and_owner_go_in_one_write_to_this_very_pod() -> None:
         "shop",
         "",
     )
-    removed = [each.path for each in operations(patch) if each.op == "remove"]
-    assert removed == ["/metadata/labels/pod-template-hash", "/metadata/ownerReferences/0"]
+    changed = [(o.op, o.path) for o in operations(patch) if o.op in ("remove", "replace")]
+    assert changed == [
+        ("replace", "/metadata/labels/pod-template-hash"),
+        ("remove", "/metadata/ownerReferences/0"),
+    ]
 
 
 def test_an_eviction_relies_on_the_uid_alone() -> None:

@@ -61,6 +61,7 @@ def test_a_released_pod_is_out_of_its_replica_set_and_still_selected(scene: Scen
     assert released.metadata.labels == {
         "app": "one",
         names.RELEASED_FROM: labels[names.TEMPLATE_HASH],
+        names.TEMPLATE_HASH: names.released_hash(labels[names.TEMPLATE_HASH]),
     }
     assert released.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
 

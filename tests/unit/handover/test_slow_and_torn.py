@@ -15,7 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
-from evenkeel.ports import Reply
+from evenkeel.ports import Reply, TimeLeft
 from simulator.api import watch
 from simulator.clock import SimulatedClock
 from simulator.options import SimulatorOptions
@@ -37,7 +37,12 @@ def delay_replies(
 ) -> None:
     """Requests are carried out as ever; their replies come so much later."""
 
-    def run(session: SimulatedSession, request: Request, answer: Callable[[Reply], None]) -> None:
+    def run(
+        session: SimulatedSession,
+        request: Request,
+        answer: Callable[[Reply], None],
+        _left: TimeLeft | None,
+    ) -> None:
         try:
             reply = Reply(request, session._backend.execute(request))
         except ClusterError as error:
@@ -55,7 +60,7 @@ def delay_replies(
 
 
 def bears_hash(pod: Pod) -> bool:
-    return names.TEMPLATE_HASH in pod.metadata.labels
+    return pod.metadata.labels.get(names.TEMPLATE_HASH) == builders.HASH
 
 
 def test_a_list_of_one_selection_says_nothing_of_a_pod_that_changed_into_another() -> None:

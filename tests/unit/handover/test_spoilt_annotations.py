@@ -103,7 +103,7 @@ def test_one_spoilt_while_nobody_looked_is_adopted_and_goes_on_from_there(scene:
     scene.run(until=110)
 
     story = scene.story(pod)
-    assert "11.0 roll-back UnreadableRelease" in story
+    assert any(line.endswith("roll-back UnreadableRelease") for line in story)
     assert story[-1] == "88.9 evict LastMoment"
     assert [line.split(" ", 1)[1] for line in story].count("release NodeDoomed") == 2
 

@@ -109,8 +109,8 @@ def test_an_invocation_of_the_schedule_that_can_do_nothing_raises_what_mends_it(
     assert scene.wake_ups.messages == []
 
 
-@pytest.mark.parametrize("request_", [Get, Patch, Create])
-def test_a_right_to_the_lease_that_is_lost_is_counted_and_the_work_is_done(
+@pytest.mark.parametrize("request_", [Patch, Create])
+def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_moment(
     scene: Scene, request_: type[Request]
 ) -> None:
     def concerns(request: Request) -> bool:
@@ -127,11 +127,12 @@ def test_a_right_to_the_lease_that_is_lost_is_counted_and_the_work_is_done(
         scene.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
     scene.fail(ForbiddenError("no leases for you"), concerns)
 
+    pod = scene.pod("web")
     scene.interrupt("s1")
-    scene.run(until=20)
+    scene.run(until=95)
 
-    assert scene.pod("web", "o1")
-    assert scene.recorder.total("ClusterForbidden") >= 1
+    assert min(sent.at for sent in scene.written(pod)) > 88
+    assert scene.recorder.total("LeaseRefused") >= 1
     assert scene.moving.errors == scene.schedule.errors == []
 
 

@@ -1,22 +1,16 @@
 """Watches that break, expire, lie about deletions, or show pods twice."""
 
-from collections.abc import Collection, Mapping
-from datetime import datetime
 from typing import Any
 
 import pytest
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import ForbiddenError, UnavailableError
-from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.freshness import Claim, Freshness
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Request, Selection
 from evenkeel.ports import Reply
 from simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
-from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import Manifest, bare_pod, budget, deployment
 
 SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
@@ -134,8 +128,8 @@ def test_while_no_watch_shows_anything_nothing_is_released_and_the_last_moment_k
     scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(pod) == ["83.9 wait TooLateForHandover", "89.0 evict LastMoment"]
-    assert scene.gone_at("alone") == 89.0
+    assert scene.story(pod) == ["83.9 wait TooLateForHandover", "88.9 evict LastMoment"]
+    assert scene.gone_at("alone") == 88.9
 
 
 def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_ends_the_invocation(
@@ -182,34 +176,3 @@ def test_a_watch_that_is_refused_is_told(scene: Scene, monkeypatch: pytest.Monke
 
     assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
     assert len(scene.recorder.values["WatchesRefused"]) >= 2
-
-
-def test_what_a_workload_claims_is_proven_by_the_watches_that_show_it(
-    make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another watch shows a pod that finds no place: nothing happens to that any more."""
-    scene = make_scene(few=0)
-    scene.add_node("s1", room="1")
-    stuck = {"cpu": "1", "nodeSelector": {"kubernetes.io/hostname": "s1"}}
-    scene.apply(deployment("stuck", pod=stuck))
-    scene.settle()
-    scene.add_node("s2", room="40")
-    scene.apply(deployment("web", 5))
-    scene.settle()
-    scene.add_node("o1", spot=False, room="40")
-    scene.begin()
-    claimed: list[Collection[object]] = []
-    ask = Freshness.ask
-
-    def spy(freshness: Freshness, pod: Pod, claims: Mapping[str, Claim], now: datetime) -> None:
-        claimed.extend(claim.watches for claim in claims.values())
-        ask(freshness, pod, claims, now)
-
-    monkeypatch.setattr(Freshness, "ask", spy)
-    scene.interrupt("s1")
-    scene.later(1.5, lambda: scene.interrupt("s2"))
-    (web,) = {hash_of(pod) for pod in scene.pods("web")}
-    scene.run(until=30)
-
-    assert scene.lowest("web") == 5
-    assert {*claimed} == {(selections.RELEASED_PODS, selections.pods_of_hashes([web]))}

@@ -164,7 +164,7 @@ def test_a_replica_set_that_could_not_be_read_is_not_taken_for_deleted(scene: Sc
     scene.crash()
     scene.run(until=60)
 
-    assert scene.story(pod)[-1] == "23.0 evict ReplacementAvailable"
+    assert scene.story(pod)[-1] == "24.2 evict ReplacementAvailable"
     assert scene.lowest("web") == 1
 
 

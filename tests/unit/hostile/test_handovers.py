@@ -13,6 +13,7 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import List, Selection
 from evenkeel.model.selectors import LONGEST, size
 from tests import builders
+from tests.builders import NOW
 from tests.effort import measured
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import deployment, stateful_set
@@ -139,7 +140,7 @@ def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
     nobody: Any = None
-    Follower(nobody, session, view, WELL_KNOWN).follow()
+    Follower(nobody, session, view, WELL_KNOWN).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

@@ -5,12 +5,12 @@ from datetime import timedelta
 from threading import Event
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.errors import ClusterError, NotFoundError, UnavailableError
+from evenkeel.errors import ClusterError, NotFoundError, ThrottledError, UnavailableError
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create
-from evenkeel.ports import Reply
-from tests.fixtures.api_server import Handler, ScriptedServer, answer, hang, refusal
+from evenkeel.ports import Reply, Session
+from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, answer, hang, refusal
 from tests.unit.kubernetes.making import EVICT, READ, WRITE, Connect, pod
 
 SOON = timedelta(seconds=5)
@@ -109,3 +109,49 @@ def test_closing_a_cluster_leaves_no_thread(server: ScriptedServer, connect: Con
     cluster.perform([READ] * 10)
     cluster.close()
     assert not [t.name for t in threading.enumerate() if t.name.startswith("evenkeel-")]
+
+
+def reply_of(session: Session) -> Reply:
+    (reply,) = session.next(SOON)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def test_a_request_with_no_time_left_is_not_sent(server: ScriptedServer, connect: Connect) -> None:
+    server.script(always=DONE)
+    with connect().session() as session:
+        session.submit(EVICT, timedelta)
+        assert isinstance(reply_of(session).error, UnavailableError)
+    assert server.seen == []
+
+
+def test_no_further_try_begins_once_nothing_is_left(
+    server: ScriptedServer, clock: HandClock, connect: Connect
+) -> None:
+    """The API server asks to come back in two seconds, and one and a half are left."""
+    server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
+    end = clock.now() + timedelta(seconds=1.5)
+    with connect().session() as session:
+        session.submit(EVICT, lambda: end - clock.now())
+        assert isinstance(reply_of(session).error, ThrottledError)
+    assert len(server.seen) == 1
+
+
+def test_a_try_is_made_again_while_there_is_time_left(
+    server: ScriptedServer, clock: HandClock, connect: Connect
+) -> None:
+    server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
+    end = clock.now() + timedelta(seconds=10)
+    with connect().session() as session:
+        session.submit(EVICT, lambda: end - clock.now())
+        assert reply_of(session).error is None
+    assert len(server.seen) == 2
+
+
+def test_an_answer_is_waited_for_no_longer_than_what_is_left(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(always=hang)
+    with connect(Limits(read=timedelta(seconds=8))).session() as session:
+        session.submit(EVICT, lambda: timedelta(seconds=0.2))
+        assert isinstance(reply_of(session).error, UnavailableError)

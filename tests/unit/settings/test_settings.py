@@ -181,7 +181,7 @@ def test_a_missing_variable_is_named(reader: str, name: str, value: str | None) 
         ("handover", "EVENKEEL_WINDOW", "-1", "from 1 to 5000"),
         ("handover", "EVENKEEL_WINDOW", "nan", "a whole number"),
         ("handover", "EVENKEEL_WINDOW", "inf", "a whole number"),
-        ("handover", "EVENKEEL_WORK_SECONDS", "51", "from 1 to 50"),
+        ("handover", "EVENKEEL_WORK_SECONDS", "871", "from 1 to 870"),
         ("handover", "EVENKEEL_PAUSE_SECONDS", "soon", "a number of seconds"),
         ("handover", "EVENKEEL_REBALANCE_SHARE", "10", "from 0 to 1"),
         ("handover", "EVENKEEL_REBALANCE_SHARE", "10%", "from 0 to 1"),

@@ -20,8 +20,9 @@ _ANNOTATIONS = ("metadata", "annotations")
 def release_patch(pod: Pod, release: Release) -> Patch:
     """Take a pod out of its ReplicaSet in one write, while Services still select it.
 
-    The hash label and the controller's entry in ownerReferences go together: if only the
-    label went, the ReplicaSet controller would have to write the other.
+    The hash label changes, so that its ReplicaSet selects the pod no longer, and one watch of both
+    values shows the pod before and after. The controller's entry in ownerReferences goes with
+    it: if only the label changed, the ReplicaSet controller would have to write the other.
     """
     owners = pod.metadata.owner_references
     index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
@@ -31,7 +32,7 @@ def release_patch(pod: Pod, release: Release) -> Patch:
         pod,
         Operation("test", hash_path, template_hash),
         Operation("test", f"/metadata/ownerReferences/{index}/uid", release.controller_uid),
-        Operation("remove", hash_path),
+        Operation("replace", hash_path, names.released_hash(template_hash)),
         Operation("add", pointer(*_LABELS, names.RELEASED_FROM), template_hash),
         Operation("remove", f"/metadata/ownerReferences/{index}"),
         *_annotations_exist(pod),

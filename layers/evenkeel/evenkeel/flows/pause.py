@@ -16,9 +16,12 @@ QUESTION = Get(ConfigMap, names.PAUSED, names.SYSTEM_NAMESPACE)
 """Whether Evenkeel is paused: NotFoundError means that it is not."""
 
 STALE_AFTER = timedelta(seconds=1)
-"""No write is made on an older answer."""
+"""No write is made on an older answer, but for those that cannot wait."""
 
-ASK_AGAIN_AFTER = timedelta(milliseconds=500)
+STALE_AFTER_FORCED = timedelta(seconds=10)
+"""A pod at its last moment is told to go on an answer as old as this: its node dies anyway."""
+
+ASK_AGAIN_AFTER = timedelta(milliseconds=400)
 """So that there is a fresh answer before the last one is stale."""
 
 MOST_UNDER_WAY = 4
@@ -34,9 +37,7 @@ class PauseGate:
     """What is known of the pause, and since when. It asks nothing itself.
 
     An answer counts from when the question was sent: what happened after that is unknown.
-    An API server that is slower than ASK_AGAIN_AFTER cannot be known that well. Its answer
-    counts from so long before it came; else nothing could be written at all while pods die.
-    And it is asked again before it has answered: else the gate would be shut in between.
+    An API server is asked again before it has answered: else the gate would be shut in between.
     """
 
     def __init__(self) -> None:
@@ -74,14 +75,15 @@ class PauseGate:
         if is_answer and question.number > self._heard:
             self._heard = question.number
             self._paused = reply.error is None
-            self._known_at = max(question.asked_at, now - ASK_AGAIN_AFTER)
+            self._known_at = question.asked_at
         return now - question.asked_at
 
-    def is_open(self, now: datetime) -> bool:
+    def is_open(self, now: datetime, *, forced: bool = False) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""
         if self._known_at is None or self._paused:
             return False
-        return timedelta() <= now - self._known_at < STALE_AFTER  # clocks are set back, too
+        stale_after = STALE_AFTER_FORCED if forced else STALE_AFTER
+        return timedelta() <= now - self._known_at < stale_after  # clocks are set back, too
 
     @property
     def is_paused(self) -> bool:

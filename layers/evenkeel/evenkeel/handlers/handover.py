@@ -8,7 +8,6 @@ from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.access import nothing_done
 from evenkeel.flows.handover.flow import HandoverFlow
 from evenkeel.flows.handover.outcome import Outcome
-from evenkeel.flows.handover.tenure import TimeLeft
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (
     Record,
@@ -19,7 +18,7 @@ from evenkeel.handlers.records import (
     read_wake_up,
 )
 from evenkeel.model.notice import NodeNotice, WakeUp
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder, TimeLeft
 from evenkeel.settings import HandoverSettings
 
 
@@ -54,7 +53,7 @@ def build(
             if outcome.error is not None:
                 raise nothing_done(outcome.error) from outcome.error
             if outcome.again_in is not None and not outcome.awaited:
-                wake_up = WakeUp(reason=outcome.reason, taking=outcome.taking)
+                wake_up = WakeUp(reason=outcome.reason)
                 wake_ups.send(wake_up, outcome.again_in)
             return {}
         finally:
@@ -74,18 +73,13 @@ def _woken(
 
     All do where nothing could be done: in observe mode each carries notices of its own. Nothing
     is raised then, or the batch would come back only when its visibility timeout ends.
-
-    Those that only watch over a holder of the Lease matter only among themselves, and only
-    when they come for the first time: one that comes back does so because work is left.
     """
     assumed: dict[str, NodeNotice] = {}
     sound: list[Record] = []
-    takings: list[str] = []
     for record in records:
         try:
             wake_up = read_wake_up(record)
             assumed |= wake_up.notices
-            takings.append(wake_up.taking if record.receives == 1 else "")
             sound.append(record)
         except MalformedWakeUpError as error:
             recorder.counted("WakeUpsMalformed")
@@ -95,7 +89,6 @@ def _woken(
     kept = sound[0]
     outcome = flow.run(
         assumed,
-        watched=takings if all(takings) else (),
         hide=partial(wake_ups.postpone, kept.receipt_handle),
         left=left,
     )

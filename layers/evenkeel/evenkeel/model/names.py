@@ -99,6 +99,9 @@ TEMPLATE_HASH: Final = "pod-template-hash"
 REVISION_HASH: Final = "controller-revision-hash"
 """Label that the StatefulSet controller puts on pods: the revision of their template."""
 
+RELEASED_SUFFIX: Final = "-released"
+"""What the template hash label of a released pod ends with."""
+
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation that Karpenter honours: it waits for such a pod when it drains a node."""
 
@@ -133,6 +136,11 @@ SPOT: Final = "spot"
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def released_hash(template_hash: str) -> str:
+    """The value of the template hash label of a pod that was released from this hash."""
+    return f"{template_hash}{RELEASED_SUFFIX}"
 
 
 def is_subdomain(text: str) -> bool:

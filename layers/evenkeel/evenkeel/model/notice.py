@@ -116,8 +116,7 @@ class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     It is no truth: the nodes' marks are. Only in observe mode, where no node is marked, it
     carries the notices with the names of their nodes.
 
-    ``taking``: it only watches over whoever took the Lease then, and is to be done with if
-    that one gave it up or took it again.
+    ``taking`` is an earlier version's, and says nothing any more.
     """
 
     v: int = VERSION

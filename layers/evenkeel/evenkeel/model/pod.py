@@ -134,6 +134,14 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return self._holds_since("Ready")
 
     @property
+    def told_at(self) -> datetime | None:
+        """When it was told to go, in whole seconds of the API server's clock; None: never."""
+        deadline = self.metadata.deletion_timestamp
+        if deadline is None or not is_sound(deadline):
+            return None
+        return deadline - span(self.metadata.deletion_grace_period_seconds or 0)
+
+    @property
     def landed_at(self) -> datetime | None:
         """When it got its node, in whole seconds; None while it has none, or nobody knows.
 

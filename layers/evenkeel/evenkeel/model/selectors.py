@@ -4,7 +4,7 @@ A selector is part of a request's address, and tenants write its labels and valu
 than 8 kB is refused by proxies and load balancers before it reaches an API server.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 from urllib.parse import quote_plus
 
@@ -19,15 +19,25 @@ def size(text: str) -> int:
     return len(quote_plus(text))
 
 
-def chunks(values: Iterable[str], limit_bytes: int = LONGEST) -> Iterator[tuple[str, ...]]:
+def item_size(value: str) -> int:
+    """How many bytes a value takes in an address as one of several."""
+    return size(f"{value},")
+
+
+def chunks(
+    values: Iterable[str],
+    limit_bytes: int = LONGEST,
+    size_of: Callable[[str], int] = item_size,
+) -> Iterator[tuple[str, ...]]:
     """The values, sorted and each once, in as many parts as ``any_of`` needs for each to fit.
 
-    A value that is longer than the limit by itself is a part of its own.
+    A value that is longer than the limit by itself is a part of its own. ``size_of``: how many
+    bytes one takes, where more than itself is asked for.
     """
     part: list[str] = []
     used = 0
     for value in sorted(set(values)):
-        needed = size(f"{value},")
+        needed = size_of(value)
         if part and used + needed > limit_bytes:
             yield tuple(part)
             part, used = [], 0

@@ -19,14 +19,15 @@ LOAD_BALANCER_LEAD: Final = "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS"
 OUT_OF_SERVICE: Final = "EVENKEEL_OUT_OF_SERVICE"
 LOG_STREAM: Final = "AWS_LAMBDA_LOG_STREAM_NAME"
 
-HANDOVER_TIMEOUT: Final = timedelta(seconds=150)
+HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
 
-It takes that only while many pods are at their last moment: a whole interruption notice, and more.
+It is the longest that Lambda allows. An invocation takes it only while there is something to do:
+one sees a storm through.
 """
 
-LONGEST_WORK: Final = timedelta(seconds=50)
-"""What an invocation reads only once is no older than that."""
+LONGEST_WORK: Final = timedelta(seconds=870)
+"""How long one invocation works at most; the rest is for what is under way then."""
 
 
 def _unique_holder() -> str:
@@ -37,10 +38,8 @@ def _unique_holder() -> str:
 class HandoverSettings:
     """Settings of the reconciler.
 
-    ``window`` is how many pods may be released and not yet made anew. ``few``: of so many
-    ReplicaSets at a time all pods are read afresh before some are evicted; of more the watches
-    have to prove what they show, which costs less. ``work`` is how long
-    one invocation works, ``pause`` how long its message then stays invisible.
+    ``window`` is how many pods may be released and not yet made anew. ``work`` is how long one
+    invocation works, ``pause`` how long its message then stays invisible.
     ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
     a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
@@ -51,7 +50,6 @@ class HandoverSettings:
     mode: Mode
     cluster_name: str
     window: int = 100
-    few: int = 4
     work: timedelta = LONGEST_WORK
     pause: timedelta = timedelta()
     rebalance_share: float = 0.10

@@ -444,3 +444,23 @@ def test_a_pods_hash_is_known_before_and_after_its_release() -> None:
     released = builders.pod(of=replica_set, released=builders.release(replica_set))
     assert hash_of(owned) == hash_of(released) == builders.HASH
     assert hash_of(builders.pod()) == ""
+
+
+def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
+    labels = {names.RELEASED_FROM: "abc"}
+    released = builders.pod(labels={**labels, names.TEMPLATE_HASH: "abc-released"})
+    of_an_older_version = builders.pod(labels=labels)
+    marked_by_a_stranger = builders.pod(labels={**labels, names.TEMPLATE_HASH: "def"})
+    assert [hash_of(each) for each in (released, of_an_older_version, marked_by_a_stranger)] == [
+        "abc",
+        "abc",
+        "def",
+    ]
+
+
+@pytest.mark.parametrize(("length", "way"), [(54, Way.HANDOVER), (55, Way.AT_ONCE)])
+def test_a_hash_that_leaves_no_room_for_the_mark_of_a_release_rules_it_out(
+    length: int, way: Way
+) -> None:
+    found = way_of(*of_replica_set(builders.replica_set(replicas=1, template_hash="a" * length)))
+    assert found.way is way

@@ -339,19 +339,6 @@ def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> Non
     assert pace.last_round({}, NOW) is None
 
 
-@pytest.mark.parametrize(
-    ("at", "margin", "expected"),
-    [(33.9, 30, False), (34, 30, True), (133.9, 30, True), (134, 30, False), (70, 5, False)],
-    ids=["before", "soon", "to the end", "over", "of a few"],
-)
-def test_nobody_begins_anew_while_many_pods_are_at_their_last_moment(
-    at: float, margin: float, *, expected: bool
-) -> None:
-    """The margin of those that have their replacement is that of all of them."""
-    margins = {TOLD_BY: builders.margin(replaced=margin, unreplaced=min(margin, 1))}
-    assert pace.are_last_moments(margins, NOW + seconds(at)) is expected
-
-
 def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
     soon, later, far = (NOW + seconds(at) for at in (40, 50, 170))
     margins = {

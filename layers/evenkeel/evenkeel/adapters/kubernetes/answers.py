@@ -8,13 +8,16 @@ from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import ClusterError, ExpiredError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
-from evenkeel.ports import Reply
+from evenkeel.ports import Reply, TimeLeft
 
 
-def answer(transport: Transport, request: Request) -> Reply:
-    """Carry out one request and wait for its answer; an error is part of the reply."""
+def answer(transport: Transport, request: Request, left: TimeLeft | None = None) -> Reply:
+    """Carry out one request and wait for its answer; an error is part of the reply.
+
+    ``left``: how long from now a write may be tried; None: as long as the transport's limits say.
+    """
     try:
-        return Reply(request, result=_result(transport, request))
+        return Reply(request, result=_result(transport, request, left))
     except ClusterError as error:
         return Reply(request, error=error)
 
@@ -34,7 +37,7 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
 
 
 def _result(
-    transport: Transport, request: Request
+    transport: Transport, request: Request, left: TimeLeft | None
 ) -> KubernetesObject | Listing[KubernetesObject] | None:
     match request:
         case Get():
@@ -43,18 +46,20 @@ def _result(
         case List():
             return read_list(transport, request)
         case Patch():
-            return _object(transport, wire.patch(request), request.kind)
+            return _object(transport, wire.patch(request), request.kind, left)
         case Create():
-            return _object(transport, wire.create(request), type(request.object))
+            return _object(transport, wire.create(request), type(request.object), left)
         case Delete():
-            transport.exchange(wire.delete(request))
+            transport.exchange(wire.delete(request), left=left)
         case Evict():
-            transport.exchange(wire.evict(request))
+            transport.exchange(wire.evict(request), left=left)
     return None
 
 
-def _object[T: KubernetesObject](transport: Transport, call: wire.Call, kind: type[T]) -> T:
-    return wire.decode(wire.object_decoder(kind), transport.exchange(call), call.what)
+def _object[T: KubernetesObject](
+    transport: Transport, call: wire.Call, kind: type[T], left: TimeLeft | None = None
+) -> T:
+    return wire.decode(wire.object_decoder(kind), transport.exchange(call, left=left), call.what)
 
 
 def _read_pages(

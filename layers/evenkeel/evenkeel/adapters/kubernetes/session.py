@@ -13,7 +13,7 @@ from evenkeel.adapters.kubernetes.watch import Watch
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, Reply, fulfil
+from evenkeel.ports import Arrival, Reply, TimeLeft, fulfil
 
 FAREWELL = 2.0
 """Seconds that the end of a session grants its watches together; they need milliseconds."""
@@ -36,10 +36,10 @@ class RestSession:
         self._lock = Lock()
         self._under_way: set[Future[None]] = set()
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
         """Send a request; its Reply arrives in the mailbox."""
         self._mailbox.expect()
-        future = self._executor.submit(self._carry_out, request)
+        future = self._executor.submit(self._carry_out, request, left)
         with self._lock:
             self._under_way.add(future)
         future.add_done_callback(self._done)
@@ -99,9 +99,9 @@ class RestSession:
         for watch in self._ended:
             watch.join(FAREWELL / len(self._ended))
 
-    def _carry_out(self, request: Request) -> None:
+    def _carry_out(self, request: Request, left: TimeLeft | None) -> None:
         try:
-            reply = answer(self._transport, request)
+            reply = answer(self._transport, request, left)
         except Exception as error:  # noqa: BLE001 - the owner waits for a reply, whatever happened
             reply = Reply(request, error=ClusterError(f"{type(request).__name__}: {error!r}"))
         self._mailbox.put(reply, expected=True)

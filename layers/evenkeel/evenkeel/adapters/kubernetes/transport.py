@@ -26,7 +26,7 @@ from evenkeel.adapters.kubernetes.failures import failure
 from evenkeel.adapters.kubernetes.refusals import Refusals, Tell, silent
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import ClusterError, ThrottledError, UnavailableError
-from evenkeel.ports import Clock
+from evenkeel.ports import Clock, TimeLeft
 
 USER_AGENT = "evenkeel"
 FIRST_PAUSE = 0.1
@@ -69,11 +69,14 @@ class Transport:
         self._used = self._clock.now()
         self._answered = False
 
-    def exchange(self, call: Call, until: datetime | None = None) -> bytes:
+    def exchange(
+        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
+    ) -> bytes:
         """The body of the answer to a call.
 
         What was certainly not carried out is tried again while the budget lasts, and not
-        beyond ``until``; what may have been, only if the call is safe. Raises ClusterError.
+        beyond ``until``; what may have been, only if the call is safe. No try begins, nor is waited
+        for, once nothing is ``left``. Raises ClusterError.
         """
         now = self._clock.now()
         give_up = (
@@ -86,13 +89,14 @@ class Transport:
         while True:
             try:
                 pool = self._current_pool()
-                return self._open(call, pool, left=give_up - self._clock.now()).data
+                return self._open(call, pool, self._time_left(give_up, left)).data
             except (ThrottledError, UnavailableError) as error:
                 pause = self._pause(error, tries)
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
                 is_first = isinstance(error, NotSentError) and not self._answered
                 end = min(give_up, give_up_first) if is_first else give_up
-                if not may_repeat or self._clock.now() + pause >= end:
+                is_over = left is not None and left() <= pause
+                if not may_repeat or is_over or self._clock.now() + pause >= end:
                     raise
             self._clock.sleep(pause)
             tries += 1
@@ -109,7 +113,7 @@ class Transport:
         Raises ClusterError, inside the with statement too.
         """
         with self._translating(call):
-            response = self._open(call, self._streams, left=self.limits.budget, whole=False)
+            response = self._open(call, self._streams, lambda: self.limits.budget, whole=False)
             try:
                 yield response
             finally:
@@ -124,8 +128,8 @@ class Transport:
         self,
         call: Call,
         pool: urllib3.HTTPConnectionPool,
+        left: TimeLeft,
         *,
-        left: timedelta,
         whole: bool = True,
     ) -> Response:
         """One try, two where a token was refused. Answers a success; raises ClusterError."""
@@ -155,16 +159,18 @@ class Transport:
         pool: urllib3.HTTPConnectionPool,
         token: str,
         *,
-        left: timedelta,
+        left: TimeLeft,
         whole: bool,
     ) -> Response:
         headers = {"User-Agent": USER_AGENT, **call.headers}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        left = max(left, timedelta(milliseconds=1))
+        rest = left()
+        if rest <= timedelta():
+            raise NotSentError(f"{call.what}: there is no time left for it")
         timeout = urllib3.Timeout(
-            connect=min(self.limits.connect, left).total_seconds(),
-            read=(min(self.limits.read, left) if whole else SILENCE).total_seconds(),
+            connect=min(self.limits.connect, rest).total_seconds(),
+            read=(min(self.limits.read, rest) if whole else SILENCE).total_seconds(),
         )
         with self._translating(call):
             response = pool.urlopen(
@@ -175,7 +181,7 @@ class Transport:
                 retries=False,
                 redirect=False,
                 timeout=timeout,
-                pool_timeout=left.total_seconds(),  # type: ignore[arg-type]  # a queue's timeout
+                pool_timeout=rest.total_seconds(),  # type: ignore[arg-type]  # a queue's timeout
                 preload_content=whole,
                 assert_same_host=False,
             )
@@ -205,6 +211,13 @@ class Transport:
             ) from error
         except HTTPError as error:
             raise UnavailableError(f"{call.what}: {error}") from error
+
+    def _time_left(self, give_up: datetime, left: TimeLeft | None) -> TimeLeft:
+        def time_left() -> timedelta:
+            rest = give_up - self._clock.now()
+            return rest if left is None else min(rest, left())
+
+        return time_left
 
     def _pause(self, error: ClusterError, tries: int) -> timedelta:
         """How long to wait before the next try: longer each time, spread, as told at least."""

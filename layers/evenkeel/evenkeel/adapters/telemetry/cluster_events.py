@@ -9,6 +9,7 @@ their node, with a count. If that is still too much, single pods go without firs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Lock
 from typing import Final
 
 from evenkeel.model.decision import QUIET_VERBS, Decision
@@ -77,19 +78,21 @@ class ClusterEvents:
         self._prefix = "observe mode, nothing was done: " if observes else ""
         self._stories: dict[tuple[Reference, str, bool], _Story] = {}
         self._made = 0
+        self._lock = Lock()  # it is flushed beside whoever goes on telling
 
     def decided(self, decision: Decision) -> None:
         """Remember a decision that changes something, or that a person should know of."""
         if decision.verb in QUIET_VERBS and not decision.warning:
             return
-        for about in _concerned(decision):
-            key = (about, decision.reason, decision.warning)
-            story = self._stories.setdefault(
-                key, _Story(about, decision.reason, decision.warning, decision.message)
-            )
-            story.count += 1
-            if about != decision.subject and len(story.names) < NAMED:
-                story.names.append(decision.subject.name)
+        with self._lock:
+            for about in _concerned(decision):
+                key = (about, decision.reason, decision.warning)
+                story = self._stories.setdefault(
+                    key, _Story(about, decision.reason, decision.warning, decision.message)
+                )
+                story.count += 1
+                if about != decision.subject and len(story.names) < NAMED:
+                    story.names.append(decision.subject.name)
 
     def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
         """Nothing: a count is no Event."""
@@ -99,8 +102,9 @@ class ClusterEvents:
 
     def flush(self) -> None:
         """Create the Events, all at once. Raises nothing."""
-        stories = sorted(self._stories.values(), key=lambda story: _RANKS[story.about.kind])
-        self._stories = {}
+        with self._lock:
+            told, self._stories = self._stories, {}
+        stories = sorted(told.values(), key=lambda story: _RANKS[story.about.kind])
         now = self._clock.now()
         events = [self._event(story, now) for story in stories[:MOST]]
         if len(stories) > MOST:

@@ -7,6 +7,7 @@ in the namespace ``Evenkeel``.
 
 from collections import defaultdict
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -38,6 +39,7 @@ class LambdaRecorder:
         self._metrics = EphemeralMetrics(namespace=NAMESPACE)
         self._metrics.set_default_dimensions(cluster=cluster)
         self._counts: defaultdict[str, float] = defaultdict(float)
+        self._lock = Lock()  # it is flushed beside whoever goes on counting
 
     def decided(self, decision: Decision) -> None:
         """Log a decision, as the decision log has it."""
@@ -50,22 +52,24 @@ class LambdaRecorder:
 
     def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
         """Count for the metrics that ``flush`` hands on."""
-        if unit == "Count":
-            self._counts[metric] += value
-        else:
-            self._metrics.add_metric(name=metric, unit=unit, value=value)
+        with self._lock:
+            if unit == "Count":
+                self._counts[metric] += value
+            else:
+                self._metrics.add_metric(name=metric, unit=unit, value=value)
 
     def noted(self, message: str, **details: object) -> None:
         """Log a note. Details of the notes are for people: text, numbers, times."""
         self.logger.info(message, extra={"details": details} if details else None)
 
     def flush(self) -> None:
-        """Hand the invocation's metrics on."""
-        for metric, value in self._counts.items():
-            self._metrics.add_metric(name=metric, unit="Count", value=value)
-        self._counts.clear()
-        if self._metrics.metric_set:
-            self._metrics.flush_metrics()
+        """Hand on what was counted since the last time."""
+        with self._lock:
+            for metric, value in self._counts.items():
+                self._metrics.add_metric(name=metric, unit="Count", value=value)
+            self._counts.clear()
+            if self._metrics.metric_set:
+                self._metrics.flush_metrics()
 
 
 class LambdaTelemetry:

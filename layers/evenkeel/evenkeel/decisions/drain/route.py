@@ -13,6 +13,9 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
 
+LONGEST_HASH = 63 - len(names.RELEASED_SUFFIX)
+"""The Deployment controller's hashes have 10 characters; a label's value has 63 at most."""
+
 
 class Way(StrEnum):
     """Ways a pod can go."""
@@ -219,7 +222,7 @@ def _two_at_once_ruled_out(
         return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
     template_hash = hash_of(pod)
     replica_set = owner.controller
-    if not template_hash or (
+    if not 0 < len(template_hash) <= LONGEST_HASH or (
         isinstance(replica_set, ReplicaSet)
         and not replica_set.spec.selector.mentions(names.TEMPLATE_HASH)
     ):
@@ -241,7 +244,8 @@ def _two_at_once_ruled_out(
 def hash_of(pod: Pod) -> str:
     """The template hash of a pod, also of a released one; empty if it has none."""
     labels = pod.metadata.labels
-    return labels.get(names.TEMPLATE_HASH) or labels.get(names.RELEASED_FROM, "")
+    own, left = labels.get(names.TEMPLATE_HASH, ""), labels.get(names.RELEASED_FROM, "")
+    return left if left and own in ("", names.released_hash(left)) else own
 
 
 def _single_node_claim(pod: Pod, surroundings: Surroundings) -> str:

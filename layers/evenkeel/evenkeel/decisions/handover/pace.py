@@ -13,7 +13,6 @@ from operator import itemgetter
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.deadlines import LONGEST_GRACE
 from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -70,9 +69,6 @@ CLOSING = timedelta(seconds=10)
 STARTING = timedelta(seconds=15)
 """A replacement has to be made so long before the last moments are over, to be of use by then."""
 
-MANY = timedelta(seconds=5)
-"""Where their evictions take longer than this, many pods are at their last moment at once."""
-
 
 def _anybody(_: Pod) -> bool:
     return True
@@ -94,17 +90,6 @@ def last_round(margins: Margins, now: datetime) -> timedelta | None:
     left = [by - STARTING - now for by, margin in margins.items() if now >= _soon(by, margin.first)]
     longest = max(left, default=timedelta())
     return longest if longest > timedelta(seconds=AHEAD) else None
-
-
-def are_last_moments(margins: Margins, now: datetime) -> bool:
-    """Whether the last moments of many pods are here, or begin soon: no time to begin anew.
-
-    Of those with a replacement, too: where the API server is slow many of them are still there.
-    """
-    return any(
-        _soon(by, margin.replaced) <= now < by + LONGEST_GRACE and margin.replaced > MANY
-        for by, margin in margins.items()
-    )
 
 
 def _soon(by: datetime, margin: timedelta) -> datetime:

@@ -2,7 +2,8 @@
 
 One invocation, from the top:
 
-- ``flow`` looks whether there is work, takes the Lease, gathers and ends: ``outcome`` says how.
+- ``flow`` looks whether there is work, gathers and ends: ``outcome`` says how. ``leadership`` takes
+  the Lease and keeps it, and the wake-up, by a heartbeat.
 - ``reconciler`` is its loop: plan what is new, send what may be sent, take what arrives.
 
 What it knows:
@@ -11,8 +12,9 @@ What it knows:
   them count, and for which controller.
 - ``reading`` fills the view at the beginning, ``following`` keeps it up to date from watches;
   ``selections`` are what both ask for. ``new_nodes`` reads what is doomed meanwhile.
-- ``checking`` reads a controller and its pods afresh before anything is taken away from it;
-  in a storm ``freshness`` proves instead that the watches have shown as much.
+- ``streams`` say how old what the watches show is. Where that is too old, and where no watch shows
+  all, ``checking`` reads a controller and its pods before anything is taken away from it.
+  ``rereading`` reads now and then what no watch shows of workloads and their surroundings.
 - ``knowledge`` is what outlives an invocation: EC2's word for instances, the count of spot nodes;
   it is asked for beside the loop, by ``questions``.
 

@@ -1,4 +1,4 @@
-"""What may be taken away: what a fresh read, or a proof that the watches are fresh, approved."""
+"""What may be taken away: what the watches show as of a moment ago, or a fresh read does."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,22 +7,19 @@ from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
-from evenkeel.flows.handover.freshness import Claim, Freshness
 from evenkeel.flows.handover.planning import Fresh, Planner
 from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.view import View
+from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision
-from evenkeel.model.pod import Pod
 from evenkeel.ports import Arrival, Reply, Session
-from evenkeel.settings import HandoverSettings
 
 POLL = timedelta(seconds=1)
-"""How often pods are read that no watch shows."""
+"""How often pods are read that no watch shows, or whose watch has nothing to show."""
 
 APPROVED_FOR = timedelta(milliseconds=500)
 """How long an approval justifies a step that found no room at once."""
-
 
 OLDEST = timedelta(seconds=2)
 """A read that took longer justifies nothing of what no watch shows."""
@@ -31,13 +28,13 @@ OLDEST = timedelta(seconds=2)
 class Approvals:
     """Approves the steps that take something away from a workload.
 
-    A few workloads are read afresh, one by one. Where the watches show all of many at once, it
-    is proven instead that they are fresh: see ``freshness``.
+    What the watches have shown is good enough as long as it is no older than a moment. In a storm
+    it never is, for every own write that a watch shows says how far it has come. Where a watch has
+    nothing to show, and where no watch shows all, the workload is read afresh.
     """
 
     def __init__(
         self,
-        settings: HandoverSettings,
         session: Session,
         view: View,
         planner: Planner,
@@ -46,14 +43,12 @@ class Approvals:
         writer: Writer,
     ) -> None:
         """All of them are the invocation's. Nothing is approved yet."""
-        self._settings = settings
         self._view = view
         self._planner = planner
         self._plans = plans
         self._follower = follower
         self._writer = writer
         self._checker = Checker(session, view)
-        self._freshness = Freshness(session)
         self._approved: dict[str, tuple[datetime, frozenset[str]]] = {}
 
     @property
@@ -68,75 +63,64 @@ class Approvals:
     def due(self, now: datetime) -> datetime | None:
         """When the next controller may be, or has to be, read again."""
         times = (
-            self._checker.due_after(key, POLL if plan.polled else SHORTEST_INTERVAL, now)
+            self._checker.due_after(key, _interval(plan), now)
             for key, plan in self._plans.items()
             if plan.polled or plan.plan.fresh_steps
         )
         return earliest(*(at for at in times if at > now))
 
     def steps(self, now: datetime) -> Sequence[Decision]:
-        """What was approved a moment ago, is planned still, and may be written."""
+        """What may be written of what the plans would take away."""
         self._approved = {
             key: (at, uids) for key, (at, uids) in self._approved.items() if now - at < APPROVED_FOR
         }
-        return [
-            step
-            for key, (_, uids) in self._approved.items()
-            if (plan := self._plans.get(key)) is not None
-            for step in plan.plan.fresh_steps
-            if step.subject.uid in uids and self._writer.may_write(step.subject.uid)
-        ]
+        keys = [key for key, _ in self._plans.claiming()]
+        return [step for key in keys for step in self._approved_of(key, now)]
 
     def arrived(self, arrival: Arrival, now: datetime) -> None:
-        """Take note of how far the watches have come, and of replies to what was asked here."""
-        self._freshness.saw(arrival, now)
+        """Take note of replies to what was asked here."""
         if isinstance(arrival, Reply):
             check = self._checker.heard(arrival)
             if check is not None:
                 self._checked(check, now)
 
-    def prove(self, now: datetime) -> None:
-        """Approve what the watches have proven: no more than was claimed, nor than holds now."""
-        for key, uids in self._freshness.proven().items():
-            if key in self._follower.news:
-                self._plans.replan([key], now)
-            plan = self._plans.get(key)
-            if plan is not None and plan.shown_by_watches is not None:
-                self._approved[key] = now, uids
-
     def seek(self, now: datetime) -> None:
-        """Begin to make sure of what the plans would take away.
+        """Begin to read what the plans would take something away from, and is not known afresh.
 
-        Many controllers at once are not read where the watches show all of them. Whose turns
-        are polled for is read every second.
+        Whose turns are polled for is read every second.
         """
-        to_read = [
-            key
-            for key, plan in self._plans.items()
-            if plan.polled and self._checker.due_after(key, POLL, now) <= now
-        ]
-        unproven = self._freshness.give_up(now)
-        claims: dict[str, Claim] = {}
-        claimant: Pod | None = None
+        polled, stale = list[str](), list[str]()
+        for key, plan in self._plans.items():
+            if plan.polled and self._checker.due_after(key, POLL, now) <= now:
+                polled.append(key)
         for key, plan in self._plans.claiming():
-            released = plan.shown_by_watches
-            if released is not None and self._freshness.is_open:
+            if self._is_fresh(plan, now):
                 continue
-            uids = (step.subject.uid for step in plan.plan.fresh_steps)
-            going = frozenset(filter(self._writer.may_write, uids))
-            if not going:
-                continue
-            watches = self._follower.watches_of(hash_of(released)) if released is not None else ()
-            if watches and key not in unproven and self._freshness.can_be_proven(watches):
-                claims[key] = Claim(going, watches)
-                claimant = claimant or released
-            else:
-                to_read.append(key)
-        if len(claims) > self._settings.few and claimant is not None:
-            self._freshness.ask(claimant, claims, now)
-        else:
-            to_read += claims
-        self._checker.begin(to_read, now)
+            if any(self._writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps):
+                (polled if plan.shown_by_watches is None else stale).append(key)
+        self._checker.begin(polled, SHORTEST_INTERVAL, now)
+        self._checker.begin(stale, POLL, now)
+
+    def _approved_of(self, key: str, now: datetime) -> Sequence[Decision]:
+        """What a controller's plan takes away, as far as that is approved and may be written.
+
+        A plan that there is news of waits until it is made anew: that is soon, and together with
+        the others', or planning would take all the time.
+        """
+        plan = self._plans.get(key)
+        if plan is None or key in self._follower.news:
+            return ()
+        is_fresh = self._is_fresh(plan, now)
+        _, uids = self._approved.get(key, (now, frozenset[str]()))
+        return [
+            step
+            for step in plan.plan.fresh_steps
+            if (is_fresh or step.subject.uid in uids) and self._writer.may_write(step.subject.uid)
+        ]
+
+    def _is_fresh(self, plan: WorkloadPlan, now: datetime) -> bool:
+        released = plan.shown_by_watches
+        return released is not None and self._follower.is_fresh(hash_of(released), now)
 
     def _checked(self, check: Check, now: datetime) -> None:
         """A fresh read is complete: what it says may be taken away is approved.
@@ -160,3 +144,8 @@ class Approvals:
                     frozenset(step.subject.uid for step in found.plan.fresh_steps),
                 )
         self._plans.replan([key], now)
+
+
+def _interval(plan: WorkloadPlan) -> timedelta:
+    is_watched = plan.shown_by_watches is not None
+    return POLL if plan.polled or is_watched else SHORTEST_INTERVAL

@@ -78,13 +78,13 @@ class Checker:
         last = self._last.get(controller_key)
         return now if last is None else last + interval
 
-    def begin(self, controller_keys: Iterable[str], now: datetime) -> None:
+    def begin(self, controller_keys: Iterable[str], interval: timedelta, now: datetime) -> None:
         """Read these controllers and all their pods afresh, whoever waited longest first.
 
-        No more at a time than fill half of what the session carries out at once: what is
-        found has to be acted on, and soon.
+        Each at most once in an interval, and no more at a time than fill half of what the session
+        carries out at once: what is found has to be acted on, and soon.
         """
-        due = sorted((self.due_after(key, SHORTEST_INTERVAL, now), key) for key in controller_keys)
+        due = sorted((self.due_after(key, interval, now), key) for key in controller_keys)
         for at, key in due:
             reading = sum(len(check.waiting_for) for check in self._checks.values())
             if at > now or reading >= max(1, self._session.capacity // 4):

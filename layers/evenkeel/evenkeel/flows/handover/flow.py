@@ -1,7 +1,7 @@
-"""The flow of the handover function: look whether there is work, take the Lease, reconcile."""
+"""The flow of the handover function: take the Lease, read what there is, reconcile."""
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -11,17 +11,15 @@ from evenkeel.flows import pause
 from evenkeel.flows.access import FORBIDDEN, metric_of
 from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.knowledge import Knowledge
+from evenkeel.flows.handover.leadership import Hide, Leadership
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.questions import AtOnce
-from evenkeel.flows.handover.reconciler import Reconciler, observe
+from evenkeel.flows.handover.reconciler import CLOSING, Ports, Reconciler, observe
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import CLOSING, Hide, Tenure, TimeLeft, pulse_of
 from evenkeel.flows.handover.view import View
-from evenkeel.flows.lease import ReconcilerLease
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.request import Request
-from evenkeel.ports import Clock, Cluster, Instances, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, Recorder, Session, TimeLeft
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
@@ -38,6 +36,12 @@ AFTER_A_FAILURE = timedelta(seconds=1)
 AFTER_A_REFUSAL = UNHURRIED
 """How long to rest when it refuses who asks. No right comes back within a second, and a wake-up
 that came back every second would be a dead letter after a quarter of an hour."""
+
+WITHOUT_LEASE = timedelta(seconds=5)
+"""How long an invocation works that did not get the Lease; the next one tries again."""
+
+LOOK_AROUND = timedelta(milliseconds=400)
+"""How long to wait for what is read before the next sign of life may be due."""
 
 
 class HandoverFlow:
@@ -68,32 +72,32 @@ class HandoverFlow:
         assumed: Mapping[str, NodeNotice] | None = None,
         *,
         scheduled: bool = False,
-        watched: Collection[str] = (),
         hide: Hide | None = None,
         left: TimeLeft | None = None,
     ) -> Outcome:
         """One invocation. ``assumed``: notices that no node carries, by node name.
 
         They count in observe mode alone, where nodes are never marked. ``scheduled``: no
-        wake-up led to it, so none comes back. ``watched``: there is something to do only if
-        one of these takings of the Lease still stands, for whoever took it has died. ``hide``
-        is for the wake-up that led to it. ``left`` None: it may take all the time
-        that its function has. Whatever the API server refuses or leaves unanswered
-        ends the invocation, and another follows.
+        wake-up led to it, so none comes back. ``hide`` is for the wake-up that led to it. ``left``
+        None: it may take all the time that its function has. Whatever the API server
+        refuses or leaves unanswered ends the invocation, and another follows.
         """
         started = self._clock.now()
         try:
             if self._settings.mode is Mode.OBSERVE:
                 return self._observe(View(assumed))
-            view = View(capacities=self._knowledge.capacities.known(started))
-            return self._act(
-                view,
-                started,
-                scheduled=scheduled,
-                watched=watched,
-                hide=hide,
-                left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
-            )
+            with self._cluster.session() as session:
+                holder = f"{self._settings.holder}/{next(self._runs)}"
+                leadership = Leadership(self._cluster, self._clock, self._recorder, holder, hide)
+                leadership.beat(session, session.submit)
+                outcome = self._act(
+                    session,
+                    leadership,
+                    scheduled=scheduled,
+                    left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
+                )
+                self._finish_hiding(session, leadership)
+                return outcome
         except ClusterError as error:
             return msgspec.structs.replace(self._failed(error), awaited=True, error=error)
 
@@ -117,78 +121,106 @@ class HandoverFlow:
 
     def _act(
         self,
-        view: View,
-        started: datetime,
+        session: Session,
+        leadership: Leadership,
         *,
         scheduled: bool,
-        watched: Collection[str],
-        hide: Hide | None,
         left: TimeLeft,
     ) -> Outcome:
+        """Whoever finds the Lease held reads nothing else, and comes back when it runs out.
+
+        The schedule comes back anyway.
+        """
+        started = self._clock.now()
+        held_for = self._look(leadership)
+        if held_for:
+            return Outcome("LeaseHeld", None if scheduled else held_for)
+        view = View(capacities=self._knowledge.capacities.known(started))
         if not reading.is_any_work(self._cluster, view):
             self._teller.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", UNHURRIED, awaited=True)
-        holder = f"{self._settings.holder}/{next(self._runs)}"
-        pulse = pulse_of(self._clock.now() - started)
-        lease = ReconcilerLease(self._cluster, self._clock, holder)
-        tenure = Tenure(lease, self._recorder, hide, left, pulse)
-        try:
-            if watched and not lease.stands(watched):
-                return Outcome("HolderLives")
-            self._keep(tenure)
-            if not lease.acquire():
-                if scheduled:
-                    return Outcome("LeaseHeld", lease.held_for, taking=lease.taking)
-                lease.announce(self._clock.now() + UNHURRIED)
-                return Outcome("LeaseHeld", UNHURRIED)
-            problem = lease.problem
-        except ForbiddenError as error:
-            problem = error
-        if problem is not None:
-            if metric_of(problem) == FORBIDDEN:
-                self._recorder.counted(FORBIDDEN)
-            self._recorder.noted(f"works without its Lease, which only saves work: {problem}")
+        held_for = self._take(leadership)
+        if held_for:
+            return Outcome("LeaseHeld", None if scheduled else held_for)
         wake_up_at = None
         try:
-            outcome = self._work(view, tenure, started, left)
+            outcome = self._work(session, view, leadership, started, left)
             if outcome.again_in is not None:
                 wake_up_at = self._clock.now() + outcome.again_in
         finally:
-            awaited = lease.release(wake_up_at)
+            awaited = leadership.give_up(wake_up_at)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
 
-    def _work(self, view: View, tenure: Tenure, started: datetime, left: TimeLeft) -> Outcome:
-        """Read what there is, and reconcile."""
-        for read in READS:
-            read(self._cluster, view)
-            self._keep(tenure)
-            if tenure.is_over:
-                return Outcome(tenure.end, timedelta())
-        gathered_in = self._clock.now() - started
-        with self._cluster.session() as session:
-            reconciler = Reconciler(
-                *(self._settings, self._cluster, session, self._clock),
-                *(view, self._knowledge, self._teller),
-            )
-            try:
-                return reconciler.act(tenure, self._end(started, left()), gathered_in)
-            except ClusterError as error:
-                return self._failed(error)
+    def _look(self, leadership: Leadership) -> timedelta:
+        """How long another may hold the Lease; 0 also where nobody may know, which is told."""
+        try:
+            return leadership.look()
+        except ForbiddenError as error:
+            self._tell_refusal(error)
+            return timedelta()
 
-    def _end(self, started: datetime, left: timedelta) -> datetime:
-        """When an invocation ends that has gathered everything by now.
+    def _take(self, leadership: Leadership) -> timedelta:
+        """Take the Lease; how long another holds it who was faster.
 
-        A slow API server takes most of its time for that; something has to come of it.
+        Without it nothing can be done but what needs none: pods at their last moment.
         """
-        work, now = self._settings.work, self._clock.now()
-        return max(started + work, min(now + work / 3, now + left - CLOSING))
+        try:
+            return timedelta() if leadership.take() else leadership.look()
+        except ClusterError as error:
+            self._tell_refusal(error)
+            return timedelta()
 
-    def _keep(self, tenure: Tenure) -> None:
-        def renew(renewal: Request) -> None:
-            for reply in self._cluster.perform([renewal]):
-                tenure.heard(reply)
+    def _tell_refusal(self, error: ClusterError) -> None:
+        self._recorder.counted("LeaseRefused")
+        self._recorder.noted(
+            "without the Lease, so pods go at their last moment only; where a right is missing,"
+            f" apply manifests/rbac: {error}",
+            error=type(error).__name__,
+        )
 
-        tenure.keep(self._clock.now(), renew)
+    def _work(
+        self,
+        session: Session,
+        view: View,
+        leadership: Leadership,
+        started: datetime,
+        left: TimeLeft,
+    ) -> Outcome:
+        """Read what there is, with signs of life meanwhile, and reconcile."""
+
+        def read() -> None:
+            for each in READS:
+                each(self._cluster, view)
+
+        reads = session.start(read)
+        while not reads.done():
+            if leadership.is_lost:
+                return Outcome("LeaseLost", timedelta())
+            if left() <= CLOSING:
+                return Outcome("OutOfTime", timedelta())
+            leadership.beat(session, session.submit)
+            for arrival in session.next(LOOK_AROUND):
+                leadership.heard(arrival)
+        reads.result()
+        reconciler = Reconciler(
+            self._settings,
+            Ports(self._cluster, session, self._clock),
+            view,
+            self._knowledge,
+            self._teller,
+            leadership,
+        )
+        until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
+        try:
+            return reconciler.act(until, self._clock.now() - started, left)
+        except ClusterError as error:
+            return self._failed(error)
+
+    def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
+        """Wait a moment for SQS: hidden late, a wake-up would be away that was given back."""
+        give_up = self._clock.now() + AFTER_A_FAILURE
+        while leadership.is_hiding and self._clock.now() < give_up:
+            session.next(LOOK_AROUND)

@@ -9,6 +9,7 @@ from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.new_nodes import NewNodes
 from evenkeel.flows.handover.reads import Reads
+from evenkeel.flows.handover.streams import Streams
 from evenkeel.flows.handover.unwatched import Unwatched
 from evenkeel.flows.handover.view import View
 from evenkeel.model import names
@@ -46,19 +47,20 @@ class Follower:
         self._capacity_reads = Reads[str](session)  # of nodes
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
+        self.streams = Streams()
 
     def take_news(self) -> set[str]:
         """The controllers of which there was news, and none from now on."""
         news, self.news = self.news, set()
         return news
 
-    def follow(self) -> None:
+    def follow(self, now: datetime) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
         self._watch(selections.MARKED_NODES)
         self._selects[selections.RELEASED_PODS] = lambda pod: pod.bears_release
         self._unseen[selections.RELEASED_PODS] = frozenset()
         self._watch(selections.RELEASED_PODS)
-        self._follow_hashes()
+        self._follow_hashes(now)
 
     def watches(self, request: Request) -> bool:
         """Whether a request is the list that a watch of its own begins with."""
@@ -68,14 +70,15 @@ class Follower:
         self._watched.add(selection)
         self._session.watch(selection)
 
-    def watches_of(self, template_hash: str) -> Collection[object]:
-        """The selections watched that have shown all pods of a template hash, owned and released.
-
-        Empty as long as ``shows_all_of`` says that they have not.
-        """
+    def is_fresh(self, template_hash: str, now: datetime) -> bool:
+        """Whether all pods of a template hash, owned and released, are known as of a moment ago."""
         if not self.shows_all_of(template_hash):
-            return ()
-        return selections.RELEASED_PODS, self._followed[template_hash]
+            return False
+        return self.streams.is_fresh(self._followed[template_hash], now)
+
+    def wrote(self, pod: Pod, sent_at: datetime) -> None:
+        """A write to a pod was accepted, which was sent then."""
+        self.streams.wrote(self._followed.get(hash_of(pod)), pod.revision, sent_at)
 
     @property
     def busy(self) -> bool:
@@ -105,7 +108,7 @@ class Follower:
         self._new_nodes.ask()
         news = self._new_nodes.take(now)
         if news:
-            self._follow_hashes()
+            self._follow_hashes(now)
         return news
 
     def read_again(self, now: datetime) -> None:
@@ -173,6 +176,7 @@ class Follower:
 
     def absorb(self, arrival: Arrival) -> None:
         """Take note of what a watch shows."""
+        self.streams.saw(arrival)
         match arrival:
             case Relisted():
                 self._relisted(arrival)
@@ -217,7 +221,7 @@ class Follower:
         for name in sorted(bearing.intersection(names)):
             self._node_reads.send(name, Get(Node, name))
 
-    def _follow_hashes(self) -> None:
+    def _follow_hashes(self, now: datetime) -> None:
         """Watch the template hashes of the pods seen that are not watched yet.
 
         Only of those that a ReplicaSet selects, or would if it got them back: anybody may write
@@ -225,15 +229,17 @@ class Follower:
         """
         seen = {hash_of(pod) for pod in self._view.pods.active if self._view.is_of_replica_set(pod)}
         for hashes in selections.chunks_of(seen - self._followed.keys() - {""}):
-            self._follow_together(frozenset(hashes))
+            self._follow_together(frozenset(hashes), now)
 
-    def _follow_together(self, hashes: frozenset[str]) -> None:
+    def _follow_together(self, hashes: frozenset[str], now: datetime) -> None:
         """Watch these template hashes by one selection."""
         selection = selections.pods_of_hashes(hashes)
         self._followed |= dict.fromkeys(hashes, selection)
+        values = selections.with_released(hashes)
         self._selects[selection] = lambda pod: (
-            pod.metadata.labels.get(names.TEMPLATE_HASH) in hashes
+            pod.metadata.labels.get(names.TEMPLATE_HASH) in values
         )
+        self.streams.began(selection, now)
         replica_sets = selections.replica_sets_of_hashes(hashes)
         self._unseen |= {selection: hashes, replica_sets: hashes}
         self._watch(selection)

@@ -14,12 +14,11 @@ class Outcome(msgspec.Struct, frozen=True):
     """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
 
     ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
-    is soon enough. ``taking``: that of the Lease over which its wake-up is to watch.
+    is soon enough.
     ``error``: why nothing could be done, for the invocation could not read what it needs.
     """
 
     reason: str
     again_in: timedelta | None = None
     awaited: bool = False
-    taking: str = ""
     error: ClusterError | None = None

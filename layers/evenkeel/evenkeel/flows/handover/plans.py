@@ -79,11 +79,6 @@ class Plans:
         return earliest(*self._dues.values())
 
     @property
-    def next_pressing_due(self) -> datetime | None:
-        """When the next plan changes with time alone that is about pods which die."""
-        return earliest(*(at for key, at in self._dues.items() if self._plans[key].pressing))
-
-    @property
     def writing(self) -> Collection[Sequence[Decision]]:
         """The steps that write and need no fresh read, per controller that has any."""
         return self._writing.values()

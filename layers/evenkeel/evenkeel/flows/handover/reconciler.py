@@ -1,6 +1,8 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
+from concurrent.futures import Future
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
@@ -8,19 +10,20 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.handover.approving import Approvals
 from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.knowledge import Knowledge
+from evenkeel.flows.handover.leadership import Leadership
 from evenkeel.flows.handover.nodes import NodeKeeper
 from evenkeel.flows.handover.outcome import UNHURRIED, Outcome
 from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.progress import Answers, PaceOfPlanning
 from evenkeel.flows.handover.releasing import Releases
+from evenkeel.flows.handover.rereading import Rereading
 from evenkeel.flows.handover.sending import Sender
 from evenkeel.flows.handover.telling import Teller
-from evenkeel.flows.handover.tenure import Tenure
 from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.request import Relisted, Request
-from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session
+from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
 LONGEST_WAIT = timedelta(milliseconds=400)
@@ -32,11 +35,17 @@ DRAINING = timedelta(seconds=2)
 FIRST_LOOK = timedelta(seconds=1)
 """How long the watches may take to show what there is, before work begins without them."""
 
-AHEAD = timedelta(seconds=1)
-"""How long before a time somebody has to be back: a queue counts in whole seconds."""
+LEAD = timedelta(seconds=1)
+"""Lead time of the next wake-up: a queue counts in whole seconds."""
 
-SHORTEST_REST = timedelta(seconds=1)
-"""Nobody leaves to be back sooner than after this."""
+SHORTEST_REST = timedelta(seconds=10)
+"""An invocation with something to do before this stays for it."""
+
+CLOSING = timedelta(seconds=3)
+"""No invocation begins anything so shortly before it is stopped."""
+
+FLUSH_EVERY = timedelta(seconds=30)
+"""How old what is counted, and what Kubernetes Events tell, may get while an invocation works."""
 
 SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
@@ -55,20 +64,28 @@ def observe(view: View, keeper: NodeKeeper, teller: Teller, now: datetime) -> No
     teller.tell(keeper.steps)
 
 
+class Ports(NamedTuple):
+    """What one invocation has of the outside; the session is open."""
+
+    cluster: Cluster
+    session: Session
+    clock: Clock
+
+
 class Reconciler:
     """Carries out one invocation on a gathered view."""
 
     def __init__(
         self,
         settings: HandoverSettings,
-        cluster: Cluster,
-        session: Session,
-        clock: Clock,
+        ports: Ports,
         view: View,
         knowledge: Knowledge,
         teller: Teller,
+        leadership: Leadership,
     ) -> None:
-        """All but the last two are the invocation's; the session is open."""
+        """All but the knowledge and the teller are the invocation's."""
+        cluster, session, clock = ports
         self._settings = settings
         self._session = session
         self._clock = clock
@@ -77,34 +94,39 @@ class Reconciler:
         self._teller = teller
         planner = Planner(view, knowledge.answers)
         self._plans = plans = Plans(planner, view)
-        self._writer = writer = Writer(session, view, clock, teller, knowledge.answers)
+        self._leadership = leadership
         self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
-        self._approvals = Approvals(settings, session, view, planner, plans, follower, writer)
+        self._writer = writer = Writer(
+            session, view, clock, teller, knowledge.answers, leadership.left, follower
+        )
+        self._approvals = Approvals(session, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer)
         self._sender = Sender(view, plans, writer, self._approvals, releases)
+        self._rereading = Rereading(cluster, session, view, teller.recorder, clock.now())
         self._pace_of_planning = PaceOfPlanning(clock.now())
+        self._flush_at = clock.now() + FLUSH_EVERY
+        self._flushing: Future[None] | None = None
         self._urgent: set[str] = set()
-        self._ahead = AHEAD
+        self._lead = LEAD
+        self._left: TimeLeft = timedelta
 
-    def act(self, tenure: Tenure, until: datetime, gathered_in: timedelta) -> Outcome:
-        """Work until nothing but waiting for a time is left, the tenure lost, or time up.
+    def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
+        """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
 
-        That is ``until``; while many pods are at their last moment it is the tenure's end, for
-        whoever came next would have to read everything first. Nor does it end for its time while
-        one's would come before that, but then not for longer than such a turn takes.
-
-        ``gathered_in`` is how long it took to know what there is: whoever has to act again at a
-        time must be back so much earlier, and some more to ask whether Evenkeel is paused.
+        That is ``until``, or when this invocation is about to be stopped: ``left``.
+        ``gathered_in`` is how long it took to know what there is: the next wake-up comes so much
+        before the next time at which something has to be done, and some more.
         """
-        self._ahead = AHEAD + 1.5 * gathered_in
+        self._left = left
+        self._lead = LEAD + 1.5 * gathered_in
         now = self._clock.now()
         self._plans.replan(self._plans.controllers, now)
         self._keeper.plan(self._handovers, now)
-        self._follower.follow()
-        tenure.work()
+        self._follower.follow(now)
         first_look: datetime | None = now + FIRST_LOOK
-        while self._goes_on(now := self._clock.now(), until) and not self._has_to_stop(tenure):
-            tenure.keep(now, self._session.submit)
+        while (now := self._clock.now()) < until and not self._has_to_stop:
+            self._leadership.beat(self._session, self._session.submit)
+            self._flush(now)
             self._writer.keep_asking()
             self._follower.keep_budgets(self._held_namespaces(), now)
             if first_look is not None and self._follower.is_blind and now < first_look:
@@ -113,7 +135,6 @@ class Reconciler:
                 if first_look is not None:
                     first_look = None
                     self._plans.settle(now)
-                self._approvals.prove(now)
                 self._urgent |= self._sender.send(now, self._keeper.steps)
                 self._teller.tell(step for step in self._keeper.steps if step.write is None)
                 self._teller.tell(self._plans.news(self._approvals.has_read))
@@ -121,23 +142,26 @@ class Reconciler:
                 if self._only_waits and not self._is_soon(now):
                     return self._outcome(now)
             for arrival in self._session.next(self._patience(now, until)):
-                if not tenure.heard(arrival):
+                if not self._leadership.heard(arrival):
                     self._take(arrival)
             self._catch_up()
         again_at = now + self._rest(now)
-        self._hear_the_last(tenure, now)
+        self._hear_the_last(now)
         if self._writer.is_paused:
             return Outcome("Paused", UNHURRIED)
-        return Outcome(tenure.end, max(self._settings.pause, again_at - self._clock.now()))
+        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
+        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
 
-    def _goes_on(self, now: datetime, until: datetime) -> bool:
-        if now < until or pace.are_last_moments(self._plans.margins(now), now):
-            return True
-        due = self._plans.next_pressing_due
-        return now < until + self._ahead and due is not None and due - now < self._ahead
+    def _flush(self, now: datetime) -> None:
+        """Hand on what was recorded, beside the loop."""
+        if now >= self._flush_at and (self._flushing is None or self._flushing.done()):
+            self._flush_at = now + FLUSH_EVERY
+            self._flushing = self._session.start(self._teller.recorder.flush)
 
-    def _has_to_stop(self, tenure: Tenure) -> bool:
-        return self._writer.is_paused or tenure.is_over
+    @property
+    def _has_to_stop(self) -> bool:
+        """Whether nothing may be begun any more."""
+        return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take(self, arrival: Arrival) -> None:
         """Show an arrival to everybody who may wait for it."""
@@ -168,6 +192,7 @@ class Reconciler:
         self._urgent |= self._follower.gather_new_nodes(now)
         self._follower.ask_for_capacities()
         self._follower.read_again(now)
+        self._follower.news |= self._rereading.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.dooms_changed:
@@ -187,23 +212,23 @@ class Reconciler:
         """The nodes that have pods which are handed over, or may have: nobody knows yet."""
         return self._plans.handovers | self._view.unread
 
-    def _hear_the_last(self, tenure: Tenure, now: datetime) -> None:
+    def _hear_the_last(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
 
         Whoever's last moment would come before the next invocation knows what there is, goes now.
         """
-        back_at, until = now + self._ahead, now + DRAINING
-        if not self._has_to_stop(tenure):
+        back_at, until = now + self._lead, now + DRAINING
+        if not self._has_to_stop:
             self._plans.replan(self._plans.due(back_at), back_at)
         while self._clock.now() < until:
-            has_to_stop = self._has_to_stop(tenure)
+            has_to_stop = self._has_to_stop
             if not has_to_stop:
                 self._writer.keep_asking()
                 self._sender.send_last_moments(now)
             if not self._writer.busy and (has_to_stop or not self._sender.last_moments_wait):
                 return
             for arrival in self._session.next(LONGEST_WAIT):
-                if not tenure.heard(arrival) and isinstance(arrival, Reply):
+                if not self._leadership.heard(arrival) and isinstance(arrival, Reply):
                     self._writer.heard(arrival)
 
     def _held_namespaces(self) -> set[str]:
@@ -219,6 +244,8 @@ class Reconciler:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
         if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
             return False
+        if self._leadership.is_hiding or self._leadership.is_sqs_slow:
+            return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
         return not any(plan.restless for plan in self._plans)
@@ -226,22 +253,20 @@ class Reconciler:
     def _is_soon(self, now: datetime) -> bool:
         """Whether what is waited for is due so soon that nobody would be back in time."""
         due = self._next_due
-        return due is not None and due - now < self._ahead + SHORTEST_REST
+        return due is not None and due - now < max(self._lead, SHORTEST_REST)
 
     def _outcome(self, now: datetime) -> Outcome:
         due = self._next_due
         if due is None or (due - now > SCHEDULE and not self._is_pressing):
             self._teller.forget(but=self._view.uids)
             return Outcome("Quiet")
-        return Outcome("Waiting", due - now - self._ahead)
+        return Outcome("Waiting", due - now - self._lead)
 
     def _rest(self, now: datetime) -> timedelta:
         """How long to rest with work left: a moment where pods die, and never too long."""
         rest = self._settings.pause if self._is_pressing else UNHURRIED
         due = self._next_due
-        return (
-            rest if due is None else max(self._settings.pause, min(rest, due - now - self._ahead))
-        )
+        return rest if due is None else max(self._settings.pause, min(rest, due - now - self._lead))
 
     @property
     def _is_pressing(self) -> bool:

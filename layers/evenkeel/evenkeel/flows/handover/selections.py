@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from evenkeel.decisions.drain.route import LONGEST_HASH
 from evenkeel.model import names, selectors
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
@@ -25,8 +26,17 @@ def pods_on(node_name: str) -> Selection[Pod]:
 
 
 def pods_of_hashes(hashes: Iterable[str]) -> Selection[Pod]:
-    """The owned pods of these template hashes, in all namespaces; see ``chunks_of``."""
-    return Selection(Pod, labels=selectors.any_of(names.TEMPLATE_HASH, hashes))
+    """The pods of these template hashes, owned and released; see ``chunks_of``."""
+    return Selection(Pod, labels=selectors.any_of(names.TEMPLATE_HASH, with_released(hashes)))
+
+
+def with_released(hashes: Iterable[str]) -> frozenset[str]:
+    """The values of the template hash label of these hashes' pods, owned and released.
+
+    No pod is released whose label would get too long.
+    """
+    owned = frozenset(hashes)
+    return owned | {names.released_hash(each) for each in owned if len(each) <= LONGEST_HASH}
 
 
 def replica_sets_of_hashes(hashes: Iterable[str]) -> Selection[ReplicaSet]:
@@ -36,7 +46,11 @@ def replica_sets_of_hashes(hashes: Iterable[str]) -> Selection[ReplicaSet]:
 
 def chunks_of(hashes: Iterable[str]) -> Iterator[tuple[str, ...]]:
     """Template hashes in parts, each small enough for a selection of its own."""
-    return selectors.chunks(hashes)
+    return selectors.chunks(hashes, size_of=_size_of_both)
+
+
+def _size_of_both(template_hash: str) -> int:
+    return sum(map(selectors.item_size, with_released([template_hash])))
 
 
 def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:

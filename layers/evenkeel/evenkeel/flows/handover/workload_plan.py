@@ -4,6 +4,7 @@ import msgspec
 
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan
+from evenkeel.model import names
 from evenkeel.model.pod import Pod
 
 
@@ -28,13 +29,15 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
         """A released pod of a ReplicaSet of which the watches show all that matters.
 
         None where its pods or its Deployment's others have to be read: in a rollout, once it
-        is scaled to zero or gone, and where turns are polled for.
+        is scaled to zero or gone, where turns are polled for, and where an earlier version released
+        pods, which took the label off by which they are watched.
         """
         census = self.census
         if census is None or self.polled or census.replicas == 0 or not census.released:
             return None
         in_rollout = census.owner.deployment_in_rollout is not None
-        return None if in_rollout else census.released[0].pod
+        bear_hash = all(names.TEMPLATE_HASH in i.pod.metadata.labels for i in census.released)
+        return census.released[0].pod if bear_hash and not in_rollout else None
 
     @property
     def restless(self) -> bool:

@@ -17,6 +17,7 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import pause
+from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.telling import Teller
@@ -28,7 +29,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get
 from evenkeel.model.workload import Deployment, ReplicaSet
-from evenkeel.ports import Clock, Reply, Session
+from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
 FIRST_RETRY = timedelta(milliseconds=200)
 LAST_RETRY = timedelta(seconds=2)
@@ -59,15 +60,27 @@ class Writer:
     """
 
     def __init__(
-        self, session: Session, view: View, clock: Clock, teller: Teller, answers: Answers
+        self,
+        session: Session,
+        view: View,
+        clock: Clock,
+        teller: Teller,
+        answers: Answers,
+        left: TimeLeft,
+        follower: Follower,
     ) -> None:
-        """All of them are the invocation's. ``answers`` keeps how long they took."""
+        """All of them are the invocation's. ``answers`` keeps how long they took.
+
+        ``left``: how long from now a write may begin that rests on the Lease.
+        """
         self._session = session
         self._view = view
         self._clock = clock
         self._teller = teller
         self._recorder = teller.recorder
+        self._follower = follower
         self._gate = pause.PauseGate()
+        self._left = left
         self._answers = answers
         # By the id of the write, which the decision keeps; and when it was sent.
         self._writes: dict[int, tuple[Decision, datetime]] = {}
@@ -133,7 +146,9 @@ class Writer:
         return self._room(forced=True)
 
     def _room(self, *, forced: bool) -> int:
-        if not self._gate.is_open(self._clock.now()):
+        if not self._gate.is_open(self._clock.now(), forced=forced):
+            return 0
+        if not forced and self._left() <= timedelta():
             return 0
         capacity = self._session.capacity
         return max(0, (capacity if forced else capacity - capacity // 2) - self._session.in_flight)
@@ -151,8 +166,10 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.send_off(subject)
+            self._follower.streams.evicted(subject, self._clock.now())
         self._writes[id(decision.write)] = decision, self._clock.now()
-        self._session.submit(decision.write)
+        # At its last moment a pod goes whoever else may be at work: that rests on no count.
+        self._session.submit(decision.write, None if decision.forced else self._left)
         self._teller.tell([decision])
         return True
 
@@ -172,6 +189,8 @@ class Writer:
         decision, sent_at = write
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
+        if isinstance(reply.result, Pod):
+            self._follower.wrote(reply.result, sent_at)
         if reply.error is None:
             return self._accepted(decision, reply)
         return self._refused(decision, reply.error)
@@ -200,6 +219,7 @@ class Writer:
         A pod that was not let go counts again, but where nobody knows whether it was.
         """
         uid, now = decision.subject.uid, self._clock.now()
+        self._follower.streams.withdrawn(uid)
         if not isinstance(error, NotFoundError | UnavailableError):
             self._view.pods.call_back(uid)
         match error:

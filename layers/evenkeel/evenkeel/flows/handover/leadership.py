@@ -1,0 +1,304 @@
+"""Who works on the cluster: the reconciler's Lease, and the wake-up that led to an invocation."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    QueueError,
+    UnavailableError,
+)
+from evenkeel.flows.asking import ask_for_one
+from evenkeel.model import names
+from evenkeel.model.meta import Metadata
+from evenkeel.model.request import Create, Get, Operation, Patch, Request, as_read, pointer
+from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
+from evenkeel.model.times import is_sound, to_micro_time
+from evenkeel.ports import Arrival, Background, Clock, Cluster, Recorder, Reply
+
+type Hide = Callable[[timedelta], None]
+"""Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
+
+AFTER_A_FAILURE = timedelta(seconds=1)
+"""How long after a renewal without an answer the next one is due at the latest."""
+
+DURATION = timedelta(seconds=15)
+"""How long the Lease is held without a renewal."""
+
+VALID = timedelta(seconds=10)
+"""How long after a renewal was sent, which was accepted, a write may begin that rests on it.
+
+The rest of the Lease is for the write's own time on the way.
+"""
+
+INTERVAL = timedelta(seconds=3)
+"""Time between two heartbeats."""
+
+HIDDEN = timedelta(seconds=20)
+"""How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
+
+LONGEST_HELD = timedelta(seconds=60)
+"""Whatever a Lease says, nobody holds it longer than this without renewing it."""
+
+ON_TIME = timedelta(milliseconds=100)
+"""So much later than wanted a wake-up may be due and still be on time."""
+
+ROUNDING = timedelta(seconds=1)
+"""A wake-up comes so much later than it is due: queues count in whole seconds."""
+
+ATTEMPTS = 3
+"""How often it is tried to take the Lease, and to give it up: notes of wake-ups get in between."""
+
+_CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
+
+_NOTE = pointer("metadata", "annotations", names.WAKE_UP_AT)
+_QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+
+
+class Leadership:
+    """One invocation's hold on the Lease in Evenkeel's namespace, and on its wake-up.
+
+    A heartbeat renews the Lease and hides the wake-up, so that a crash is missed within seconds
+    of an invocation that works for minutes. Writes that rest on a count of pods are made under
+    the Lease alone: see ``left``.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        clock: Clock,
+        recorder: Recorder,
+        holder: str,
+        hide: Hide | None,
+    ) -> None:
+        """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it."""
+        self._cluster = cluster
+        self._clock = clock
+        self._recorder = recorder
+        self._holder = holder
+        self._hide = hide
+        self._hiding: Future[None] | None = None
+        self._beat_at: datetime | None = None
+        self._renewals: dict[int, tuple[Request, datetime, timedelta]] = {}
+        self._lease: Lease | None = None
+        self._valid_from: tuple[datetime, timedelta] | None = None
+        self.is_lost = False
+        """Whether somebody else has taken the Lease, or taken it away."""
+        self.is_sqs_slow = False
+        """Whether SQS took long to hide the wake-up the last time."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this invocation took the Lease, and nothing is known of its loss."""
+        return self._valid_from is not None and not self.is_lost
+
+    def left(self) -> timedelta:
+        """How long from now a write may begin that rests on the Lease; nothing without it.
+
+        The time since the last renewal that was accepted is the longer of two clocks': the wall's
+        and that of the machine since its start, which counts while it sleeps. A wall clock that was
+        set back counts as run out.
+        """
+        if not self.is_held or self._valid_from is None:
+            return timedelta()
+        wall, boot = self._valid_from
+        passed = self._clock.now() - wall
+        if passed < timedelta():
+            return timedelta()
+        return VALID - max(passed, self._clock.boot() - boot)
+
+    def look(self) -> timedelta:
+        """How long another may still hold the Lease; 0 if nobody does. Raises ClusterError."""
+        self._lease = ask_for_one(self._cluster, _QUESTION)
+        return self._held_by_another_for(self._clock.now())
+
+    def take(self) -> bool:
+        """Take the Lease as it was looked at; False if somebody else was faster.
+
+        The namespace is made where it is missing. Raises ClusterError if it is not to be had.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            sent = self._clock.now(), self._clock.boot()
+            reply = self._create(sent[0]) if self._lease is None else self._replace(sent[0])
+            error = reply.error
+            if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
+                self._valid_from = sent
+                return True
+            if isinstance(error, _CHANGED_MEANWHILE) and self.look():
+                return False
+            if not isinstance(error, _CHANGED_MEANWHILE) or attempt == ATTEMPTS:
+                raise error
+        return False
+
+    def _is_mine_by_now(self) -> bool:
+        self.look()
+        return self._lease is not None and self._lease.spec.holder_identity == self._holder
+
+    def beat(self, background: Background, send: Callable[[Request], object]) -> None:
+        """Give a sign of life if it is time: renew the Lease if it is held, hide the wake-up.
+
+        ``send`` submits a renewal; its Reply is to be shown to ``heard``. What SQS does not answer
+        is not waited for.
+        """
+        now = self._clock.now()
+        if self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL:
+            return
+        self._beat_at = now
+        if self.is_held:
+            renewal = self._renewal(now)
+            self._renewals[id(renewal)] = renewal, now, self._clock.boot()
+            send(renewal)
+        if self._hide is not None and (self._hiding is None or self._hiding.done()):
+            hide = self._hide
+            self._hiding = background.start(lambda: self._keep_hidden(hide))
+
+    def heard(self, arrival: Arrival) -> bool:
+        """Take the answer to a renewal; False if it is something else."""
+        if not isinstance(arrival, Reply):
+            return False
+        renewal = self._renewals.pop(id(arrival.request), None)
+        if renewal is None:
+            return False
+        _, wall, boot = renewal
+        if arrival.error is None:
+            self._valid_from = (wall, boot)
+        elif isinstance(arrival.error, (*_CHANGED_MEANWHILE, NotFoundError)):
+            self.is_lost = True
+        elif self._beat_at is not None:
+            self._beat_at -= INTERVAL - AFTER_A_FAILURE
+        return True
+
+    @property
+    def is_hiding(self) -> bool:
+        """Whether SQS is being asked to hide the wake-up: it must not be given back before."""
+        return self._hiding is not None and not self._hiding.done()
+
+    def give_up(self, wake_up_at: datetime | None) -> bool:
+        """Let the next one take the Lease; whatever goes wrong, it expires.
+
+        ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
+        known to be in the queue already that comes by then.
+        """
+        if not self.is_held:
+            return False
+        for _ in range(ATTEMPTS):
+            (found,) = self._cluster.perform([_QUESTION])
+            lease = found.result
+            if not isinstance(lease, Lease):
+                return False
+            known = _wake_up_at(lease)
+            is_known = (
+                known is not None
+                and wake_up_at is not None
+                and self._clock.now() - ROUNDING <= known <= wake_up_at + ON_TIME
+            )
+            (reply,) = self._cluster.perform(
+                [
+                    _patch(
+                        *as_read(lease),
+                        Operation("test", "/spec/holderIdentity", self._holder),
+                        Operation("add", "/spec/holderIdentity", ""),
+                        Operation("add", _NOTE, _text(known if is_known else wake_up_at)),
+                    )
+                ]
+            )
+            if not isinstance(reply.error, _CHANGED_MEANWHILE):
+                break
+        return is_known
+
+    def _keep_hidden(self, hide: Hide) -> None:
+        began = self._clock.now()
+        try:
+            hide(HIDDEN)
+        except QueueError as error:
+            self._hide = None
+            self._recorder.noted(f"the wake-up may come back while it is worked on: {error}")
+        self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
+
+    def _held_by_another_for(self, now: datetime) -> timedelta:
+        spec = LeaseSpec() if self._lease is None else self._lease.spec
+        if not spec.holder_identity or spec.holder_identity == self._holder:
+            return timedelta()
+        if spec.renew_time is None:
+            return timedelta()
+        duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
+        return max(timedelta(), min(duration, LONGEST_HELD) - abs(now - _parse(spec.renew_time)))
+
+    def _renewal(self, now: datetime) -> Patch:
+        return _patch(
+            Operation("test", "/spec/holderIdentity", self._holder),
+            Operation("add", "/spec/renewTime", _text(now)),
+        )
+
+    def _create(self, now: datetime) -> Reply:
+        lease = Lease(
+            metadata=Metadata(
+                name=names.HANDOVER_LEASE,
+                namespace=names.SYSTEM_NAMESPACE,
+                annotations={names.WAKE_UP_AT: ""},
+            ),
+            spec=self._spec(now, transitions=0),
+        )
+        (reply,) = self._cluster.perform([Create(lease)])
+        if isinstance(reply.error, NotFoundError):
+            namespace = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
+            self._cluster.perform([Create(namespace)])
+            (reply,) = self._cluster.perform([Create(lease)])
+        return reply
+
+    def _replace(self, now: datetime) -> Reply:
+        """Take the Lease as it was read: whoever else takes it meanwhile was first."""
+        lease = self._lease
+        assert lease is not None  # noqa: S101 - else there is nothing to replace
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations
+        spec = self._spec(now, lease.spec.lease_transitions + 1)
+        patch = _patch(
+            *as_read(lease),
+            Operation("add", "/metadata/annotations", annotations),
+            Operation("add", "/spec", msgspec.to_builtins(spec)),
+        )
+        (reply,) = self._cluster.perform([patch])
+        return reply
+
+    def _spec(self, now: datetime, transitions: int) -> LeaseSpec:
+        text = _text(now)
+        return LeaseSpec(
+            holder_identity=self._holder,
+            lease_duration_seconds=int(DURATION.total_seconds()),
+            acquire_time=text,
+            renew_time=text,
+            lease_transitions=transitions,
+        )
+
+
+def _patch(*operations: Operation) -> Patch:
+    return Patch(
+        kind=Lease,
+        name=names.HANDOVER_LEASE,
+        namespace=names.SYSTEM_NAMESPACE,
+        body=operations,
+    )
+
+
+def _wake_up_at(lease: Lease) -> datetime | None:
+    """When a wake-up is known to come; None if that is not known, or makes no sense."""
+    text = lease.metadata.annotations.get(names.WAKE_UP_AT, "")
+    try:
+        time = _parse(text)
+    except msgspec.ValidationError:
+        return None
+    return time if is_sound(time) else None
+
+
+def _text(time: datetime | None) -> str:
+    return "" if time is None else to_micro_time(time)
+
+
+def _parse(text: str) -> datetime:
+    return msgspec.convert(text, type=datetime)
