@@ -5,11 +5,11 @@ from typing import Final
 
 from bench.evenness.results import Evenness
 from bench.say import Say
+from bench.simulated import fill, spot_nodes
 from bench.storm.scenario import Scenario
 from bench.storm.storm import LEAD
 from bench.storm.workloads import GRACE
 from tests.fixtures.scene import CALM, Scene
-from tests.unit.handover.manifests import deployment
 
 REQUESTS_PER_SECOND: Final = 90.0
 """What is left of an API server on two CPUs for Evenkeel, about."""
@@ -26,11 +26,11 @@ def run(scenario: Scenario, say: Say) -> Evenness:
     options = replace(CALM, start_seconds=(2.0, 3.0), requests_per_second=REQUESTS_PER_SECOND)
     scene = Scene(options=options)
     try:
-        _fill(scene, scenario)
+        fill(scene, scenario)
         say(f"{scenario.pods:,} pods are on {scenario.spot} spot nodes")
         scene.cluster.limit_controllers(QPS, BURST)
         scene.begin()
-        spot = _spot(scenario)
+        spot = spot_nodes(scenario)
         scene.interrupt(*spot)
         scene.run(until=LEAD - GRACE)
         doomed = set(spot)
@@ -54,22 +54,3 @@ def run(scenario: Scenario, say: Say) -> Evenness:
         )
     finally:
         scene.close()
-
-
-def _fill(scene: Scene, scenario: Scenario) -> None:
-    """All pods on spot nodes, and room for them on others."""
-    for name in _spot(scenario):
-        scene.add_node(name, room=_room(scenario.per_spot))
-    scene.apply(*(deployment(name, size) for name, size in scenario.replicas.items()))
-    scene.settle(LONGEST)
-    for number in range(scenario.idle):
-        scene.add_node(f"idle-{number}", spot=False, room=_room(scenario.per_idle))
-
-
-def _spot(scenario: Scenario) -> list[str]:
-    return [f"spot-{number}" for number in range(scenario.spot)]
-
-
-def _room(pods: int) -> str:
-    """The CPUs of a node with room for so many pods; each asks for a tenth."""
-    return f"{100 * pods}m"

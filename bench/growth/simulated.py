@@ -8,14 +8,13 @@ from bench import machine
 from bench.growth.inside import Outside, Stopwatch, counted
 from bench.growth.results import Functions, Inside
 from bench.say import Say
-from bench.storm.scenario import SCENARIOS, Scenario
+from bench.simulated import fill, spot_nodes
+from bench.storm.scenario import SCENARIOS
 from bench.storm.storm import LEAD
 from evenkeel.handlers import Handler
 from tests.fixtures.scene import CALM, Scene
-from tests.unit.handover.manifests import deployment
 
 SIZES: Final = (30, 100, 300)
-FILLING: Final = 600.0
 PORTS: Final = ("cluster", "instances", "notices", "wake_ups", "clock", "recorder")
 OPTIONS: Final = replace(CALM, start_seconds=(2.0, 3.0))
 
@@ -30,11 +29,10 @@ def measure(nodes: int, say: Say) -> Inside:
     scenario = SCENARIOS["A"].of(nodes)
     scene = _CountedScene(options=OPTIONS)
     try:
-        _fill(scene, scenario)
+        fill(scene, scenario, apart=True)
         say(f"{scenario.pods:,} pods are on {scenario.spot} spot nodes")
         scene.begin()
-        doomed = _spot(scenario)
-        scene.interrupt(*doomed)
+        scene.interrupt(*spot_nodes(scenario))
         scene.run(until=LEAD)
         serving = sum(health.ready for health in scene.observer.workloads.values())
         assert serving == scenario.pods, f"only {serving} of {scenario.pods} pods are Ready"
@@ -68,25 +66,3 @@ class _CountedScene(Scene):
         finally:
             for name, port in ports.items():
                 setattr(self, name, port)
-
-
-def _fill(scene: Scene, scenario: Scenario) -> None:
-    """All pods on spot nodes, and room for them on others."""
-    for name in _spot(scenario):
-        scene.add_node(name, room=_room(scenario.per_spot))
-    for name, size in scenario.replicas.items():
-        manifest = deployment(name, size)
-        manifest["metadata"]["namespace"] = name
-        scene.apply(manifest)
-    scene.settle(FILLING)
-    for number in range(scenario.idle):
-        scene.add_node(f"idle-{number}", spot=False, room=_room(scenario.per_idle))
-
-
-def _spot(scenario: Scenario) -> list[str]:
-    return [f"spot-{number}" for number in range(scenario.spot)]
-
-
-def _room(pods: int) -> str:
-    """The CPUs of a node with room for so many pods; each asks for a tenth."""
-    return f"{100 * pods}m"

@@ -1,7 +1,5 @@
 """What is kept of EC2's answers, and for how long."""
 
-from collections.abc import Callable
-from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +10,7 @@ from evenkeel.flows.handover.knowledge import InstanceStates
 from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.model.instance import Instance
 from simulator.instances import SimulatedInstances
+from tests.unit.handover.later import Later
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ONE = "i-00000000000000001"
@@ -81,23 +80,6 @@ def test_what_nobody_asks_about_any_more_is_forgotten(
 
     assert len(instances.calls) == 2
     assert states.ask_again_at == after(12)
-
-
-class Later:
-    """A background whose work is done when somebody says so."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Callable[[], None]] = []
-
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
-        future = Future[T]()
-        self._waiting.append(lambda: future.set_result(work()))
-        return future
-
-    def finish(self) -> None:
-        for done in self._waiting:
-            done()
-        self._waiting = []
 
 
 def test_while_it_is_asked_nobody_looks_for_a_time_to_ask_again(

@@ -1,7 +1,5 @@
 """How often it is looked which nodes load balancers would keep."""
 
-from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -11,25 +9,7 @@ from evenkeel.flows.handover.knowledge import OtherNodes
 from simulator.clock import SimulatedClock
 from simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
-
-
-class Later:
-    """A background whose work is done when somebody says so."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Callable[[], None]] = []
-        self.asked = 0
-
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
-        self.asked += 1
-        future = Future[T]()
-        self._waiting.append(lambda: future.set_result(work()))
-        return future
-
-    def finish(self) -> None:
-        for done in self._waiting:
-            done()
-        self._waiting = []
+from tests.unit.handover.later import Later
 
 
 def others(*ready: bool) -> OtherNodes:
