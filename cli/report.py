@@ -8,10 +8,10 @@ from typing import Any, Final
 from rich.console import Console
 
 from cli import words
-from cli.health import Health
 from cli.moves import Fate, Move
 from cli.tables import Cell, Column, Table
 from evenkeel.model.meta import Reference
+from sandbox.health import Health
 
 WORKLOADS: Final = (
     Column(key="workload", title="WORKLOAD"),

@@ -10,7 +10,7 @@ from typing import Any, Self
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel.settings import Mode
-from simulator.instances import SimulatedInstances
+from sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import Manifest, selector
 from tests.e2e.witness import PodDocument, Witness, is_released

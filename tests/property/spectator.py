@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evenkeel.model import names
-from simulator.api.objects import (
+from sandbox.simulator.api.objects import (
     Obj,
     at,
     controller_of,
@@ -25,7 +25,7 @@ from simulator.api.objects import (
     node_of,
     uid_of,
 )
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 

@@ -1,10 +1,10 @@
 import pytest
 from rich.console import Console
 
-from cli.health import Health, Outage
 from cli.moves import Fate, Move
 from cli.report import Report
 from evenkeel.model.meta import Reference
+from sandbox.health import Health, Outage
 from tests.builders import NOW
 
 WEB = Reference(kind="Deployment", namespace="shop", name="web")
