@@ -9,8 +9,8 @@ from cli.journal import Entry, Journal
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from sandbox.health import End, Health
-from sandbox.observer import Observer
+from sandbox.observer.health import End, Health
+from sandbox.observer.workloads import Observer
 
 
 class Move(StrEnum):

@@ -11,7 +11,7 @@ from cli import words
 from cli.moves import Fate, Move
 from cli.tables import Cell, Column, Table
 from evenkeel.model.meta import Reference
-from sandbox.health import Health
+from sandbox.observer.health import Health
 
 WORKLOADS: Final = (
     Column(key="workload", title="WORKLOAD"),

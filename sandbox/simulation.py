@@ -15,7 +15,7 @@ from hosting.functions import Ports
 from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import SimulatedEc2
 from sandbox.events import Arriving
-from sandbox.observer import Observer
+from sandbox.observer.workloads import Observer
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.instances import SimulatedInstances

@@ -13,7 +13,7 @@ from cli.simulation import ReportedSimulation
 from evenkeel.decisions.notice import marks
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.node import Node
-from sandbox.health import Health
+from sandbox.observer.health import Health
 
 CELL: Final = 7
 LABEL: Final = 10

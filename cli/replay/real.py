@@ -26,7 +26,7 @@ from hosting.functions import Ports
 from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import ENOUGH
 from sandbox.node_instances import NodeInstances
-from sandbox.observer import Observer, in_namespaces
+from sandbox.observer.workloads import Observer, in_namespaces
 from sandbox.simulator.clock import SimulatedClock
 
 LOOK: Final = timedelta(milliseconds=100)

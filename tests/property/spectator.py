@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.model import names
+from sandbox.observer.following import is_released
 from sandbox.simulator.api.objects import (
     Obj,
     at,
@@ -204,7 +204,7 @@ class Spectator:
             return
         if node_of(new) and life.bound_at is None:
             life.node, life.bound_at = node_of(new), self._now
-        life.released = names.RELEASED_FROM in labels_of(new) and is_active(new)
+        life.released = is_released(new) and is_active(new)
         if is_leaving(new) and life.told_at is None:
             life.told_at, life.told_by = self._now, self.hands.cause
         if is_finished(new) and life.ended_at is None:

@@ -9,7 +9,7 @@ from evenkeel.model.meta import Condition, KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from evenkeel.model.workload import ReplicaSet
-from sandbox.observer import EVERYTHING, Observer
+from sandbox.observer.workloads import EVERYTHING, Observer
 from sandbox.simulator.clock import SimulatedClock
 from tests import builders
 

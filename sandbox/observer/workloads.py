@@ -14,7 +14,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Arrival, Clock, Session
-from sandbox.health import End, Health, Outage
+from sandbox.observer.health import End, Health, Outage
 
 WORKLOADS: Final = (Deployment, StatefulSet, Job, ReplicaSet, Pod)
 """Owners come before pods, so that most pods find their workload at once."""
@@ -63,10 +63,9 @@ class Observer:
         """From now on the lowest counts are kept."""
         self._began = True
         for health in self.workloads.values():
-            health.before = health.lowest = health.ready
-            health.first_nodes = frozenset(
-                health.pods[uid].spec.node_name for uid in health.serving
-            )
+            health.begin()
+            health.before = health.ready
+            health.first_nodes = frozenset(health.nodes.values())
             health.outage = None
             health.last_obstacle = ""
 
@@ -229,13 +228,10 @@ class Observer:
     def _count(self, health: Health, *changed: Pod) -> None:
         """Count a workload's pods anew, of which these have changed."""
         for pod in changed:
-            if self._serves(health, pod):
-                health.serving.add(pod.uid)
-            else:
-                health.serving.discard(pod.uid)
+            health.see(pod.uid, pod.spec.node_name, serves=self._serves(health, pod))
         if not self._began or health.gone:
             return
-        health.lowest = min(health.lowest, health.ready)
+        health.look()
         if health.ready == 0 and health.wanted != 0 and health.outage is None:
             health.outage = Outage(self._clock.now(), self.obstacle(health))
 

@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from sandbox.observer.serving import Serving
 
 
 class End(Enum):
@@ -30,31 +31,23 @@ class Outage:
     obstacle: str = ""
 
 
-@dataclass(slots=True)
-class Health:
+@dataclass(slots=True, kw_only=True)
+class Health(Serving):
     """What was seen of one workload.
 
-    ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``ready``
-    how many serve now, ``before`` how many did when the watch began, on ``first_nodes``;
-    ``lowest`` is the fewest since then. ``last_obstacle`` is what was last seen to keep a new
-    pod from running.
+    ``wanted`` is how many replicas it is asked for (None: its kind does not say), ``before``
+    how many served when the watch began, on ``first_nodes``; ``lowest`` is the fewest since
+    then. ``last_obstacle`` is what was last seen to keep a new pod from running.
     """
 
     workload: Reference
     wanted: int | None = None
     before: int = 0
-    lowest: int = 0
     outage: Outage | None = None
     last_obstacle: str = ""
     gone: bool = False
     first_nodes: frozenset[str] = frozenset()
     pods: dict[str, Pod] = field(default_factory=dict)
-    serving: set[str] = field(default_factory=set)
-
-    @property
-    def ready(self) -> int:
-        """How many of its pods serve now."""
-        return len(self.serving)
 
     @property
     def went_to_zero(self) -> bool:

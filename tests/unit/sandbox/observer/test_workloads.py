@@ -22,8 +22,8 @@ from evenkeel.model.workload import (
     ReplicaSet,
     ReplicaSetStatus,
 )
-from sandbox.health import Health
-from sandbox.observer import EVERYTHING, Observer
+from sandbox.observer.health import Health
+from sandbox.observer.workloads import EVERYTHING, Observer
 from sandbox.simulator.clock import SimulatedClock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
