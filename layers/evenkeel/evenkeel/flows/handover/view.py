@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
@@ -20,7 +22,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Deployment, ReplicaSet, ReplicaSetStatus
 
 
 class View:
@@ -163,6 +165,8 @@ class View:
         if known is not None and known.revision >= controller.revision:
             return set()
         self.controllers[controller.key] = controller
+        if known is not None and _but_counts(known).says_as_much_as(_but_counts(controller)):
+            return set()
         return {controller.key}
 
     def see_deployment(self, deployment: Deployment) -> set[str]:
@@ -180,6 +184,14 @@ class View:
 
 
 _NOTHING = Surroundings()
+
+
+def _but_counts(controller: Controller) -> Controller:
+    """A controller without its own counts of its pods, which follow each pod's every step."""
+    if not isinstance(controller, ReplicaSet):
+        return controller
+    status = ReplicaSetStatus(conditions=controller.status.conditions)
+    return msgspec.structs.replace(controller, status=status)
 
 
 def _deadlines(notices: Mapping[str, NodeNotice]) -> Mapping[str, Deadline]:
