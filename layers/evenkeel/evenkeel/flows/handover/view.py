@@ -22,7 +22,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet, ReplicaSetStatus
+from evenkeel.model.workload import Deployment, ReplicaSet
 
 
 class View:
@@ -165,9 +165,8 @@ class View:
         if known is not None and known.revision >= controller.revision:
             return set()
         self.controllers[controller.key] = controller
-        if known is not None and _but_counts(known).says_as_much_as(_but_counts(controller)):
-            return set()
-        return {controller.key}
+        is_news = known is None or not _is_the_same(known, controller)
+        return {controller.key} if is_news else set()
 
     def see_deployment(self, deployment: Deployment) -> set[str]:
         """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
@@ -186,12 +185,18 @@ class View:
 _NOTHING = Surroundings()
 
 
-def _but_counts(controller: Controller) -> Controller:
-    """A controller without its own counts of its pods, which follow each pod's every step."""
-    if not isinstance(controller, ReplicaSet):
-        return controller
-    status = ReplicaSetStatus(conditions=controller.status.conditions)
-    return msgspec.structs.replace(controller, status=status)
+def _is_the_same(known: Controller, controller: Controller) -> bool:
+    """Whether two versions of a controller lead to the same plan.
+
+    A ReplicaSet's own counts of its pods do not matter: they follow each pod's every step.
+    """
+    if isinstance(known, ReplicaSet) and isinstance(controller, ReplicaSet):
+        status = msgspec.structs.replace(controller.status, conditions=known.status.conditions)
+        is_as_able = known.cannot_create == controller.cannot_create
+        known = msgspec.structs.replace(known, status=status)
+        controller = msgspec.structs.replace(controller, status=status)
+        return is_as_able and known.says_as_much_as(controller)
+    return False
 
 
 def _deadlines(notices: Mapping[str, NodeNotice]) -> Mapping[str, Deadline]:
