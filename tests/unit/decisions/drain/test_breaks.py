@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from evenkeel.decisions.drain.margins import Margins
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
-from evenkeel.decisions.drain.margins import Margins
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan

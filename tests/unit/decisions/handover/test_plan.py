@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from evenkeel.decisions.drain.margins import NO_MARGIN, SHARES, Margin
+from evenkeel.decisions.handover.dying import dying
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
-from evenkeel.decisions.drain.margins import NO_MARGIN, SHARES, Margin
 from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.dying import dying
 from evenkeel.decisions.handover.plan import (
     ROLL_BACK_LEAD,
     SHORTEST_HANDOVER,
