@@ -442,7 +442,7 @@ def test_no_other_pod_is_put_back_and_nothing_is_due_for_it_before_its_eviction(
 ) -> None:
     (slot,) = agenda.alone(scene.plan().forced)
     assert slot.step(EVICT_BY - SECOND) is None
-    assert slot.changes_after(NOW) == EVICT_BY
+    assert slot.first_at == EVICT_BY
 
 
 def test_the_work_for_released_pods_that_go_back_grows_with_their_number_alone() -> None:

@@ -64,9 +64,17 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return 0 if replica_set is None or replica_set.leaving else replica_set.spec.replicas
 
     def is_available(self, pod: Pod) -> bool:
-        """Whether a pod counts as available to its Deployment."""
+        """Whether one of these pods counts as available to its Deployment."""
+        return pod.uid in self._available
+
+    @cached_property
+    def _available(self) -> frozenset[str]:
         min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-        return not self.is_lost(pod) and pod.available(self.now, min_ready)
+        return frozenset(
+            pod.uid
+            for pod in (*self.owned, *(item.pod for item in self.released))
+            if pod.available(self.now, min_ready) and not self.is_lost(pod)
+        )
 
     @cached_property
     def available_owned(self) -> int:
@@ -88,7 +96,14 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def deadline_of(self, item: ReleasedPod) -> Deadline:
         """By when a released pod has to go, or to be back."""
-        return released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
+        return self._deadlines[item.pod.uid]
+
+    @cached_property
+    def _deadlines(self) -> Mapping[str, Deadline]:
+        return {
+            item.pod.uid: released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
+            for item in self.released
+        }
 
     @cached_property
     def is_handing_over(self) -> bool:

@@ -1,11 +1,11 @@
 """When pods of dying nodes are evicted by force: the agenda of all workloads together."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions import agenda
 from evenkeel.decisions.agenda import Forced, Slot
-from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.progress import Answers
 from evenkeel.model.decision import Decision
 
@@ -28,6 +28,7 @@ class ForcedEvictions:
         self._forced: dict[str, Sequence[Forced]] = {}
         self._slots: Sequence[Slot] = ()
         self._begins: dict[str, datetime] = {}
+        self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
         self._is_settled = False
         self._has_changed = False
@@ -69,12 +70,8 @@ class ForcedEvictions:
     def next_at(self, now: datetime) -> datetime | None:
         """When something has to be sent next that is not due now."""
         self._count(now)
-        found: datetime | None = None
-        for slot in self._slots:
-            if found is not None and slot.begin - agenda.LONGEST_LEAD > found:
-                break
-            found = earliest(found, slot.changes_after(now))
-        return found
+        later = bisect_right(self._times, now)
+        return self._times[later] if later < len(self._times) else None
 
     def _count(self, now: datetime) -> None:
         counted_at = self._counted_at
@@ -89,3 +86,4 @@ class ForcedEvictions:
         else:
             self._slots = agenda.alone(forced)
         self._begins = {slot.forced.pod.uid: slot.begin for slot in self._slots}
+        self._times = sorted({at for slot in self._slots for at in (slot.first_at, slot.begin)})

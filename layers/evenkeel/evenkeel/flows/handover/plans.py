@@ -63,7 +63,7 @@ class Plans:
         """Plan anew for these controllers."""
         for key in sorted(controllers):
             self._drop(key)
-            if self._view.pods.of_controller(key):
+            if self._view.pods.has_any(key):
                 self._keep(key, self._planner.plan(key, now))
             else:
                 self._forced.put(key, ())

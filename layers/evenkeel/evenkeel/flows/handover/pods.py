@@ -33,7 +33,7 @@ class Pods:
         """Nothing was seen yet."""
         self._pods: dict[str, Pod] = {}
         self._revisions: dict[str, int] = {}
-        self._by_controller: defaultdict[str, set[str]] = defaultdict(set)
+        self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
         self._controllers: dict[str, str] = {}
         self._sent_off: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
@@ -66,11 +66,11 @@ class Pods:
         before = self._controllers.get(uid, "")
         controller = pod.origin_key or before or uid
         if before and before != controller:
-            self._by_controller[before].discard(uid)
+            self._counting[before].pop(uid, None)
         self._pods[uid] = pod
         self._revisions[uid] = revision
         self._controllers[uid] = controller
-        self._by_controller[controller].add(uid)
+        self._recount(uid)
         if uid in self._sent_off or (last is not None and last.says_as_much_as(pod)):
             return None
         return controller
@@ -111,10 +111,12 @@ class Pods:
     def send_off(self, uid: str) -> None:
         """A pod was told to go: from now on it does not count, whether or not that was heard."""
         self._sent_off.add(uid)
+        self._recount(uid)
 
     def call_back(self, uid: str) -> None:
         """The API server refused to let a pod go: it counts again."""
         self._sent_off.discard(uid)
+        self._recount(uid)
 
     def is_sent_off(self, uid: str) -> bool:
         """Whether the pod was told to go, and that was not refused."""
@@ -125,8 +127,12 @@ class Pods:
 
         Sorted by uid, so that equal knowledge gives equal decisions.
         """
-        uids = sorted(self._by_controller.get(controller_key, ()))
-        return [self._pods[uid] for uid in uids if self._counts(uid)]
+        pods = self._counting.get(controller_key, {})
+        return [pods[uid] for uid in sorted(pods)]
+
+    def has_any(self, controller_key: str) -> bool:
+        """Whether a controller has such pods."""
+        return bool(self._counting.get(controller_key))
 
     def only_counting(self, pods: Iterable[Pod], controller_key: str) -> Sequence[Pod]:
         """Those of freshly read pods that are this controller's and count, sorted by uid."""
@@ -148,16 +154,22 @@ class Pods:
     @property
     def active(self) -> Sequence[Pod]:
         """All pods that count, in no order that means anything."""
-        sent_off = self._sent_off
-        return [pod for uid, pod in self._pods.items() if uid not in sent_off and pod.active]
+        return [pod for pods in self._counting.values() for pod in pods.values()]
 
-    def _counts(self, uid: str) -> bool:
-        return uid not in self._sent_off and self._pods[uid].active
+    def _recount(self, uid: str) -> None:
+        """Note whether a pod counts: active, and not told to go."""
+        pod = self._pods.get(uid)
+        if pod is None:
+            return
+        counting = self._counting[self._controllers[uid]]
+        if pod.active and uid not in self._sent_off:
+            counting[uid] = pod
+        else:
+            counting.pop(uid, None)
 
     def _drop(self, uid: str, revision: int) -> str | None:
-        counted = self._counts(uid)
         del self._pods[uid]
         self._revisions[uid] = revision
         controller = self._controllers.pop(uid)
-        self._by_controller[controller].discard(uid)
+        counted = self._counting[controller].pop(uid, None) is not None
         return controller if counted else None
