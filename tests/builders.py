@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.margins import SHARES, Margin
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
@@ -74,11 +73,6 @@ REBALANCE_DEADLINE = timedelta(minutes=15)
 def seconds(number: float) -> timedelta:
     """A span of so many seconds."""
     return timedelta(seconds=number)
-
-
-def margin(*, replaced: float = 0, unreplaced: float = 0) -> Margin:
-    """A margin in seconds, the same whatever is left of a workload."""
-    return Margin(seconds(replaced), [seconds(unreplaced)] * (SHARES + 1))
 
 
 def metadata(

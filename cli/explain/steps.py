@@ -102,7 +102,7 @@ def _breaks(situation: Situation, route: Route) -> list[str]:
 def _end(situation: Situation, how: str) -> str:
     """The last moment, as seconds after the warning."""
     start = datetime(2000, 1, 1, tzinfo=UTC)
-    last = Deadline(start + LEAD, forced=True).last_moment(situation.pod, timedelta()) - start
+    last = Deadline(start + LEAD, forced=True).evict_by(situation.pod) - start
     grace = situation.pod.grace.total_seconds()
     overruled = "; a budget that refuses even then is overruled" if situation.budgets else ""
     return (

@@ -103,7 +103,7 @@ def test_under_a_quota_the_pod_is_back_with_its_owner_just_before_it_goes(scene:
         "1.0 release NodeDoomed",
         "1.0 wait ReplacementPending",
         "84.9 roll-back CannotBeReplaced",
-        "84.9 wait TooLateForHandover",
+        "84.9 wait CannotBeReplaced",
         "88.9 evict LastMoment",
     ]
     assert scene.gone_at(pod) == 88.9

@@ -6,7 +6,7 @@ that ail, and cleans those up first: their ReplicaSet goes to zero while nothing
 
 import pytest
 
-from evenkeel.model.request import Delete
+from evenkeel.model.request import Evict
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import Manifest, deployment
 
@@ -52,4 +52,4 @@ def test_it_goes_at_its_last_moment_when_no_rollout_gets_that_far(begun: Scene) 
 
     last = max(old, key=begun.gone_at)
     assert begun.gone_at(last) == pytest.approx(88.9, abs=0.3)
-    assert isinstance(begun.written(last)[-1].write, Delete)
+    assert isinstance(begun.written(last)[-1].write, Evict)

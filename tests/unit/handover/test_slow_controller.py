@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from evenkeel.decisions.drain import margins
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import deployment
@@ -20,10 +19,9 @@ GRACE_BEGINS = 120 - 30
 
 
 @pytest.fixture
-def storm(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setattr(margins, "EVICTIONS_PER_SECOND", 6.0)
+def storm(make_scene: MakeScene) -> Scene:
     slow = replace(CALM, controller_qps=3.0, controller_burst=3, requests_per_second=20)
-    scene = make_scene(options=slow, window=30)
+    scene = make_scene(options=slow, window=30, evictions_per_second=6)
     for node in DOOMED:
         scene.add_node(node, room="8")
     scene.apply(*(deployment(name, EACH) for name in LARGE))

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.drain.margins import EVICTIONS_PER_SECOND
 from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.notice import WakeUp
@@ -81,7 +80,7 @@ def test_a_wake_up_comes_a_second_early_and_the_last_moment_is_exact(scene: Scen
     scene.run(until=130)
 
     (sent,) = (s for s in scene.written("alone") if isinstance(s.write, Evict))
-    assert sent.at == pytest.approx(120 - 1 - 1 / EVICTIONS_PER_SECOND, abs=0.01)
+    assert sent.at == pytest.approx(120 - 1 - 1 / 60, abs=0.01)
 
 
 def test_several_wake_ups_at_once_are_worth_one(make_scene: MakeScene) -> None:

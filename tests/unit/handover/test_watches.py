@@ -128,7 +128,7 @@ def test_while_no_watch_shows_anything_nothing_is_released_and_the_last_moment_k
     scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(pod) == ["83.9 wait TooLateForHandover", "88.9 evict LastMoment"]
+    assert scene.story(pod) == ["88.9 evict LastMoment"]
     assert scene.gone_at("alone") == 88.9
 
 

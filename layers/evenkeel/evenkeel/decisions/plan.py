@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from evenkeel.decisions.agenda import Forced
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model.decision import Decision
 from evenkeel.model.pod import Pod
@@ -22,12 +23,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``steps`` hold whatever the view is worth. ``fresh_steps`` take something away from a
     workload: they hold only if a fresh, consistent read says the same. ``candidates`` wait
-    for their turn in the window. ``due`` is when the plan changes although nothing else does.
+    for their turn in the window, ``forced`` for their slot in the agenda. ``due`` is when the plan
+    changes although nothing else does.
     """
 
     steps: Sequence[Decision] = ()
     fresh_steps: Sequence[Decision] = ()
     candidates: Sequence[Candidate] = ()
+    forced: Sequence[Forced] = ()
     due: datetime | None = None
 
 

@@ -1,7 +1,8 @@
 """What every Kubernetes object has: its resource and its metadata."""
 
 from datetime import datetime
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, Self
 
 import msgspec
 
@@ -59,8 +60,11 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
     finalizers: tuple[str, ...] = ()
 
 
-class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
-    """An object of the API server. Subclasses set ``resource`` and add spec and status."""
+class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """An object of the API server. Subclasses set ``resource`` and add spec and status.
+
+    What decisions ask of it again and again is computed once and kept with it.
+    """
 
     resource: ClassVar[Resource]
 
@@ -81,7 +85,7 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
         """The object's uid."""
         return self.metadata.uid
 
-    @property
+    @cached_property
     def revision(self) -> int:
         """The resource version as a number, so that of two reads the newer one is known.
 
@@ -90,12 +94,18 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
         """
         return int(self.metadata.resource_version or 0)
 
+    def says_as_much_as(self, other: Self) -> bool:
+        """Whether two versions of an object differ in nothing that Evenkeel reads."""
+        version = other.metadata.resource_version
+        metadata = msgspec.structs.replace(self.metadata, resource_version=version)
+        return msgspec.structs.replace(self, metadata=metadata) == other
+
     @property
     def leaving(self) -> bool:
         """Whether the object is being deleted."""
         return self.metadata.deletion_timestamp is not None
 
-    @property
+    @cached_property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, if there is one."""
         return next((o for o in self.metadata.owner_references if o.controller), None)
@@ -105,7 +115,7 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
         """``namespace/uid``: by which an object is known to those that say who owns them."""
         return f"{self.namespace}/{self.uid}"
 
-    @property
+    @cached_property
     def controller_key(self) -> str:
         """The key of the owner that manages this object; empty without one.
 
@@ -116,7 +126,7 @@ class KubernetesObject(ApiStruct, frozen=True, kw_only=True):
         owner = self.controller
         return f"{self.namespace}/{owner.uid}" if owner is not None else ""
 
-    @property
+    @cached_property
     def reference(self) -> "Reference":
         """A value that names this object in decisions, logs and Kubernetes Events."""
         return Reference(

@@ -1,6 +1,7 @@
 """Pods."""
 
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
@@ -94,7 +95,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
-    @property
+    @cached_property
     def grace(self) -> timedelta:
         """How long its containers get between SIGTERM and SIGKILL."""
         seconds = self.spec.termination_grace_period_seconds
@@ -105,17 +106,17 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """Whether all containers have ended for good (phase Succeeded or Failed)."""
         return self.status.phase in ("Succeeded", "Failed")
 
-    @property
+    @cached_property
     def active(self) -> bool:
         """Whether its controller counts it: neither finished nor being deleted."""
         return not self.finished and not self.leaving
 
-    @property
+    @cached_property
     def bears_release(self) -> bool:
         """Whether it has the label of released pods, owned by somebody or not."""
         return names.RELEASED_FROM in self.metadata.labels
 
-    @property
+    @cached_property
     def released(self) -> bool:
         """Whether Evenkeel took it out of its ReplicaSet.
 
@@ -128,7 +129,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """Whether it is the API's picture of a static pod."""
         return names.MIRROR_POD in self.metadata.annotations
 
-    @property
+    @cached_property
     def ready_since(self) -> datetime | None:
         """When it became Ready; None while it is not (readiness gates are part of Ready)."""
         return self._holds_since("Ready")

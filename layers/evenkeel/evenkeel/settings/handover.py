@@ -12,6 +12,7 @@ from evenkeel.settings.shared import Mode
 from evenkeel.settings.values import seconds, share, switch, whole
 
 WINDOW: Final = "EVENKEEL_WINDOW"
+EVICTIONS: Final = "EVENKEEL_EVICTIONS_PER_SECOND"
 WORK: Final = "EVENKEEL_WORK_SECONDS"
 PAUSE: Final = "EVENKEEL_PAUSE_SECONDS"
 REBALANCE_SHARE: Final = "EVENKEEL_REBALANCE_SHARE"
@@ -38,8 +39,9 @@ def _unique_holder() -> str:
 class HandoverSettings:
     """Settings of the reconciler.
 
-    ``window`` is how many pods may be released and not yet made anew. ``work`` is how long one
-    invocation works, ``pause`` how long its message then stays invisible.
+    ``window`` is how many pods may be released and not yet made anew. So many
+    ``evictions_per_second`` are reckoned with where pods have to go replacement or not. ``work`` is
+    how long one invocation works, ``pause`` how long its message then stays invisible.
     ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
     a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
@@ -50,6 +52,7 @@ class HandoverSettings:
     mode: Mode
     cluster_name: str
     window: int = 100
+    evictions_per_second: int = 60
     work: timedelta = LONGEST_WORK
     pause: timedelta = timedelta()
     rebalance_share: float = 0.10
@@ -71,6 +74,7 @@ class HandoverSettings:
             mode=shared.mode(environ),
             cluster_name=shared.cluster_name(environ),
             window=whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
+            evictions_per_second=whole(environ, EVICTIONS, default=60, lowest=10, highest=1_000),
             work=seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
             pause=seconds(environ, PAUSE, timedelta(), timedelta(), timedelta(seconds=60)),
             rebalance_share=share(environ, REBALANCE_SHARE, default=0.10),

@@ -7,10 +7,10 @@ from functools import cached_property
 import msgspec
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.agenda import Forced
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.margins import Margins, margin_of
-from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan, next_due
@@ -47,7 +47,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     movers: Sequence[Mover]
     peers: Sequence[Pod] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
-    margins: Margins = {}
 
     @property
     def replicas(self) -> int:
@@ -73,26 +72,30 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 def plan(group: Group) -> Plan:
     """Decide about the movers of one controller.
 
-    Whoever's last moment is here goes, whatever the way. Of the others:
+    Pods of nodes that die are evicted at their last moment, whatever the way; before that
 
     - at once: all go now, within their budgets;
     - rationed, by ordinal: see ``_whose_turn``;
-    - at the last moment, and whoever has to wait for a turn: waits.
+    - at the last moment, and those that have to wait for a turn: they wait.
     """
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
+    forced: list[Forced] = []
     dues: list[datetime] = []
     turn = _whose_turn(group)
     for mover in group.movers:
-        margin = margin_of(mover.pod, mover.deadline, group.margins).first
-        last = mover.deadline.last_moment(mover.pod, margin)
-        if mover.deadline.forced and group.now >= last:
-            left = left_to_the_end(mover.pod, group.owner, mover.deadline, group.now)
-            message = "its node dies: it goes now"
-            steps.append(left or _go(group, mover, "LastMoment", message, forced=True))
-            continue
-        until = last if mover.deadline.forced else mover.deadline.at
-        dues.append(until)
+        pod, deadline = mover.pod, mover.deadline
+        until = deadline.at
+        if deadline.forced:
+            left = left_to_the_end(pod, group.owner, deadline, group.now)
+            if left is not None:
+                steps.append(left)
+                continue
+            forced.append(Forced(pod=pod, owner=group.owner, deadline=deadline))
+            until = deadline.evict_by(pod)
+            dues.append(tried_until(deadline))
+        else:
+            dues.append(until)
         if mover.route.way is Way.AT_ONCE:
             steps.append(_go(group, mover, mover.route.reason, mover.route.message))
         elif mover.pod.uid in turn:
@@ -100,7 +103,8 @@ def plan(group: Group) -> Plan:
             fresh_steps.append(_go(group, mover, mover.route.reason, message))
         else:
             steps.append(_wait(group, mover, until))
-    return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(group.now, *dues))
+    due = next_due(group.now, *dues)
+    return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)
 
 
 def _whose_turn(group: Group) -> set[str]:
@@ -146,7 +150,7 @@ def ordinal_of(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _go(group: Group, mover: Mover, reason: str, message: str, *, forced: bool = False) -> Decision:
+def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
     return Decision(
         verb=Verb.EVICT,
         subject=mover.pod.reference,
@@ -154,8 +158,7 @@ def _go(group: Group, mover: Mover, reason: str, message: str, *, forced: bool =
         node=mover.pod.spec.node_name,
         reason=reason,
         message=message,
-        warning=forced or mover.route.warning,
-        forced=forced,
+        warning=mover.route.warning,
         write=writes.evict(mover.pod),
     )
 

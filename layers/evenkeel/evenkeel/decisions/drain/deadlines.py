@@ -17,7 +17,7 @@ LONGEST_UNNOTICED = timedelta(minutes=15)
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.
 
-An API server that takes longer to answer is reckoned with in the margins.
+For an API server that takes longer to answer evictions begin earlier (``decisions.agenda``).
 """
 
 
@@ -31,18 +31,14 @@ class Deadline(msgspec.Struct, frozen=True):
     at: datetime
     forced: bool
 
-    def told_by(self, pod: Pod) -> datetime:
-        """By when it must be told to go, for its grace period to fit before the deadline.
+    def evict_by(self, pod: Pod) -> datetime:
+        """The eviction deadline: sent by then, its grace period fits before the deadline.
 
         A grace period below zero, which the API server stores, is none: it never comes after the
         deadline.
         """
         grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
         return self.at - grace - EVICTION_OVERHEAD
-
-    def last_moment(self, pod: Pod, margin: timedelta) -> datetime:
-        """When it is told to go, with so much time for the evictions that are queued before it."""
-        return self.told_by(pod) - margin
 
 
 def node_deadline(notice: NodeNotice) -> Deadline:

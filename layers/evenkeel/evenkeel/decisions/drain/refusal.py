@@ -50,13 +50,18 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
     )
 
 
+def tried_until(deadline: Deadline) -> datetime:
+    """How long the eviction of a pod is tried that its owner keeps to the end."""
+    return deadline.at + TRIED_BEYOND
+
+
 def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -> Decision | None:
     """The decision about a pod that its owner keeps to the end, once that has come.
 
     Its budget has refused up to its node's deadline and beyond: it has died with its node, or
     the node lives on, and a further eviction is of no use. None for every other pod.
     """
-    if now < deadline.at + TRIED_BEYOND or not _may_be_left(pod, owner):
+    if now < tried_until(deadline) or not _may_be_left(pod, owner):
         return None
     return _left(pod, owner)
 

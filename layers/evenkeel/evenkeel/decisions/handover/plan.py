@@ -1,15 +1,13 @@
 """The plan for one ReplicaSet: who is released, evicted, rolled back, and who waits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-import msgspec
-
 from evenkeel.decisions import writes
+from evenkeel.decisions.agenda import LONGEST_LEAD, Forced
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.margins import Dying, Margins, margin_of
-from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
 from evenkeel.decisions.handover import verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
@@ -18,12 +16,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
-
-SHORTEST_HANDOVER = timedelta(seconds=5)
-"""With no more time than this before the last moment, a release would only be in the way."""
-
-ROLL_BACK_LEAD = timedelta(seconds=4)
-"""How long before its last moment an irreplaceable pod is put back into its ReplicaSet."""
 
 SHORTEST_STAY = timedelta(seconds=2)
 """How long a pod stays at least that landed on its node in spite of the cordon.
@@ -39,67 +31,117 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 """A voluntary handover is not begun with less time than this before its deadline."""
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """What else bears on a ReplicaSet's plan.
-
-    ``budgets`` are the disruption budgets that select its pods. ``dying`` are, by uid, those of
-    them that have no replacement.
-    """
-
-    margins: Margins = {}
-    budgets: Sequence[PodDisruptionBudget] = ()
-    dying: Mapping[str, Dying] = {}
-
-    def last_moment(self, pod: Pod, deadline: Deadline) -> datetime:
-        """When a pod goes, replacement or not: the earlier, the more others have to go too."""
-        margin = margin_of(pod, deadline, self.margins)
-        dying = self.dying.get(pod.uid)
-        ahead = margin.replaced if dying is None else margin.of(dying.left)
-        return deadline.last_moment(pod, ahead)
-
-
-def plan(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
+def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudget] = ()) -> Plan:
     """Decide about the released pods of a ReplicaSet, and about its ``movers``.
 
-    ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover.
+    ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover. ``held`` are
+    the disruption budgets that select its pods.
     """
     replica_set = census.replica_set
     if replica_set is None or census.replicas == 0:
-        return _unwanted(census, movers, rules)
+        return _unwanted(census, movers)
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
+    candidates: list[Candidate] = []
     dues: list[datetime | None] = [census.next_available_at]
     given_up = False
+    forced = _forced(census, movers)
     for item in census.order_of_leaving:
         if census.is_lost(item.pod):
             steps.append(verdicts.lost(census, item.pod))
             continue
-        is_replaced = item.pod.uid in census.leaving
-        end = _end_of_patience(census, item, rules)
-        if is_replaced and census.now < end and census.is_on_target(item):
+        end = _end_of_patience(census, item)
+        if item.pod.uid in census.leaving and census.now < end and census.is_on_target(item):
             fresh_steps.append(verdicts.replaced(census, item))
             dues.append(end)
             continue
-        decision, due = _unreplaced(census, item, end)
+        decision, due = _unreplaced(census, item)
         steps.append(decision)
         dues.append(due)
         voluntary = item.release.is_voluntary and not census.deadline_of(item).forced
         given_up |= decision.verb is Verb.ROLL_BACK and voluntary
     if given_up:
         steps.extend(verdicts.cool_down(census, replica_set))
-    candidates: list[Candidate] = []
     for pod in movers:
-        outcome, due = _mover(census, pod, rules)
+        outcome, due = _mover(census, pod, held)
         dues.append(due)
         if isinstance(outcome, Candidate):
             candidates.append(outcome)
         else:
             steps.append(outcome)
-    due = next_due(census.now, *dues)
-    return Plan(steps=steps, fresh_steps=fresh_steps, candidates=candidates, due=due)
+    return Plan(
+        steps=steps,
+        fresh_steps=fresh_steps,
+        candidates=candidates,
+        forced=forced,
+        due=next_due(census.now, *dues),
+    )
 
 
-def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
+def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
+    """The pods of a ReplicaSet whose nodes die, and what of it serves on after each.
+
+    Those that have their replacement leave all that is there. The others leave one pod less each:
+    what has to be evicted first goes first; then released pods before the ``movers``, which are
+    still owned, for what starts replaces released ones.
+    """
+    replaced: list[tuple[Pod, Deadline]] = []
+    others: list[tuple[Pod, Deadline]] = []
+    for item in census.order_of_leaving:
+        deadline = census.deadline_of(item)
+        if deadline.forced and not census.is_lost(item.pod):
+            (replaced if item.pod.uid in census.leaving else others).append((item.pod, deadline))
+    for pod in movers:
+        deadline = node_deadline(census.dooms[pod.spec.node_name])
+        if deadline.forced:
+            others.append((pod, deadline))
+    owner, now = census.owner, census.now
+    each = 1 / census.replicas if census.replicas else 0.0
+    others = [pair for pair in others if left_to_the_end(pair[0], owner, pair[1], now) is None]
+    others.sort(key=lambda pair: pair[1].evict_by(pair[0]))
+    whole = census.share_left + len(others) * each
+    return [
+        Forced(pod=pod, owner=owner, deadline=deadline, left=whole, is_replaced=True)
+        for pod, deadline in replaced
+        if left_to_the_end(pod, owner, deadline, now) is None
+    ] + [
+        Forced(
+            pod=pod,
+            owner=owner,
+            deadline=deadline,
+            left=whole - position * each,
+            first=_back_first(census, pod),
+            lead=LONGEST_LEAD,
+        )
+        for position, (pod, deadline) in enumerate(others, 1)
+    ]
+
+
+def _back_first(census: Census, pod: Pod) -> Decision | None:
+    """A released pod goes back before it is evicted if its ReplicaSet cannot make pods.
+
+    The eviction of an owned pod makes it try again at once, while its back-off after a failure
+    takes up to 22 s and more.
+    """
+    failure = census.replica_set.cannot_create if census.replica_set else None
+    if failure is None or not pod.released:
+        return None
+    item = next(item for item in census.released if item.pod.uid == pod.uid)
+    message = f"no replacement can be made ({failure.message}): back to its owner"
+    return verdicts.roll_back(census, item, "CannotBeReplaced", message)
+
+
+def _end_of_patience(census: Census, item: ReleasedPod) -> datetime:
+    """Until when the eviction of a released pod that is replaced is tried, if a budget refuses it.
+
+    One whose node dies is evicted by force at its last moment, which ends the matter, unless its
+    owner keeps it.
+    """
+    deadline = census.deadline_of(item)
+    return tried_until(deadline) if deadline.forced else deadline.at
+
+
+def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
     """Nobody wants these pods any more: the workload was deleted, or scaled to zero.
 
     - a released pod belongs to nobody: it is deleted at once, but for those that a rollout
@@ -111,78 +153,56 @@ def _unwanted(census: Census, movers: Sequence[Pod], rules: Rules) -> Plan:
     reason = "WorkloadDeleted" if gone else "ScaledToZero"
     why = "its ReplicaSet is gone" if gone else "its ReplicaSet was scaled to zero"
     steps: list[Decision] = []
-    dues: list[datetime] = []
+    dues: list[datetime | None] = []
+    forced = _forced(census, movers)
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
-        last = rules.last_moment(pod, deadline)
+        left = left_to_the_end(pod, census.owner, deadline, census.now)
+        dues.append(tried_until(deadline))
         if not deadline.forced:
-            steps.append(
-                verdicts.decide(census, pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-            )
-        elif census.now >= last:
-            steps.append(verdicts.at_last_moment(census, pod, deadline))
+            goes = f"{why}: it goes by itself"
+            steps.append(verdicts.decide(census, pod, Verb.LEAVE, reason, goes))
         else:
-            steps.append(verdicts.wait(census, pod, reason, last))
-            dues.append(last)
+            steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
     fresh_steps: list[Decision] = []
     spare = census.spare_in_rollout
     unowned = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, end = item.pod, _end_of_patience(census, item, rules)
-        is_needed = spare is not None and position >= spare
-        if is_needed and census.now < end and not census.is_lost(pod):
-            steps.append(verdicts.wait(census, pod, "RolloutPending", end))
-            dues.append(end)
+        pod, deadline = item.pod, census.deadline_of(item)
+        is_needed = spare is not None and position >= spare and not census.is_lost(pod)
+        if is_needed and (deadline.forced or census.now < deadline.at):
+            steps.append(verdicts.wait(census, pod, "RolloutPending", deadline.at))
+            dues.append(deadline.at)
         else:
             write = writes.delete(pod)
             fresh_steps.append(
                 verdicts.decide(census, pod, Verb.DELETE, reason, unowned, write=write)
             )
-    return Plan(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))
+    due = next_due(census.now, *dues)
+    return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)
 
 
-def _end_of_patience(census: Census, item: ReleasedPod, rules: Rules) -> datetime:
-    """When it no longer matters whether a released pod has a replacement, or a budget's leave.
+def _unreplaced(census: Census, item: ReleasedPod) -> tuple[Decision, datetime | None]:
+    """A released pod whose replacement is not available, or that is still there at its end.
 
-    Forced: its last moment; voluntary: its deadline.
-    """
-    deadline = census.deadline_of(item)
-    if not deadline.forced:
-        return deadline.at
-    return rules.last_moment(item.pod, deadline)
-
-
-def _unreplaced(
-    census: Census, item: ReleasedPod, end: datetime
-) -> tuple[Decision, datetime | None]:
-    """A released pod whose replacement is not available, or that is still there at its ``end``.
-
-    - forced: evicted at its last moment; put back shortly before that if its ReplicaSet
-      cannot make pods, for the eviction of an owned pod makes it try again at once, while
-      its back-off after a failure takes up to 22 s and more; put back also after the end, if
-      its owner kept it to that;
+    - its node dies: it waits for its last moment, or goes back if its owner kept it to the end;
     - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods, or has
       made one that went to the wrong capacity type;
     - else it waits.
     """
     pod = item.pod
     deadline = census.deadline_of(item)
-    failure = census.replica_set.cannot_create if census.replica_set else None
     if deadline.forced:
         if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
             return verdicts.roll_back(census, item, "AtDeadlineLeave", message), None
-        if census.now >= end:
-            return verdicts.at_last_moment(census, pod, deadline), None
-        if failure is not None:
-            if census.now >= end - ROLL_BACK_LEAD:
-                message = f"no replacement can be made ({failure.message}): back to its owner"
-                return verdicts.roll_back(census, item, "CannotBeReplaced", message), end
-            end -= ROLL_BACK_LEAD
-        return verdicts.wait(census, pod, "ReplacementPending", end), end
+        end = deadline.evict_by(pod)
+        return verdicts.wait(census, pod, "ReplacementPending", end), tried_until(deadline)
+    end = deadline.at
     if census.now >= end:
         message = "its handover was not complete by the deadline: back to its owner"
         return verdicts.roll_back(census, item, "DeadlinePassed", message), None
+    failure = census.replica_set.cannot_create if census.replica_set else None
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"
         return verdicts.roll_back(census, item, "CannotBeReplaced", message), None
@@ -193,12 +213,14 @@ def _unreplaced(
     return verdicts.wait(census, pod, "ReplacementPending", end), due
 
 
-def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision, datetime | None]:
+def _mover(
+    census: Census, pod: Pod, held: Sequence[PodDisruptionBudget]
+) -> tuple[Candidate | Decision, datetime | None]:
     """Decide about an owned pod on a doomed node.
 
     It is released when its turn comes, unless
 
-    - its last moment is here (evicted), or so near that a release would not help (waits);
+    - its owner keeps it to the end, and that has come;
     - its ReplicaSet cannot make pods: one release was enough to learn that;
     - it landed there in spite of the cordon, and its replacement might do the same;
     - the move is voluntary and its workload rests after a failure, is in trouble with its
@@ -208,23 +230,22 @@ def _mover(census: Census, pod: Pod, rules: Rules) -> tuple[Candidate | Decision
     """
     deadline = node_deadline(census.dooms[pod.spec.node_name])
     failure = census.replica_set.cannot_create if census.replica_set else None
-    end = rules.last_moment(pod, deadline) if deadline.forced else deadline.at
+    end = deadline.evict_by(pod) if deadline.forced else deadline.at
     settled = _settled_at(census, pod, end)
     if deadline.forced:
-        if census.now >= end:
-            return verdicts.at_last_moment(census, pod, deadline), None
-        if end - census.now <= SHORTEST_HANDOVER:
-            return verdicts.wait(census, pod, "TooLateForHandover", end), end
+        left = left_to_the_end(pod, census.owner, deadline, census.now)
+        if left is not None:
+            return left, None
         if failure is not None:
-            return verdicts.wait(census, pod, "CannotBeReplaced", end), end
+            return verdicts.wait(census, pod, "CannotBeReplaced", end), tried_until(deadline)
         if settled is not None and census.now < settled:
             until = min(settled, end)
             return verdicts.wait(census, pod, "LandedAfterCordon", until), until
-        return verdicts.candidate(census, pod, deadline), end - SHORTEST_HANDOVER
+        return verdicts.candidate(census, pod, deadline), tried_until(deadline)
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
-    hold = _voluntary_hold(census, rules, deadline.at)
+    hold = _voluntary_hold(census, held, deadline.at)
     if hold is not None:
         reason, message = hold
         return verdicts.decide(census, pod, Verb.LEAVE, reason, message), due
@@ -249,7 +270,9 @@ def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
     return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
 
 
-def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str, str] | None:
+def _voluntary_hold(
+    census: Census, held: Sequence[PodDisruptionBudget], until: datetime
+) -> tuple[str, str] | None:
     """Why a workload's pods are not released for a mere hint now; None if they can be."""
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
@@ -263,7 +286,7 @@ def _voluntary_hold(census: Census, rules: Rules, until: datetime) -> tuple[str,
         )
     if until - census.now < SHORTEST_VOLUNTARY:
         return "TooLateForHandover", "too little time is left for a voluntary move"
-    budget = budgets.hold_now(rules.budgets)
+    budget = budgets.hold_now(held)
     if budget is not None:
         counts = (
             f"{budget.status.current_healthy} healthy, {budget.status.desired_healthy} demanded"

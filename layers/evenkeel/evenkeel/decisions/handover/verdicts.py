@@ -7,7 +7,6 @@ import msgspec
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model.decision import Decision, Verb
@@ -37,22 +36,6 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
         f"{census.available_owned + census.available_released} available, "
         f"{census.wanted} wanted: it can go",
         write=writes.evict(item.pod),
-    )
-
-
-def at_last_moment(census: Census, pod: Pod, deadline: Deadline) -> Decision:
-    """A pod whose node dies, and that goes now, unless its owner keeps it to the end."""
-    is_replaced = pod.uid in census.leaving
-    there = "its replacement is available" if is_replaced else "replacement or not"
-    return left_to_the_end(pod, census.owner, deadline, census.now) or decide(
-        census,
-        pod,
-        Verb.EVICT,
-        "LastMoment",
-        f"its node dies and its grace period has to fit: it goes, {there}",
-        write=writes.evict(pod),
-        warning=not is_replaced,
-        forced=True,
     )
 
 
@@ -109,7 +92,6 @@ def decide(  # noqa: PLR0913 - a Decision's own fields
     write: Write | None = None,
     until: datetime | None = None,
     warning: bool = False,
-    forced: bool = False,
 ) -> Decision:
     """Any verdict on a pod of this census."""
     return Decision(
@@ -122,7 +104,6 @@ def decide(  # noqa: PLR0913 - a Decision's own fields
         write=write,
         until=until,
         warning=warning,
-        forced=forced,
     )
 
 

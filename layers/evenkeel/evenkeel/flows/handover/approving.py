@@ -64,8 +64,7 @@ class Approvals:
         """When the next controller may be, or has to be, read again."""
         times = (
             self._checker.due_after(key, _interval(plan), now)
-            for key, plan in self._plans.items()
-            if plan.polled or plan.plan.fresh_steps
+            for key, plan in (self._plans.polled | self._plans.claiming).items()
         )
         return earliest(*(at for at in times if at > now))
 
@@ -74,7 +73,7 @@ class Approvals:
         self._approved = {
             key: (at, uids) for key, (at, uids) in self._approved.items() if now - at < APPROVED_FOR
         }
-        keys = [key for key, _ in self._plans.claiming()]
+        keys = [key for key, _ in self._plans.claiming.items()]
         return [step for key in keys for step in self._approved_of(key, now)]
 
     def arrived(self, arrival: Arrival, now: datetime) -> None:
@@ -90,10 +89,10 @@ class Approvals:
         Whose turns are polled for is read every second.
         """
         polled, stale = list[str](), list[str]()
-        for key, plan in self._plans.items():
-            if plan.polled and self._checker.due_after(key, POLL, now) <= now:
+        for key in self._plans.polled:
+            if self._checker.due_after(key, POLL, now) <= now:
                 polled.append(key)
-        for key, plan in self._plans.claiming():
+        for key, plan in self._plans.claiming.items():
             if self._is_fresh(plan, now):
                 continue
             if any(self._writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps):

@@ -116,7 +116,7 @@ class HandoverFlow:
                 read(self._cluster, view)
             keeper = NodeKeeper(self._settings, view, self._knowledge, AtOnce())
             reading.read_peers(self._cluster, view)
-            observe(view, keeper, self._teller, self._clock.now())
+            observe(self._settings, view, keeper, self._teller, self._clock.now())
         return Outcome("Observed")
 
     def _act(

@@ -1,6 +1,6 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -9,17 +9,13 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.margins import Dying, Leaving, Margins
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.dying import dying, replaced
 from evenkeel.decisions.plan import Plan, earliest
-from evenkeel.flows.handover.margins import MarginKeeper
 from evenkeel.flows.handover.pods import believed_release, kind_of
-from evenkeel.flows.handover.progress import Answers
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision, Verb
@@ -42,33 +38,16 @@ class Fresh(msgspec.Struct, frozen=True, kw_only=True):
 class Planner:
     """Plans for the controllers of a view."""
 
-    def __init__(self, view: View, answers: Answers) -> None:
-        """Both are the invocation's; ``answers``: how long its requests took."""
+    def __init__(self, view: View) -> None:
+        """The invocation's."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
-        self._margins = MarginKeeper(answers)
         self._promised: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 
     def promise(self, uid: str, wanted: int) -> None:
         """So many available pods of a ReplicaSet, by its own uid, were promised to be kept."""
         self._promised[uid] = max(wanted, self._promised.get(uid, 0))
-
-    def forget(self, controller_key: str) -> None:
-        """A controller has no active pods any more."""
-        self._margins.forget(controller_key)
-
-    def settle(self, now: datetime) -> None:
-        """All that there is was seen and planned for: now the margins can be counted."""
-        self._margins.settle(now)
-
-    def margins(self, now: datetime) -> Margins:
-        """How much earlier pods have to go because others go too."""
-        return self._margins.margins(now)
-
-    def hurried(self, now: datetime) -> Collection[str]:
-        """The controllers whose pods may have to go much earlier than was planned."""
-        return self._margins.hurried(now)
 
     def plan(
         self,
@@ -102,7 +81,6 @@ class Planner:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
             return self._replica_set(controller_key, controller, pods, moving, left, now)
-        self._margins.see(controller_key, Leaving(dying=_breaking(moving)))
         group_plan = self._break(pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
@@ -143,12 +121,6 @@ class Planner:
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        unreplaced = dying(census, handed)
-        going = [*unreplaced.values(), *_breaking(others)]
-        self._margins.see(controller_key, Leaving(replaced(census), going))
-        rules = handover.Rules(
-            margins=self._margins.margins(now), budgets=budgets, dying=unreplaced
-        )
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
@@ -156,7 +128,7 @@ class Planner:
             plan=_together(
                 left,
                 unreadable,
-                handover.plan(census, handed, rules),
+                handover.plan(census, handed, budgets),
                 self._break(pods, others, now),
             ),
             census=census,
@@ -193,7 +165,8 @@ class Planner:
     def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
         plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
-        return Plan(steps=[step for step in plan.steps if step.write is not None], due=plan.due)
+        steps = [step for step in plan.steps if step.write is not None]
+        return Plan(steps=steps, forced=plan.forced, due=plan.due)
 
     def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
         """Plan for the movers of one controller that break before they make."""
@@ -206,7 +179,6 @@ class Planner:
             movers=movers,
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-            margins=self._margins.margins(now),
         )
         return breaks.plan(group)
 
@@ -223,11 +195,6 @@ class Planner:
             surroundings = self._view.surroundings_of(pod.namespace)
             found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
         return found
-
-
-def _breaking(movers: Iterable[Mover]) -> Sequence[Dying]:
-    """Pods that break before they make, of nodes that die."""
-    return [Dying(mover.deadline.told_by(mover.pod)) for mover in movers if mover.deadline.forced]
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
@@ -256,6 +223,7 @@ def _together(*plans: Plan) -> Plan:
         steps=[step for plan in plans for step in plan.steps],
         fresh_steps=[step for plan in plans for step in plan.fresh_steps],
         candidates=[candidate for plan in plans for candidate in plan.candidates],
+        forced=[each for plan in plans for each in plan.forced],
         due=earliest(*(plan.due for plan in plans)),
     )
 

@@ -100,9 +100,10 @@ class Pods:
         return self._pods.get(uid)
 
     def see(self, pod: Pod) -> str | None:
-        """Take note of a pod. The key of its controller if that was news, else None.
+        """Take note of a pod. The key of its controller if a plan may change by it, else None.
 
-        One that was just put back and is not adopted yet stays with the controller it had.
+        One that was just put back and is not adopted yet stays with the controller it had. What
+        becomes of a pod that was told to go changes no plan: it does not count any more.
         """
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
@@ -110,6 +111,7 @@ class Pods:
             return None
         if any(absence.refutes(pod) for absence in self._absences.get(uid, ())):
             return None
+        last = self._pods.get(uid)
         before = self._controllers.get(uid, "")
         controller = controller_key_of(pod) or before or uid
         if before and before != controller:
@@ -118,16 +120,18 @@ class Pods:
         self._revisions[uid] = revision
         self._controllers[uid] = controller
         self._by_controller[controller].add(uid)
+        if uid in self._sent_off or (last is not None and last.says_as_much_as(pod)):
+            return None
         return controller
 
     def miss(self, uid: str, revision: int) -> str | None:
-        """A pod was not there at a revision. Its controller's key if that was news."""
+        """A pod was not there at a revision. Its controller's key if a plan may change by it."""
         if uid not in self._pods or revision <= self._revisions[uid]:
             return None
         return self._drop(uid, revision)
 
     def forget(self, uid: str) -> str | None:
-        """A pod is known to be gone for good. Its controller's key if that was news."""
+        """A pod is known to be gone for good. Its controller's key if a plan may change by it."""
         if uid not in self._pods:
             return None
         return self._drop(uid, self._revisions[uid] + 1)
@@ -199,9 +203,10 @@ class Pods:
     def _counts(self, uid: str) -> bool:
         return uid not in self._sent_off and self._pods[uid].active
 
-    def _drop(self, uid: str, revision: int) -> str:
+    def _drop(self, uid: str, revision: int) -> str | None:
+        counted = self._counts(uid)
         del self._pods[uid]
         self._revisions[uid] = revision
         controller = self._controllers.pop(uid)
         self._by_controller[controller].discard(uid)
-        return controller
+        return controller if counted else None

@@ -1,5 +1,6 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
+import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.errors import ClusterError
 from evenkeel.flows.handover.approving import Approvals
 from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.forcing import ForcedEvictions
 from evenkeel.flows.handover.knowledge import Knowledge
 from evenkeel.flows.handover.leadership import Leadership
 from evenkeel.flows.handover.nodes import NodeKeeper
@@ -51,16 +53,21 @@ SCHEDULE = timedelta(seconds=60)
 """What can wait as long as this is left to the schedule."""
 
 
-def observe(view: View, keeper: NodeKeeper, teller: Teller, now: datetime) -> None:
+def observe(
+    settings: HandoverSettings, view: View, keeper: NodeKeeper, teller: Teller, now: datetime
+) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
-    plans = Plans(Planner(view, Answers()), view)
+    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
+    plans = Plans(Planner(view), view, forced)
     plans.replan(plans.controllers, now)
-    plans.settle(now)
-    for plan in plans:
-        teller.tell([*plan.plan.steps, *plan.plan.fresh_steps])
-    turns = pace.turns(plans.queues, len(view.pods.active))
+    forced.settle()
+    teller.tell(forced.due(now, now))
+    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
+        if not forced.has_begun(step.subject.uid, now):
+            teller.tell([step])
+    turns = pace.turns(plans.queues.values(), len(view.pods.active))
     teller.tell(pace.release(turn) for turn in turns)
-    keeper.plan(plans.handovers, now)
+    keeper.plan(frozenset(plans.handovers), now)
     teller.tell(keeper.steps)
 
 
@@ -92,16 +99,19 @@ class Reconciler:
         self._view = view
         self._keeper = NodeKeeper(settings, view, knowledge, session)
         self._teller = teller
-        planner = Planner(view, knowledge.answers)
-        self._plans = plans = Plans(planner, view)
+        planner = Planner(view)
+        self._forced = forced = ForcedEvictions(
+            settings.evictions_per_second, session.capacity, knowledge.answers
+        )
+        self._plans = plans = Plans(planner, view, forced)
         self._leadership = leadership
         self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
         self._writer = writer = Writer(
             session, view, clock, teller, knowledge.answers, leadership.left, follower
         )
         self._approvals = Approvals(session, view, planner, plans, follower, writer)
-        releases = Releases(settings, view, planner, plans, follower, writer)
-        self._sender = Sender(view, plans, writer, self._approvals, releases)
+        releases = Releases(settings, view, planner, plans, follower, writer, forced)
+        self._sender = Sender(plans, writer, self._approvals, releases, forced)
         self._rereading = Rereading(cluster, session, view, teller.recorder, clock.now())
         self._pace_of_planning = PaceOfPlanning(clock.now())
         self._flush_at = clock.now() + FLUSH_EVERY
@@ -128,18 +138,20 @@ class Reconciler:
             self._leadership.beat(self._session, self._session.submit)
             self._flush(now)
             self._writer.keep_asking()
-            self._follower.keep_budgets(self._held_namespaces(), now)
+            self._follower.keep_budgets(self._plans.held_namespaces, now)
             if first_look is not None and self._follower.is_blind and now < first_look:
-                self._sender.send_last_moments(now)
+                self._sender.send_forced(now, now)
             else:
                 if first_look is not None:
                     first_look = None
-                    self._plans.settle(now)
+                    self._forced.settle()
                 self._urgent |= self._sender.send(now, self._keeper.steps)
                 self._teller.tell(step for step in self._keeper.steps if step.write is None)
-                self._teller.tell(self._plans.news(self._approvals.has_read))
+                news = self._plans.news(self._approvals.has_read)
+                has_begun = self._forced.has_begun
+                self._teller.tell(step for step in news if not has_begun(step.subject.uid, now))
                 self._approvals.seek(now)
-                if self._only_waits and not self._is_soon(now):
+                if self._only_waits(now) and not self._is_soon(now):
                     return self._outcome(now)
             for arrival in self._session.next(self._patience(now, until)):
                 if not self._leadership.heard(arrival):
@@ -210,7 +222,7 @@ class Reconciler:
     @property
     def _handovers(self) -> frozenset[str]:
         """The nodes that have pods which are handed over, or may have: nobody knows yet."""
-        return self._plans.handovers | self._view.unread
+        return frozenset(self._plans.handovers) | self._view.unread
 
     def _hear_the_last(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
@@ -218,29 +230,18 @@ class Reconciler:
         Whoever's last moment would come before the next invocation knows what there is, goes now.
         """
         back_at, until = now + self._lead, now + DRAINING
-        if not self._has_to_stop:
-            self._plans.replan(self._plans.due(back_at), back_at)
-        while self._clock.now() < until:
+        while (at := self._clock.now()) < until:
             has_to_stop = self._has_to_stop
             if not has_to_stop:
                 self._writer.keep_asking()
-                self._sender.send_last_moments(now)
-            if not self._writer.busy and (has_to_stop or not self._sender.last_moments_wait):
+                self._sender.send_forced(at, back_at)
+            if not self._writer.busy and (has_to_stop or not self._sender.forced_wait(at, back_at)):
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if not self._leadership.heard(arrival) and isinstance(arrival, Reply):
                     self._writer.heard(arrival)
 
-    def _held_namespaces(self) -> set[str]:
-        """Where voluntary moves hang on budgets."""
-        return {
-            plan.census.owned[0].namespace
-            for plan in self._plans
-            if plan.voluntary and plan.census is not None and plan.census.owned
-        }
-
-    @property
-    def _only_waits(self) -> bool:
+    def _only_waits(self, now: datetime) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
         if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
             return False
@@ -248,7 +249,7 @@ class Reconciler:
             return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
-        return not any(plan.restless for plan in self._plans)
+        return not self._plans.restless and not any(self._forced.due(now, now))
 
     def _is_soon(self, now: datetime) -> bool:
         """Whether what is waited for is due so soon that nobody would be back in time."""
@@ -271,11 +272,12 @@ class Reconciler:
     @property
     def _is_pressing(self) -> bool:
         """Whether pods die at their deadline: then nobody relies on the schedule alone."""
-        return any(plan.pressing for plan in self._plans)
+        return bool(self._plans.pressing)
 
     @property
     def _next_due(self) -> datetime | None:
-        return earliest(self._keeper.due, self._plans.next_due)
+        now = self._clock.now()
+        return earliest(self._keeper.due, self._plans.next_due, self._forced.next_at(now))
 
     def _patience(self, now: datetime, until: datetime) -> timedelta:
         """How long to wait for news: until something else has to be done."""

@@ -1,10 +1,11 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
 from evenkeel.flows.handover.following import Follower
+from evenkeel.flows.handover.forcing import ForcedEvictions
 from evenkeel.flows.handover.planning import Planner
 from evenkeel.flows.handover.plans import Plans
 from evenkeel.flows.handover.progress import Progress
@@ -13,6 +14,9 @@ from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
+
+SHORTEST_HANDOVER = timedelta(seconds=5)
+"""With no more time than this before its eviction begins, a release would only be in the way."""
 
 
 class Releases:
@@ -26,8 +30,11 @@ class Releases:
         plans: Plans,
         follower: Follower,
         writer: Writer,
+        forced: ForcedEvictions,
     ) -> None:
         """All of them are the invocation's."""
+        self._forced = forced
+        self._now = datetime.min.replace(tzinfo=UTC)
         self._settings = settings
         self._view = view
         self._planner = planner
@@ -38,19 +45,20 @@ class Releases:
         self._unplanned: dict[str, str] = {}
 
     def release(self, now: datetime, kept: int) -> set[str]:
-        """Release whose turn it is. The controllers that have to be planned for before that.
+        """Release whose turn it is, and whose eviction does not begin before a pod could start.
+
+        The controllers that have to be planned for before that.
 
         Of the session's room so much is ``kept`` for others.
         """
+        self._now = now
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
-        closing = pace.last_round(self._plans.margins(now), now)
-        room = min(self._room_in_window(now, closing), writer.room - kept)
+        room = min(self._room_in_window(now), writer.room - kept)
         if room <= 0:
             return stale
-        is_last = closing is not None
-        for turn in pace.turns(self._plans.queues, room, self._may_go, is_last_round=is_last):
+        for turn in pace.turns(self._plans.queues.values(), room, self._may_go):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and key in self._follower.news:
                 stale.add(key)  # more may be worth keeping by now
@@ -60,7 +68,7 @@ class Releases:
                 self._unplanned[turn.candidate.pod.uid] = key
         return stale
 
-    def _room_in_window(self, now: datetime, closing: timedelta | None) -> int:
+    def _room_in_window(self, now: datetime) -> int:
         """How many more may be released and not made anew at the pace seen so far.
 
         Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
@@ -75,8 +83,7 @@ class Releases:
         window = pace.window(
             self._settings.window,
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
-            zeros_wait=pace.would_reach_zero(self._plans.queues, self._may_go),
-            closing=closing,
+            zeros_wait=pace.would_reach_zero(self._plans.queues.values(), self._may_go),
         )
         return window - short
 
@@ -85,4 +92,7 @@ class Releases:
         known = self._view.pods.get(pod.uid)
         if known is None or known.released or not known.active:
             return False  # news that are not planned for yet
+        begins = self._forced.begins(pod.uid)
+        if begins is not None and begins - self._now <= SHORTEST_HANDOVER:
+            return False
         return self._writer.may_write(pod.uid) and self._follower.shows_all_of(hash_of(pod))

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
@@ -163,7 +165,8 @@ class View:
         if known is not None and known.revision >= controller.revision:
             return set()
         self.controllers[controller.key] = controller
-        return {controller.key}
+        is_news = known is None or not _is_the_same(known, controller)
+        return {controller.key} if is_news else set()
 
     def see_deployment(self, deployment: Deployment) -> set[str]:
         """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
@@ -180,6 +183,20 @@ class View:
 
 
 _NOTHING = Surroundings()
+
+
+def _is_the_same(known: Controller, controller: Controller) -> bool:
+    """Whether two versions of a controller lead to the same plan.
+
+    A ReplicaSet's own counts of its pods do not matter: they follow each pod's every step.
+    """
+    if isinstance(known, ReplicaSet) and isinstance(controller, ReplicaSet):
+        status = msgspec.structs.replace(controller.status, conditions=known.status.conditions)
+        is_as_able = known.cannot_create == controller.cannot_create
+        known = msgspec.structs.replace(known, status=status)
+        controller = msgspec.structs.replace(controller, status=status)
+        return is_as_able and known.says_as_much_as(controller)
+    return False
 
 
 def _deadlines(notices: Mapping[str, NodeNotice]) -> Mapping[str, Deadline]:

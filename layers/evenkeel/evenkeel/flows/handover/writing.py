@@ -166,6 +166,7 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.send_off(subject)
+            self._follower.news |= self._view.pods.controller_of(subject)
             self._follower.streams.evicted(subject, self._clock.now())
         self._writes[id(decision.write)] = decision, self._clock.now()
         # At its last moment a pod goes whoever else may be at work: that rests on no count.
@@ -201,7 +202,7 @@ class Writer:
         self._delays.pop(uid, None)
         self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
         if isinstance(decision.write, Evict | Delete):
-            return self._view.pods.controller_of(uid)
+            return set()  # planned for since it was sent
         news = self._take_note(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
             self._insist(reply.result)

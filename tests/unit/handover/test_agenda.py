@@ -1,4 +1,4 @@
-"""The margins in whole stories; one eviction a second, so that each pod stands for 60.
+"""The agenda in whole stories; one eviction a second, so that each pod stands for 60.
 
 Without others a pod that finds no new place goes 31 s before its deadline: 30 s of grace, and
 one for the eviction itself.
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.drain import margins
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
+from tests.unit.handover.conftest import MakeScene
 from tests.unit.handover.manifests import budget, daemon_set, deployment
 
 ALONE = 88.0
@@ -19,11 +19,9 @@ ON_S2: dict[str, Any] = {"nodeSelector": {"kubernetes.io/hostname": "s2"}}
 KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
-@pytest.fixture(autouse=True)
-def slow_evictions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(margins, "EVICTIONS_PER_SECOND", 1.0)
-    monkeypatch.setattr(margins, "ALL_PER_SECOND", 2.0)
-    monkeypatch.setattr(margins, "RESERVE", 0.0)
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    return make_scene(evictions_per_second=1)
 
 
 def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_begins(

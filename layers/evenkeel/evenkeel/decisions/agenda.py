@@ -1,0 +1,125 @@
+"""When pods go whose nodes die: forced evictions, one after the other, as late as they can be."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+
+SLOWEST = timedelta(seconds=4)
+"""No eviction is sent earlier than by this because the API server is slow to answer."""
+
+FLOOR = 0.25
+"""At least this part of the rate that is set is reckoned with, however slow answers come.
+
+At less a storm's evictions would all begin at once, long before their deadlines.
+"""
+
+LONGEST_LEAD = timedelta(seconds=4)
+"""No write precedes its eviction by more than this."""
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Forced(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
+
+    ``left`` is the share of its workload that serves on once it is gone: the pod after which
+    most is left goes first. ``first`` is a write that has to precede the eviction by ``lead``.
+    """
+
+    pod: Pod
+    owner: Owner
+    deadline: Deadline
+    left: float = 1.0
+    is_replaced: bool = False
+    first: Decision | None = None
+    lead: timedelta = timedelta()
+
+    @property
+    def evict_by(self) -> datetime:
+        """When the eviction has to be sent at the latest, for the grace period to fit."""
+        return self.deadline.evict_by(self.pod)
+
+    def eviction(self) -> Decision:
+        """The forced eviction."""
+        there = "its replacement is available" if self.is_replaced else "replacement or not"
+        return Decision(
+            verb=Verb.EVICT,
+            subject=self.pod.reference,
+            workload=self.owner.workload,
+            node=self.pod.spec.node_name,
+            reason="LastMoment",
+            message=f"its node dies and its grace period has to fit: it goes, {there}",
+            warning=not self.is_replaced,
+            forced=True,
+            write=writes.evict(self.pod),
+        )
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """When the eviction of a pod begins."""
+
+    begin: datetime
+    forced: Forced
+
+    def changes_after(self, now: datetime) -> datetime | None:
+        """When something is to be sent for it next; None if that is due by now."""
+        first = self.begin - self.forced.lead
+        return first if now < first else self.begin if now < self.begin else None
+
+    def step(self, now: datetime) -> Decision | None:
+        """What is to be sent for it now, if it is time."""
+        if now >= self.begin:
+            return self.forced.eviction()
+        return self.forced.first if now >= self.begin - self.forced.lead else None
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """How fast evictions are sent, per second, and by how much earlier all of them."""
+
+    per_second: float
+    ahead: timedelta = timedelta()
+
+
+def rate(per_second: float, answer: timedelta, at_once: int) -> Rate:
+    """The rate to reckon with where it is set to so many, and answers take so long.
+
+    ``at_once`` evictions can be under way. By what an answer takes longer than a deadline allows
+    for all evictions go earlier: the API server holds the last of them for as long, too.
+    """
+    seconds = answer.total_seconds()
+    possible = at_once / seconds if seconds else per_second
+    slow = min(max(answer - EVICTION_OVERHEAD, timedelta()), SLOWEST)
+    return Rate(max(FLOOR * per_second, min(per_second, possible)), slow)
+
+
+def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
+    """The latest times at which these evictions can begin, the earliest first.
+
+    Counted backward: the last one has to be sent by its eviction deadline, and each begins before
+    the next one does. What has an earlier deadline goes first; of those with the same one the pod
+    after which most of its workload is left.
+    """
+    ordered = sorted(forced, key=_order, reverse=True)
+    pace = timedelta(seconds=1 / rate.per_second)
+    slots, begin = list[Slot](), _NEVER
+    for each in ordered:
+        begin = min(each.evict_by - rate.ahead, begin) - pace
+        slots.append(Slot(begin, each))
+    slots.reverse()
+    return slots
+
+
+def alone(forced: Iterable[Forced]) -> Sequence[Slot]:
+    """As ``schedule``, were each the only one."""
+    return [Slot(each.evict_by, each) for each in sorted(forced, key=_order)]
+
+
+def _order(forced: Forced) -> tuple[datetime, float, str]:
+    return forced.evict_by, -forced.left, forced.pod.uid
