@@ -213,20 +213,31 @@ def test_a_passed_deadline_stands_when_another_warning_arrives(given_at: int) ->
     assert world.receive(copy, at=41).reason == "AlreadyMarked"
 
 
-def test_the_mark_outlasts_the_latest_warning_when_an_earlier_one_came_to_nothing() -> None:
+def test_the_mark_keeps_the_later_deadline_of_two_warnings() -> None:
     world = World()
-    first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))
+    first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 30))
     world.receive(first)
-    noted = world.receive(second, at=130)
+    noted = world.receive(second, at=31)
     assert (noted.verb, noted.until) == (Verb.MARK, first.deadline)
     assert "the node is marked for interruption until 2026-11-21T06:02:00Z" in noted.message
-    assert "interruption notice 130 names 2026-11-21T06:04:10Z" in noted.message
+    assert "interruption notice 30 names 2026-11-21T06:02:30Z" in noted.message
     carried = marks.read(world.node)
     assert carried is not None
     assert carried.last_deadline == second.deadline
-    for notice in (first, second):
-        assert world.receive(notice, at=131).reason == "AlreadyMarked"
-        assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
+
+
+def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
+    first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))
+    for order in permutations([first, second]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=131)
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert (carried.event_id, carried.deadline) == ("130", second.deadline)
+        for notice in order:
+            assert world.receive(notice, at=132).reason == "AlreadyMarked"
+            assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
 
 
 def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:

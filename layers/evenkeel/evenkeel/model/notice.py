@@ -73,8 +73,9 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/notice`` of a doomed node.
 
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
-    such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
-    is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
+    such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
+    several warnings. ``cordoned_at`` is when Evenkeel cordoned it; None while a rebalance
+    recommendation waits for its share.
     ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the

@@ -1,15 +1,15 @@
 """Whether a notice marks its node.
 
-A node's mark depends on which notices came, and neither on their order nor on how often each came:
+Which of two notices counts follows from the two, and not from which came first:
 
-- certain losses count before hints;
-- of certain losses the one with the earliest deadline counts: until then pods have to be gone;
-- the latest deadline of a warning is kept beside it: the instance may still be taken then, so the
-  mark is lifted only after that, and no warning that it has seen can bring it back;
-- of hints the one that expires last counts.
+- a certain loss counts before a hint, and of two hints the one that expires last;
+- a certain loss whose time was past when another warning was given came to nothing: EC2 does not
+  warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
+- of other certain losses the one with the earlier deadline counts: by then the pods have to be
+  gone. The later deadline of a warning is kept beside it. The instance may still be taken then, so
+  the mark is lifted only after that, and no copy of the warning brings it back.
 
-The smallest of any number of notices, and the latest of their deadlines, are what they are in any
-order. So a notice that came before changes nothing.
+So a notice that came before changes nothing.
 """
 
 from datetime import datetime, timedelta
@@ -22,6 +22,9 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
 from evenkeel.model.times import in_words
+
+CROSSING: Final = timedelta(seconds=10)
+"""So much later than one end of an instance EC2's events of the same end may be given."""
 
 OUTLIVED_AFTER: Final = timedelta(seconds=60)
 """An instance that EC2 calls running this long after its deadline was not taken.
@@ -92,30 +95,45 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
         action=notice.action,
     )
     if present is not None:
-        first = min(present, wanted, key=_rank)
-        wanted = msgspec.structs.replace(
-            present,
-            kind=first.kind,
-            event_id=first.event_id,
-            deadline=first.deadline,
-            since=first.since,
-            action=first.action,
-            last_deadline=_last_deadline(first, present, wanted),
-        )
+        wanted = _joined(present, wanted)
     if wanted.is_hint or wanted.cordoned_at is not None:
         return wanted
     return msgspec.structs.replace(wanted, cordoned_before=node.spec.unschedulable, cordoned_at=now)
 
 
-def _rank(notice: NodeNotice) -> tuple[bool, float, datetime, str]:
-    """Sorts notices: the first one counts. Of equal ones it is the one that was given first."""
-    deadline = notice.deadline.timestamp()
-    return (
-        notice.is_hint,
-        -deadline if notice.is_hint else deadline,
-        notice.since,
-        notice.event_id,
+def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
+    """What two notices say together; what was done to the node stays noted."""
+    first = min(present, given, key=_rank)
+    since, last_deadline = first.since, first.last_deadline
+    if not (present.is_hint or given.is_hint):
+        is_warning = given.kind is NoticeKind.INTERRUPTION
+        if _came_to_nothing(given, present) or (first is present and not is_warning):
+            return present
+        if is_warning and _came_to_nothing(present, given):
+            first, since, last_deadline = given, given.since, None
+        else:
+            since = max(present.since, given.since)
+            last_deadline = _last_deadline(first, present, given)
+    return msgspec.structs.replace(
+        present,
+        kind=first.kind,
+        event_id=first.event_id,
+        deadline=first.deadline,
+        since=since,
+        action=first.action,
+        last_deadline=last_deadline,
     )
+
+
+def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
+    """Whether the time of a notice was well past when the later one was given."""
+    return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
+
+
+def _rank(notice: NodeNotice) -> tuple[bool, float, str]:
+    """Sorts notices: the first one counts. Nothing in it changes when a notice joins the mark."""
+    deadline = notice.deadline.timestamp()
+    return notice.is_hint, -deadline if notice.is_hint else deadline, notice.event_id
 
 
 def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
