@@ -35,7 +35,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
 SCRIPTS := tools/control-plane tools/environment tools/paste-demo
-TYPED := layers/evenkeel/evenkeel simulator cli functions tests bench
+TYPED := layers/evenkeel/evenkeel functions hosting runtime sandbox cli tests bench
 
 .PHONY: help
 help: ## List these targets

@@ -12,29 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from cli.errors import BadInputError
+from sandbox.events import Place
 
 STANDARD_INPUT: Final = "-"
 
 _DECODER: Final = json.JSONDecoder()
 _BLANK: Final = " \t\r\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a record stands: its file, its number from 1, and the line on which it begins."""
-
-    file: str
-    record: int
-    line: int
-
-    def __str__(self) -> str:
-        """``events/all.json, record 3 (line 41)``."""
-        return f"{self.file}, record {self.record} (line {self.line})"
-
-    @property
-    def short(self) -> str:
-        """``events/all.json:41``, as compilers write it."""
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

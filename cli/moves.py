@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from cli.health import End, Health
 from cli.journal import Entry, Journal
-from cli.observer import Observer
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from sandbox.observer.health import End, Health
+from sandbox.observer.workloads import Observer
 
 
 class Move(StrEnum):

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cli import snapshot as snapshots
-from cli import snapshot_cluster
-from cli.built_in import cluster as built_in_cluster
 from cli.errors import BadInputError
 from cli.guards import Guard, GuardedCluster
 from cli.targets import Target
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.ports import Cluster
-from simulator.clock import SimulatedClock
+from sandbox import snapshot_cluster
+from sandbox.built_in import cluster as built_in_cluster
+from sandbox.simulator.clock import SimulatedClock
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator
     if built_in:
         yield built_in_cluster.build(clock)
     elif snapshot is not None:
-        yield snapshot_cluster.build(snapshots.read(snapshot), clock)
+        yield snapshot_cluster.build(snapshots.read(snapshot).objects, clock)
     else:
         with target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

@@ -8,11 +8,11 @@ from typing import Any, Final
 from rich.console import Console
 
 from cli import words
-from cli.health import Health
 from cli.moves import Fate, Move
 from cli.tables import Cell, Column, Table
 from cli.wrapping import Wrapped
 from evenkeel.model.meta import Reference
+from sandbox.observer.health import Health
 
 WORKLOADS: Final = (
     Column(key="workload", title="WORKLOAD"),

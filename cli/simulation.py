@@ -1,36 +1,22 @@
-"""Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
+"""A simulation of which a command reports."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from datetime import timedelta
-from typing import Any, Final
-
-import msgspec
+from collections.abc import Container
 
 from cli import ways
-from cli.ec2 import SimulatedEc2
-from cli.events import Arriving
-from cli.functions import Ports
 from cli.journal import Journal
 from cli.moves import fates
-from cli.observer import Observer
 from cli.report import Report
-from cli.world import CLUSTER_NAME, Application
-from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Selection
 from evenkeel.ports import Recorder
-from evenkeel.settings import Mode
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.instances import SimulatedInstances
-
-LOOK: Final = timedelta(seconds=1)
+from sandbox.simulation import Simulation
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 
 
-class Simulation:
-    """A simulated cluster under Evenkeel's care. Time passes when ``advance`` is called."""
+class ReportedSimulation(Simulation):
+    """A simulation with a journal of the decisions, that knows what could be handed over."""
 
     def __init__(
         self,
@@ -40,60 +26,10 @@ class Simulation:
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
     ) -> None:
-        """Take over a cluster; from now on it is watched, and Evenkeel is there.
-
-        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell.
-        ``on_event`` may be set to hear of every event and the node that it is about (empty:
-        none), ``on_loss`` of every machine's end and how many pods were on it that nobody had
-        told to go, DaemonSets' aside.
-        """
-        self.clock = clock
-        self.cluster = cluster
-        self.on_event: Callable[[Arriving, str], None] = _ignore
-        self.on_loss: Callable[[str, int], None] = _ignore
+        """As Simulation; ``movable`` is asked for before anything happens."""
         self.journal = Journal(clock)
-        self.observer = Observer(clock)
-        self._instances = SimulatedInstances()
-        self._labels = labels
-        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot)
-        self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
-        ports = Ports(cluster, self._instances, clock, Tee(self.journal, *recorders))
-        self.application = Application(ports, clock, Mode.ACT, labels)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
-        clock.start(self._watch)
-        while not self.observer.complete:
-            clock.advance(LOOK)
-        self.observer.begin()
-        self.started = clock.now()
-
-    def send(self, arriving: Arriving) -> None:
-        """Let an event happen now: EC2 does what it says, Evenkeel hears of it."""
-        notice = arriving.notice
-        node = ""
-        if notice is not None:
-            names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
-            node = names.get(notice.instance_id, "")
-        self.on_event(arriving, node)
-        if notice is not None and node:
-            self.ec2.announce(notice, node)
-        self.application.send(arriving.event)
-
-    def join(self, manifests: Sequence[Mapping[str, Any]]) -> None:
-        """Let nodes come, whose instances run from now on."""
-        self.cluster.apply(*manifests)
-        names = {manifest["metadata"]["name"] for manifest in manifests}
-        came = (node for node in nodes_of(self.cluster) if node.name in names)
-        self._instances.adopt(came, CLUSTER_NAME, labels=self._labels)
-
-    def advance(self, duration: timedelta) -> None:
-        """Let time pass."""
-        self.clock.advance(duration)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether every announced end has come, and Evenkeel has nothing left to do."""
-        last = self.ec2.last_end
-        return (last is None or last <= self.clock.now()) and self.application.is_idle
+        super().__init__(clock, cluster, self.journal, *recorders, labels=labels, spot=spot)
 
     def report(self) -> Report:
         """What was seen up to now."""
@@ -103,37 +39,3 @@ class Simulation:
             movable=self.movable,
             unwarned=self.ec2.unwarned,
         )
-
-    def close(self) -> None:
-        """End everything that still waits on the clock."""
-        self.clock.stop()
-
-    def _lose(self, node_name: str) -> None:
-        pods = self.observer.lose(node_name)
-        self.on_loss(node_name, pods)
-
-    def _watch(self) -> None:
-        with self.cluster.session() as session:
-            self.observer.watch(session)
-            while True:
-                self.observer.absorb(session.next(LOOK))
-
-
-def _ignore(*_: object) -> None:
-    """Nobody wants to know."""
-
-
-def rebind(cluster: SimulatedCluster, nodes: Mapping[str, str]) -> None:
-    """Make nodes be other instances, by instance id; before a Simulation takes them over."""
-    instance_of = {name: instance_id for instance_id, name in nodes.items()}
-    for obj in cluster.objects("Node"):
-        instance_id = instance_of.get(obj["metadata"]["name"])
-        if instance_id is not None:
-            zone = obj["metadata"].get("labels", {}).get("topology.kubernetes.io/zone", "bound")
-            provider_id = f"aws:///{zone}/{instance_id}"
-            cluster.load({**obj, "spec": {**obj["spec"], "providerID": provider_id}})
-
-
-def nodes_of(cluster: SimulatedCluster) -> list[Node]:
-    """The nodes of a simulated cluster, in the order of their names."""
-    return [msgspec.convert(obj, Node) for obj in cluster.objects("Node")]

@@ -8,6 +8,7 @@ import msgspec
 
 from bench.storm.figures import Sight
 from bench.storm.scenario import Scenario
+from sandbox.observer.serving import Serving
 
 
 class Wanted(NamedTuple):
@@ -56,21 +57,18 @@ class Stand(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(slots=True)
 class _Workload:
     wanted: Wanted
-    on: dict[str, str] = field(default_factory=dict)  # the nodes of those that serve, by uid
+    serving: Serving = field(default_factory=Serving)
+    on_demand: Serving = field(default_factory=Serving)
     at_first: int = 0
-    lowest: int = 0
-    lowest_on_demand: int = 0
 
-    def on_demand(self, spot: Collection[str]) -> int:
-        return sum(node not in spot for node in self.on.values())
+    def begin(self) -> None:
+        self.serving.begin()
+        self.on_demand.begin()
+        self.at_first = self.on_demand.ready
 
-    def begin(self, spot: Collection[str]) -> None:
-        self.lowest = len(self.on)
-        self.at_first = self.lowest_on_demand = self.on_demand(spot)
-
-    def look(self, spot: Collection[str]) -> None:
-        self.lowest = min(self.lowest, len(self.on))
-        self.lowest_on_demand = min(self.lowest_on_demand, self.on_demand(spot))
+    def look(self) -> None:
+        self.serving.look()
+        self.on_demand.look()
 
 
 def stands(
@@ -87,15 +85,13 @@ def stands(
         if not has_begun and sight.at >= since:
             has_begun = True
             for each in workloads.values():
-                each.begin(spot)
-        for each in _touched(sight, workloads):
-            each.look(spot)
+                each.begin()
+        for each in _touched(sight, workloads, spot):
+            each.look()
     assert has_begun, "nothing was seen since it began"
     kinds = dict.fromkeys(name.partition("-")[0] for name in wanted)
     return [
-        _stand(
-            kind, [each for name, each in workloads.items() if name.startswith(f"{kind}-")], spot
-        )
+        _stand(kind, [each for name, each in workloads.items() if name.startswith(f"{kind}-")])
         for kind in kinds
     ]
 
@@ -115,43 +111,44 @@ def overdue(sights: Iterable[Sight], noticed: Mapping[str, float], lead: float) 
     return len(there | over)
 
 
-def _touched(sight: Sight, workloads: Mapping[str, _Workload]) -> Iterable[_Workload]:
+def _touched(
+    sight: Sight, workloads: Mapping[str, _Workload], spot: Collection[str]
+) -> Iterable[_Workload]:
     """Bring up to date what a sight concerns."""
     if sight.kind == "node":
         return _lost(sight.name, workloads) if sight.gone else ()
     workload = workloads.get(sight.app)
     if workload is None:
         return ()
-    if sight.serves:
-        workload.on[sight.uid] = sight.node
-    else:
-        workload.on.pop(sight.uid, None)
+    on_demand = sight.serves and sight.node not in spot
+    workload.serving.see(sight.uid, sight.node, serves=sight.serves)
+    workload.on_demand.see(sight.uid, sight.node, serves=on_demand)
     return (workload,)
 
 
 def _lost(node: str, workloads: Mapping[str, _Workload]) -> Iterable[_Workload]:
     """A node is gone: nothing serves there, whatever its pods' objects still say."""
-    found = [each for each in workloads.values() if node in each.on.values()]
+    found = [each for each in workloads.values() if each.serving.lose(node)]
     for each in found:
-        each.on = {uid: where for uid, where in each.on.items() if where != node}
+        each.on_demand.lose(node)
     return found
 
 
-def _stand(kind: str, some: Sequence[_Workload], spot: Collection[str]) -> Stand:
+def _stand(kind: str, some: Sequence[_Workload]) -> Stand:
     replicas, floor = some[0].wanted
     return Stand(
         kind=kind,
         workloads=len(some),
         replicas=replicas,
         floor=floor,
-        lowest=min(each.lowest for each in some),
-        lowest_on_demand=min(each.lowest_on_demand for each in some),
-        below_wanted=sum(each.lowest < replicas for each in some),
-        below_floor=sum(each.lowest < floor for each in some),
-        below_on_demand=sum(each.lowest_on_demand < floor for each in some),
+        lowest=min(each.serving.lowest for each in some),
+        lowest_on_demand=min(each.on_demand.lowest for each in some),
+        below_wanted=sum(each.serving.lowest < replicas for each in some),
+        below_floor=sum(each.serving.lowest < floor for each in some),
+        below_on_demand=sum(each.on_demand.lowest < floor for each in some),
         at_first=_ends(each.at_first for each in some),
-        ready=_ends(len(each.on) for each in some),
-        on_demand=_ends(each.on_demand(spot) for each in some),
+        ready=_ends(each.serving.ready for each in some),
+        on_demand=_ends(each.on_demand.ready for each in some),
     )
 
 

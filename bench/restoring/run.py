@@ -19,8 +19,6 @@ from bench.storm.beside import observed
 from bench.storm.scenario import Scenario
 from bench.storm.site import Site, launched
 from bench.storm.workloads import NAMESPACE
-from cli import functions
-from cli.functions import Ports
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
@@ -28,7 +26,9 @@ from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers import Handler
 from evenkeel.settings import Mode, RestoreSettings
-from simulator.event_source import schedule_event
+from hosting import functions
+from hosting.events import schedule_event
+from hosting.functions import Ports
 
 SCENARIO: Final = Scenario("restore", "all pods on on-demand nodes, then spot comes", percent=20)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from sandbox.observer.serving import Serving
+
 
 class Sight(msgspec.Struct, frozen=True, array_like=True):
     """One change of a pod or a node, as it was seen. ``at`` is in seconds since 1970."""
@@ -80,9 +82,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(slots=True)
 class _Workload:
     replicas: int
-    lowest: int
-    serving: set[str] = field(default_factory=set)
-    safe: set[str] = field(default_factory=set)
+    serving: Serving
+    safe: Serving = field(default_factory=Serving)
     replaced: dict[str, float] = field(default_factory=dict)
     told: dict[str, float] = field(default_factory=dict)
     below_early: bool = False
@@ -129,7 +130,9 @@ class _Account:
         self.ends = deque(sorted((at + lead, node) for node, at in noticed.items()))
         self.ended: set[str] = set()
         self.began = min(noticed.values())
-        self.workloads = {app: _Workload(wanted, wanted) for app, wanted in replicas.items()}
+        self.workloads = {
+            app: _Workload(wanted, Serving(lowest=wanted)) for app, wanted in replicas.items()
+        }
         self.cordons: dict[str, float] = {}
         self.going: dict[str, float] = {}
         self.on_noticed: dict[str, str] = {}
@@ -150,10 +153,8 @@ class _Account:
             _, node = self.ends.popleft()
             self.ended.add(node)
             for workload in self.workloads.values():
-                lost = {uid for uid in workload.serving if self.on_noticed.get(uid) == node}
-                workload.serving -= lost
-                workload.lowest = min(workload.lowest, len(workload.serving))
-                self.serving -= len(lost)
+                self.serving -= workload.serving.lose(node)
+                workload.serving.look()
 
     def see_node(self, sight: Sight) -> None:
         if sight.name in self.noticed and sight.cordoned:
@@ -198,19 +199,22 @@ class _Account:
 
     def _count(self, sight: Sight, *, doomed: bool) -> None:
         workload = self.workloads[sight.app]
-        before, safe_before = len(workload.serving), len(workload.safe)
-        _put(workload.serving, sight.uid, belongs=sight.serves and sight.node not in self.ended)
-        _put(workload.safe, sight.uid, belongs=sight.serves and not doomed)
-        self.serving += len(workload.serving) - before
-        self.missing -= min(len(workload.safe), workload.replicas)
+        serving, safe = workload.serving, workload.safe
+        before, safe_before = serving.ready, safe.ready
+        runs = sight.serves and sight.node not in self.ended
+        serving.see(sight.uid, sight.node, serves=runs)
+        safe.see(sight.uid, sight.node, serves=sight.serves and not doomed)
+        self.serving += serving.ready - before
+        self.missing -= min(safe.ready, workload.replicas)
         self.missing += min(safe_before, workload.replicas)
         if sight.at >= self.began:
-            workload.lowest = min(workload.lowest, len(workload.serving))
-            if len(workload.serving) < workload.replicas and sight.at < self.began + self.lead:
+            serving.look()
+            if serving.ready < workload.replicas and sight.at < self.began + self.lead:
                 workload.below_early = True
 
     def outcome(self) -> Outcome:
         workloads = self.workloads.values()
+        lowest = [(each.serving.lowest, each.replicas) for each in workloads]
         going, noticed = self.going, self.noticed
         stays = [uid for uid in self.on_noticed if uid not in going]
         return Outcome(
@@ -219,11 +223,11 @@ class _Account:
             off=percentiles(at - noticed[self.on_noticed[uid]] for uid, at in going.items()),
             left=len(stays),
             late=self.late,
-            lowest_share=min(each.lowest / each.replicas for each in workloads),
-            below_wanted=sum(each.lowest < each.replicas for each in workloads),
+            lowest_share=min(fewest / wanted for fewest, wanted in lowest),
+            below_wanted=sum(fewest < wanted for fewest, wanted in lowest),
             below_before_last_moment=sum(each.below_early for each in workloads),
-            at_zero=sum(each.lowest == 0 for each in workloads),
-            singles_dipped=sum(each.lowest < 1 for each in workloads if each.replicas == 1),
+            at_zero=sum(fewest == 0 for fewest, _ in lowest),
+            singles_dipped=sum(fewest < 1 for fewest, wanted in lowest if wanted == 1),
             made=len(self.made),
             made_ready=len(self.made_ready),
             whole=self.whole,
@@ -256,7 +260,3 @@ def percentiles(durations: Iterable[float]) -> Percentiles | None:
         return None
     rank = max(0, -(-99 * len(ordered) // 100) - 1)
     return Percentiles(len(ordered), statistics.median(ordered), ordered[rank], ordered[-1])
-
-
-def _put(group: set[str], uid: str, *, belongs: bool) -> None:
-    (group.add if belongs else group.discard)(uid)

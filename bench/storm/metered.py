@@ -16,9 +16,9 @@ import msgspec
 
 from bench.storm import counted
 from bench.storm.invocations import Invocation
-from cli import functions
 from cli.main import main
 from evenkeel.handlers import Lazy
+from hosting import functions
 
 SCHEDULE: Final = "schedule"
 

@@ -3,18 +3,15 @@
     python -m bench.storm.observer KUBECONFIG NAMESPACE FILE
 
 Follows pods and nodes through watches of its own and appends one JSON array per change to FILE:
-when it was seen (seconds since 1970), the revision, and what figures need. Prints `ready` once
-both watches stand, and ends with its standard input. A watch that breaks is taken up again where
-it was; the line says when the API server sent it, so a gap would show as late lines, never as a
-change that nobody saw.
+when it was seen (seconds since 1970), and what figures need. Prints `ready` once both watches
+stand, and ends with its standard input. Changes that come late because a watch broke show as late
+lines, never as changes that nobody saw.
 """
 
-import contextlib
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, BinaryIO
 
 import msgspec
@@ -22,44 +19,17 @@ import urllib3
 import yaml
 
 from bench.storm.figures import Sight
-
-
-class _Condition(msgspec.Struct):
-    type: str
-    status: str
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    name: str = ""
-    resource_version: str = ""
-    labels: dict[str, str] = {}
-    deletion_timestamp: str | None = None
-
-
-class _Spec(msgspec.Struct, rename="camel"):
-    node_name: str = ""
-    unschedulable: bool = False
-
-
-class _Status(msgspec.Struct):
-    conditions: list[_Condition] = []
-
-
-class _Object(msgspec.Struct):
-    metadata: _Metadata
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: _Object
-
-
-class _List(msgspec.Struct):
-    metadata: _Metadata
-    items: list[_Object]
+from sandbox.observer.following import follow, is_released
+from sandbox.simulator.api.objects import (
+    Obj,
+    at,
+    is_leaving,
+    is_ready,
+    key_of,
+    labels_of,
+    node_of,
+    uid_of,
+)
 
 
 class _Observer:
@@ -76,64 +46,49 @@ class _Observer:
         self._paths = {"pod": f"api/v1/namespaces/{namespace}/pods", "node": "api/v1/nodes"}
         self._stream = stream
         self._lock = Lock()
-        self._has_ended = False
+        self._ending = Event()
 
     def run(self) -> None:
         for kind, path in self._paths.items():
-            listing = msgspec.json.decode(self._get(path).data, type=_List)
-            for item in listing.items:
+            listing = msgspec.json.decode(self._get(path).data)
+            for item in listing["items"]:
                 self._write(kind, item, gone=False)
-            version = listing.metadata.resource_version
+            version = listing["metadata"]["resourceVersion"]
             Thread(target=self._follow, args=(kind, path, version), daemon=True).start()
         print("ready", flush=True)
         sys.stdin.read()
         with self._lock:
-            self._has_ended = True
+            self._ending.set()
 
     def _get(self, path: str, **options: Any) -> urllib3.BaseHTTPResponse:
         response = self._pool.request("GET", f"{self._server}/{path}", retries=False, **options)
         assert response.status == 200, response.data
         return response
 
-    def _follow(self, kind: str, path: str, version: str) -> None:
-        decoder = msgspec.json.Decoder(_Event)
-        while True:
-            query = f"watch=1&allowWatchBookmarks=true&resourceVersion={version}"
-            with contextlib.suppress(urllib3.exceptions.HTTPError, AssertionError):
-                response = self._get(f"{path}?{query}", preload_content=False, timeout=None)
-                for line in _lines(response):
-                    event = decoder.decode(line)
-                    assert event.type != "ERROR", line
-                    version = event.object.metadata.resource_version
-                    if event.type != "BOOKMARK":
-                        self._write(kind, event.object, gone=event.type == "DELETED")
-            time.sleep(0.1)  # noqa: TID251 - before the next try
+    def _watch(self, path: str) -> urllib3.BaseHTTPResponse:
+        return self._get(path, preload_content=False, timeout=None)
 
-    def _write(self, kind: str, item: _Object, *, gone: bool) -> None:
-        ready = any(c.type == "Ready" and c.status == "True" for c in item.status.conditions)
+    def _follow(self, kind: str, path: str, version: str) -> None:
+        for change in follow(self._watch, path, version, self._ending):
+            self._write(kind, change.object, gone=change.gone)
+
+    def _write(self, kind: str, item: Obj, *, gone: bool) -> None:
         sight = Sight(
             at=time.time(),  # noqa: TID251 - an observer's own clock
             kind=kind,
-            uid=item.metadata.uid,
-            name=item.metadata.name,
-            app=item.metadata.labels.get("app", ""),
-            node=item.spec.node_name,
-            ready=ready,
-            leaving=item.metadata.deletion_timestamp is not None,
-            released="evenkeel.dev/released-from" in item.metadata.labels,
-            cordoned=item.spec.unschedulable,
+            uid=uid_of(item),
+            name=key_of(item)[1],
+            app=labels_of(item).get("app", ""),
+            node=node_of(item),
+            ready=is_ready(item),
+            leaving=is_leaving(item),
+            released=is_released(item),
+            cordoned=at(item, "spec", "unschedulable", default=False),
             gone=gone,
         )
         with self._lock:
-            if not self._has_ended:
+            if not self._ending.is_set():
                 self._stream.write(msgspec.json.encode(sight) + b"\n")
-
-
-def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-    rest = b""
-    for chunk in response.stream(65_536):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
 
 
 if __name__ == "__main__":

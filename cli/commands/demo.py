@@ -15,11 +15,11 @@ from cli.demo.recovery import Recovery
 from cli.demo.view import View
 from cli.lines import Line
 from cli.pace import Pace
-from cli.simulation import nodes_of
 from cli.wrapping import Wrapped
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
+from sandbox.simulation import nodes_of
 
 HEADLINES: Final = {
     Phase.STORM: "the storm",

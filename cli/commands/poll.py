@@ -6,13 +6,8 @@ from pathlib import Path
 import click
 
 from cli import options
-from cli.end_signal import EndSignal
 from cli.errors import UnmetError
-from cli.poll import sqs
-from cli.poll.application import Application, Outside
-from cli.poll.in_process import InProcessQueue
-from cli.poll.log import LineRecorder
-from cli.poll.sources import Source
+from cli.log import LineRecorder
 from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.aws.instances import Ec2Instances
@@ -20,6 +15,11 @@ from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.ports import Queue
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from runtime.end_signal import EndSignal
+from runtime.poll import sqs
+from runtime.poll.application import Application, Outside
+from runtime.poll.in_process import InProcessQueue
+from runtime.poll.sources import Source
 
 
 @click.command(short_help="Run the functions here, fed from the SQS queues.")
@@ -91,7 +91,8 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,
-                log=log,
+                recorder=log,
+                note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
             lambda: HandoverSettings.from_environment(environ),

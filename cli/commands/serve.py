@@ -7,19 +7,20 @@ from threading import Thread
 
 import click
 
-from cli import functions, options
-from cli.end_signal import EndSignal
+from cli import options
 from cli.errors import BadInputError, UnmetError
-from cli.poll.log import LineRecorder
-from cli.serve.events import EventsByThread
-from cli.serve.server import WebhookServer, tls_context
-from cli.serve.sharing import SharingCluster
+from cli.log import LineRecorder
 from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers.placement import authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
+from hosting import functions
+from runtime.end_signal import EndSignal
+from runtime.serve.events import EventsByThread
+from runtime.serve.server import WebhookServer, tls_context
+from runtime.serve.sharing import SharingCluster
 
 
 @click.command(short_help="Serve the webhook that places new pods.")

@@ -10,17 +10,19 @@ from typing import Final
 import msgspec
 
 from cli import checkout, event_files, events
-from cli.built_in import cluster as built_in
-from cli.demo import storm
-from cli.demo.storm import Blow, Storm
 from cli.errors import BadInputError
-from cli.simulation import Simulation, nodes_of, rebind
+from cli.simulation import ReportedSimulation
 from cli.status.gather import Found, gather
 from evenkeel.decisions.notice import marks
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Recorder
-from simulator.clock import SimulatedClock
+from sandbox import storm
+from sandbox.built_in import cluster as built_in
+from sandbox.events import freshened
+from sandbox.simulation import nodes_of, rebind
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.storm import Blow, Storm
 
 BEGINNING: Final = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 STEP: Final = timedelta(seconds=0.5)
@@ -43,7 +45,7 @@ class Phase(Enum):
 class Scene:
     """The cluster before anything happens, where its workloads stand, and what will happen."""
 
-    simulation: Simulation
+    simulation: ReportedSimulation
     storm: Storm
     nodes: list[Node]
     found: Found
@@ -62,7 +64,7 @@ def prepare(*recorders: Recorder, root: Path = checkout.ROOT) -> Scene:
     rebind(cluster, planned.nodes)
     nodes = nodes_of(cluster)
     found = gather(cluster, clock=clock)
-    simulation = Simulation(clock, cluster, *recorders)
+    simulation = ReportedSimulation(clock, cluster, *recorders)
     for blow in planned.blows:
         clock.call_in(blow.after, _sending(simulation, blow))
     return Scene(simulation, planned, nodes, found)
@@ -92,10 +94,10 @@ def steps(scene: Scene) -> Iterator[Phase]:
         yield Phase.EXPIRY
 
 
-def _has_hints(simulation: Simulation) -> bool:
+def _has_hints(simulation: ReportedSimulation) -> bool:
     notices = (marks.read(node) for node in simulation.observer.nodes.values())
     return any(notice is not None and notice.is_hint for notice in notices)
 
 
-def _sending(simulation: Simulation, blow: Blow) -> Callable[[], None]:
-    return lambda: simulation.send(events.freshened(blow.arriving, simulation.clock.now()))
+def _sending(simulation: ReportedSimulation, blow: Blow) -> Callable[[], None]:
+    return lambda: simulation.send(freshened(blow.arriving, simulation.clock.now()))

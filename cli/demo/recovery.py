@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from cli.built_in import fleet
 from cli.demo.ratios import Ratios
-from cli.simulation import Simulation
+from cli.simulation import ReportedSimulation
 from cli.status.gather import Found, gather
 from evenkeel.model.decision import Verb
+from sandbox.built_in import fleet
 
 STEP: Final = timedelta(seconds=5)
 LOOK: Final = timedelta(minutes=1)
@@ -24,7 +24,7 @@ class Recovery:
     of handovers alone.
     """
 
-    def __init__(self, simulation: Simulation, first: Found) -> None:
+    def __init__(self, simulation: ReportedSimulation, first: Found) -> None:
         """Let the nodes come, as an autoscaler would; ``first`` is a look before the storm."""
         self._simulation = simulation
         self._first = first

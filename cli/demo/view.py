@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cli import lines, words
-from cli.health import Health
-from cli.simulation import Simulation
+from cli.simulation import ReportedSimulation
 from evenkeel.decisions.notice import marks
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.node import Node
+from sandbox.observer.health import Health
 
 CELL: Final = 7
 LABEL: Final = 10
@@ -27,7 +27,9 @@ FIXED_ROWS: Final = 4
 class View:
     """Paints a simulation. ``nodes`` are all that there were at first, in a fixed order."""
 
-    def __init__(self, simulation: Simulation, nodes: Sequence[Node], console: Console) -> None:
+    def __init__(
+        self, simulation: ReportedSimulation, nodes: Sequence[Node], console: Console
+    ) -> None:
         """Paint for this console's size."""
         self._simulation = simulation
         labels = WELL_KNOWN

@@ -10,7 +10,7 @@ from evenkeel.flows.handover.reading import list_all
 from evenkeel.model.request import List, Selection
 from evenkeel.model.surroundings import ResourceQuota
 from evenkeel.ports import Cluster
-from simulator.api.objects import number
+from sandbox.simulator.api.objects import number
 
 NEEDED: Final = ("pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory")
 """The limits of a quota that any replacement takes something of."""

@@ -7,21 +7,21 @@ import click
 from rich.console import Console
 
 from cli import pausing, snapshot, tables
-from cli.built_in import cluster as built_in
 from cli.console import standard_error
 from cli.errors import UnmetError
-from cli.events import freshened
 from cli.journal import Journal
 from cli.replay import output, plan, simulated
 from cli.replay.output import Printer
 from cli.replay.real import Replay
 from cli.replay.task import Task
 from cli.report import Report
-from cli.snapshot_cluster import build
 from cli.targets import Target
-from cli.world import CLUSTER_NAME
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
+from sandbox.application import CLUSTER_NAME
+from sandbox.built_in import cluster as built_in
+from sandbox.events import freshened
+from sandbox.snapshot_cluster import build
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are, and the next run goes on from there;"
@@ -52,7 +52,7 @@ class Run:
         if snapshot_file is not None:
             taken = snapshot.read(snapshot_file)
             self._note(*taken.notes)
-            builder = lambda clock: build(taken, clock)  # noqa: E731 - a Builder of this snapshot
+            builder = lambda clock: build(taken.objects, clock)  # noqa: E731 - a Builder of this snapshot
         now = self.clock.now()
         simulation = simulated.run(task, builder, now, self.out, quiet=not self.is_for_people)
         try:

@@ -6,11 +6,12 @@ import msgspec
 from rich.console import Console
 
 from cli import lines, words
-from cli.events import Arriving, describe
+from cli.events import describe
 from cli.journal import Entry, Journal
 from cli.lines import Line
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.ports import Clock
+from sandbox.events import Arriving
 
 
 class Printer:

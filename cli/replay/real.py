@@ -5,19 +5,14 @@ from datetime import timedelta
 from typing import Final
 
 from cli import binding
-from cli.ec2 import ENOUGH
 from cli.errors import UnmetError
-from cli.functions import Ports
 from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
 from cli.moves import fates
-from cli.node_instances import NodeInstances
-from cli.observer import Observer, in_namespaces
 from cli.replay.output import Printer
 from cli.replay.task import Task
 from cli.report import Report
 from cli.ways import movable, situations
-from cli.world import CLUSTER_NAME, Application
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask
@@ -27,7 +22,12 @@ from evenkeel.model.notice import Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
-from simulator.clock import SimulatedClock
+from hosting.functions import Ports
+from sandbox.application import CLUSTER_NAME, Application
+from sandbox.ec2 import ENOUGH
+from sandbox.node_instances import NodeInstances
+from sandbox.observer.workloads import Observer, in_namespaces
+from sandbox.simulator.clock import SimulatedClock
 
 LOOK: Final = timedelta(milliseconds=100)
 LINGERING: Final = timedelta(seconds=2)

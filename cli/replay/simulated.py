@@ -7,13 +7,14 @@ from typing import Final
 from rich.console import Console
 
 from cli import binding
-from cli.events import Arriving, freshened
 from cli.replay.output import Printer
 from cli.replay.task import Task
-from cli.simulation import Simulation, nodes_of, rebind
+from cli.simulation import ReportedSimulation
 from evenkeel.settings import Mode
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.events import Arriving, freshened
+from sandbox.simulation import nodes_of, rebind
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 
 type Builder = Callable[[SimulatedClock], SimulatedCluster]
 
@@ -27,7 +28,9 @@ AFTERWARDS: Final = timedelta(seconds=30)
 """For replacements of what died without a warning."""
 
 
-def run(task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool) -> Simulation:
+def run(
+    task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool
+) -> ReportedSimulation:
     """Send the events, let everything that follows happen, and answer what was seen.
 
     Each event is given at its own time with ``keep_time``; else all are given at once, stale
@@ -42,7 +45,7 @@ def run(task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool)
     rebind(cluster, bound)
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
-    simulation = Simulation(clock, cluster, *recorders, labels=task.wish.labels, spot=bound)
+    simulation = ReportedSimulation(clock, cluster, *recorders, labels=task.wish.labels, spot=bound)
     clock.advance(beginning - clock.now())
     printer = Printer(out, clock, quiet=quiet)
     simulation.journal.listener = printer.decided
@@ -60,7 +63,7 @@ def run(task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool)
     return simulation
 
 
-def _sending(simulation: Simulation, event: Arriving, task: Task) -> Callable[[], None]:
+def _sending(simulation: ReportedSimulation, event: Arriving, task: Task) -> Callable[[], None]:
     def send() -> None:
         now = simulation.clock.now()
         simulation.send(event if task.keep_time else freshened(event, now))

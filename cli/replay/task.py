@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from cli.binding import Wish
-from cli.events import Arriving
-from cli.world import CLUSTER_NAME
 from evenkeel.adapters.telemetry.decision_log import DecisionLog
 from evenkeel.model.notice import Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
+from sandbox.application import CLUSTER_NAME
+from sandbox.events import Arriving
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from cli import functions
 from cli.errors import UnmetError
-from cli.functions import Ports
 from cli.journal import Journal
-from cli.node_instances import NodeInstances
-from cli.world import CLUSTER_NAME
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
@@ -21,9 +17,13 @@ from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
-from simulator.clock import SimulatedClock
-from simulator.event_source import SimulatedEventSource
-from simulator.queues import SimulatedQueue
+from hosting import functions
+from hosting.functions import Ports
+from sandbox.application import CLUSTER_NAME
+from sandbox.node_instances import NodeInstances
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.event_source import SimulatedEventSource
+from sandbox.simulator.queues import SimulatedQueue
 
 LOOK: Final = timedelta(milliseconds=100)
 

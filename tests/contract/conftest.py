@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.options import SimulatorOptions
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from sandbox.simulator.options import SimulatorOptions
 from tests.contract.ground import Ground, RealGround, SimulatedGround
 from tests.fixtures.control_plane import ControlPlane, Options
 

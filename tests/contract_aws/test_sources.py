@@ -8,15 +8,14 @@ import boto3
 import moto.sqs.models
 import pytest
 
-from cli.errors import BadInputError
-from cli.poll import sqs as poll_sqs
-from cli.poll.in_process import InProcessQueue
-from cli.poll.sources import RecordDocument, Source
-from cli.poll.sqs import SqsSource, region_of
-from evenkeel.errors import QueueError
+from evenkeel.errors import QueueError, SettingsError
 from evenkeel.handlers.records import read_batch
 from evenkeel.ports import Clock
-from simulator.clock import SimulatedClock
+from runtime.poll import sqs as poll_sqs
+from runtime.poll.in_process import InProcessQueue
+from runtime.poll.sources import RecordDocument, Source
+from runtime.poll.sqs import SqsSource, region_of
+from sandbox.simulator.clock import SimulatedClock
 
 REGION = "eu-central-1"
 START = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -148,7 +147,7 @@ def test_a_queue_that_is_not_there_is_named_with_the_remedy(
     del aws
     there = Moto(monkeypatch)
     missing = SqsSource(there.client, there.url.replace("wake-ups", "wakeups"))
-    with pytest.raises(BadInputError, match=r"wakeups cannot be used: .*: check its URL"):
+    with pytest.raises(SettingsError, match=r"wakeups cannot be used: .*: check its URL"):
         missing.look()
     record: dict[str, Any] = {"receiptHandle": "unknown"}
     for action in (missing.receive, lambda: missing.delete([record])):

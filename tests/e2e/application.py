@@ -7,11 +7,6 @@ from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 from typing import Any
 
-from cli import functions
-from cli.functions import Ports
-from cli.poll.event_source import done
-from cli.poll.in_process import InProcessQueue
-from cli.poll.sources import RecordDocument
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
@@ -19,7 +14,12 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock, Instances
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from simulator.event_source import schedule_event
+from hosting import functions
+from hosting.events import schedule_event
+from hosting.functions import Ports
+from runtime.poll.event_source import done
+from runtime.poll.in_process import InProcessQueue
+from runtime.poll.sources import RecordDocument
 from tests.e2e.wire import TappedCluster
 from tests.fixtures.control_plane import ControlPlane
 

@@ -10,10 +10,12 @@ from typing import Any, Self
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel.settings import Mode
-from simulator.instances import SimulatedInstances
+from sandbox.observer.following import is_released
+from sandbox.simulator.api.objects import Obj
+from sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import Manifest, selector
-from tests.e2e.witness import PodDocument, Witness, is_released
+from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import CLUSTER_SCOPED, ROOT, ControlPlane
 
 
@@ -102,7 +104,7 @@ class Site:
         nodes = [self.control_plane.wait_for_node(self.node_name(short)) for short in shorts]
         self.instances.adopt(nodes, CLUSTER_NAME)
 
-    def node(self, short: str) -> PodDocument:
+    def node(self, short: str) -> Obj:
         """A node, whole."""
         return self.control_plane.get("v1", "Node", self.node_name(short))
 
@@ -114,7 +116,7 @@ class Site:
         """Whether a node bears Evenkeel's label."""
         return names.DOOMED in self.node(short)["metadata"]["labels"]
 
-    def pods_on(self, short: str, **labels: str) -> Sequence[PodDocument]:
+    def pods_on(self, short: str, **labels: str) -> Sequence[Obj]:
         """The pods on a node that nobody has told to go."""
         name = self.node_name(short)
         return [p for p in self.witness.pods(**labels) if p["spec"].get("nodeName") == name]
@@ -187,14 +189,14 @@ class Site:
         """Change an object by a merge patch."""
         self.control_plane.merge(api_version, kind, name, patch, self.namespace)
 
-    def released(self, name: str) -> Sequence[PodDocument]:
+    def released(self, name: str) -> Sequence[Obj]:
         """The pods of a workload that are released now and that nobody has told to go."""
         return [pod for pod in self.witness.pods(**selector(name)) if is_released(pod)]
 
-    def wait_for_releases(self, name: str, at_least: int = 1) -> Sequence[PodDocument]:
+    def wait_for_releases(self, name: str, at_least: int = 1) -> Sequence[Obj]:
         """Wait until so many pods of a workload are released; answers them."""
 
-        def enough() -> Sequence[PodDocument] | None:
+        def enough() -> Sequence[Obj] | None:
             released = self.released(name)
             return released if len(released) >= at_least else None
 

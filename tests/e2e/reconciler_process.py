@@ -8,9 +8,6 @@ handover function again and again, as its schedule does, until somebody ends the
 
 import sys
 
-from cli import functions
-from cli.functions import Ports
-from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
@@ -18,8 +15,11 @@ from evenkeel.flows.asking import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from simulator.event_source import schedule_event
-from simulator.instances import SimulatedInstances
+from hosting import functions
+from hosting.events import schedule_event
+from hosting.functions import Ports
+from runtime.poll.in_process import InProcessQueue
+from sandbox.simulator.instances import SimulatedInstances
 
 CLUSTER_NAME = "e2e"
 

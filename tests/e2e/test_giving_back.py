@@ -11,14 +11,16 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.cancel import cancel
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
+from sandbox.observer.following import is_released
+from sandbox.simulator.api.objects import Obj
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, pod_quota, selector
-from tests.e2e.witness import PodDocument, is_released, owners_of, started_at
+from tests.e2e.witness import owners_of, started_at
 
 pytestmark = pytest.mark.controlplane
 
 
-def identities(pods: Sequence[PodDocument]) -> Mapping[str, Any]:
+def identities(pods: Sequence[Obj]) -> Mapping[str, Any]:
     """Who the pods are: their uids, their owners, and since when their containers run."""
     return {pod["metadata"]["uid"]: (owners_of(pod), started_at(pod)) for pod in pods}
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from sandbox.observer.following import is_released
+from sandbox.simulator.api.objects import Obj
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
-from tests.e2e.witness import PodDocument, is_released
 from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
@@ -26,7 +27,7 @@ class Storm:
     evenkeel: Evenkeel
     warnings: Sequence[Mapping[str, Any]]
     disruptions_allowed_before: int
-    first_pods: Sequence[PodDocument]
+    first_pods: Sequence[Obj]
     bystander: Mapping[str, Any]
 
     def pods_before(self, *shorts: str) -> set[str]:

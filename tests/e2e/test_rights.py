@@ -17,11 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
-from cli import functions
-from cli.functions import Ports
 from cli.passing import PassingSession
-from cli.poll.event_source import done
-from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
@@ -38,6 +34,10 @@ from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Requ
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Arrival, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from hosting import functions
+from hosting.functions import Ports
+from runtime.poll.event_source import done
+from runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import (

@@ -17,10 +17,12 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.request import Get
 from evenkeel.model.times import in_words
+from sandbox.observer.following import is_released
+from sandbox.simulator.api.objects import Obj
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.test_giving_back import identities, is_as_before, is_lifted
-from tests.e2e.witness import PodDocument, is_released, owners_of, was_evicted
+from tests.e2e.witness import owners_of, was_evicted
 
 pytestmark = pytest.mark.controlplane
 
@@ -30,7 +32,7 @@ LEADS = {
 }
 
 
-def begin(site: Site, short: str, kind: NoticeKind, *, ago: timedelta) -> PodDocument:
+def begin(site: Site, short: str, kind: NoticeKind, *, ago: timedelta) -> Obj:
     """Mark and cordon a node, release one of its pods, and end: as the version before did it."""
     given = site.clock.now().replace(microsecond=0) - ago
     notice = Notice(
@@ -52,7 +54,7 @@ def begin(site: Site, short: str, kind: NoticeKind, *, ago: timedelta) -> PodDoc
     return release(site, site.pods_on(short)[0], notice)
 
 
-def release(site: Site, pod: PodDocument, notice: Notice) -> PodDocument:
+def release(site: Site, pod: Obj, notice: Notice) -> Obj:
     """Take a pod out of its ReplicaSet: the hash label and the owner go."""
     (owner,) = pod["metadata"]["ownerReferences"]
     template_hash = pod["metadata"]["labels"][names.TEMPLATE_HASH]
@@ -77,7 +79,7 @@ def release(site: Site, pod: PodDocument, notice: Notice) -> PodDocument:
     return pod
 
 
-def was_let_go(site: Site, pod: PodDocument) -> bool:
+def was_let_go(site: Site, pod: Obj) -> bool:
     """Whether its ReplicaSet has made another pod for it, and it is there and nobody's."""
     pods = site.witness.pods(**selector("web"))
     left = [each for each in pods if each["metadata"]["uid"] == pod["metadata"]["uid"]]

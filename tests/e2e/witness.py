@@ -5,36 +5,22 @@ every change in the order in which it was stored, so the lowest count is no samp
 """
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event, Lock, Thread
 from typing import Any, Self
-from urllib.parse import quote
 
 import urllib3
 
-from evenkeel.model import names
 from evenkeel.ports import Clock
+from sandbox.observer.following import follow, is_released
+from sandbox.observer.serving import Serving
+from sandbox.simulator.api.objects import Obj, is_leaving, is_ready, labels_of, node_of, uid_of
 from tests.fixtures.control_plane import ControlPlane
 
-type PodDocument = Mapping[str, Any]
 
-
-def is_ready(pod: PodDocument) -> bool:
-    """Whether a pod serves: Ready, and nobody has told it to go."""
-    conditions = pod.get("status", {}).get("conditions", ())
-    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
-    return ready and "deletionTimestamp" not in pod["metadata"]
-
-
-def is_released(pod: PodDocument) -> bool:
-    """Whether a pod bears the label of one that Evenkeel took out of its ReplicaSet."""
-    return names.RELEASED_FROM in pod["metadata"].get("labels", {})
-
-
-def was_evicted(pod: PodDocument) -> bool:
+def was_evicted(pod: Obj) -> bool:
     """Whether a pod was told to go through the eviction API.
 
     kwok ends pods by name alone, and under load twice: the second time it takes the new pod of
@@ -46,40 +32,42 @@ def was_evicted(pod: PodDocument) -> bool:
     )
 
 
-def owners_of(pod: PodDocument) -> Sequence[str]:
+def owners_of(pod: Obj) -> Sequence[str]:
     """The uids of a pod's owners."""
     return [owner["uid"] for owner in pod["metadata"].get("ownerReferences", ())]
 
 
-def started_at(pod: PodDocument) -> str:
+def started_at(pod: Obj) -> str:
     """When a pod's container began to run; a restart would change it."""
     started: str = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
     return started
 
 
-@dataclass(slots=True)
-class Count:
+@dataclass(slots=True, kw_only=True)
+class Count(Serving):
     """The ready pods that a workload's own selector matches: how many, and the fewest ever."""
 
     selector: Mapping[str, str]
-    ready: int = 0
-    lowest: int = 0
+
+    def see_pod(self, pod: Obj, *, gone: bool = False) -> None:
+        serves = not gone and is_ready(pod) and not is_leaving(pod)
+        self.see(uid_of(pod), node_of(pod), serves=serves and _matches(pod, self.selector))
 
 
 @dataclass(slots=True)
 class Departure:
     """A pod that was told to go, and when the witness saw it."""
 
-    pod: PodDocument
+    pod: Obj
     at: datetime
 
 
 @dataclass(slots=True)
 class _Seen:
-    pods: dict[str, PodDocument] = field(default_factory=dict)
+    pods: dict[str, Obj] = field(default_factory=dict)
     counts: dict[str, Count] = field(default_factory=dict)
     departures: dict[str, Departure] = field(default_factory=dict)
-    ever: dict[str, PodDocument] = field(default_factory=dict)
+    ever: dict[str, Obj] = field(default_factory=dict)
     was_released: set[str] = field(default_factory=set)
 
 
@@ -95,8 +83,8 @@ class Witness:
         self._stopping = Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._error: BaseException | None = None
-        self._version = self._list()["metadata"]["resourceVersion"]
-        self._thread = Thread(target=self._run, name="witness", daemon=True)
+        version = self._list()["metadata"]["resourceVersion"]
+        self._thread = Thread(target=self._run, args=(version,), name="witness", daemon=True)
         self._thread.start()
 
     def __enter__(self) -> Self:
@@ -119,9 +107,10 @@ class Witness:
         """Count this workload from now on; how many of its pods are ready now."""
         self.catch_up()
         with self._lock:
-            count = Count(dict(selector))
-            self._seen.counts[workload] = count
-            count.ready = count.lowest = self._ready(count)
+            count = self._seen.counts[workload] = Count(selector=dict(selector))
+            for pod in self._seen.pods.values():
+                count.see_pod(pod)
+            count.begin()
             return count.ready
 
     def lowest(self, workload: str) -> int:
@@ -134,16 +123,12 @@ class Witness:
         self.catch_up()
         return self._seen.counts[workload].ready
 
-    def pods(self, **labels: str) -> Sequence[PodDocument]:
+    def pods(self, **labels: str) -> Sequence[Obj]:
         """The pods that are there and that nobody has told to go, by their labels."""
         self.catch_up()
         with self._lock:
             pods = list(self._seen.pods.values())
-        return [
-            pod
-            for pod in pods
-            if "deletionTimestamp" not in pod["metadata"] and _matches(pod, labels)
-        ]
+        return [pod for pod in pods if not is_leaving(pod) and _matches(pod, labels)]
 
     def departures(self, **labels: str) -> Sequence[Departure]:
         """The pods with these labels that were told to go, in the order in which they were."""
@@ -152,7 +137,7 @@ class Witness:
             departures = list(self._seen.departures.values())
         return [departure for departure in departures if _matches(departure.pod, labels)]
 
-    def ever_released(self, **labels: str) -> Sequence[PodDocument]:
+    def ever_released(self, **labels: str) -> Sequence[Obj]:
         """The pods with these labels that bore Evenkeel's label at any time, as last seen."""
         self.catch_up()
         with self._lock:
@@ -165,7 +150,7 @@ class Witness:
         def is_level() -> bool:
             if self._error is not None:
                 raise AssertionError("the witness is blind") from self._error
-            listed = {p["metadata"]["uid"]: _version(p) for p in self._list()["items"]}
+            listed = {uid_of(p): _version(p) for p in self._list()["items"]}
             with self._lock:
                 return listed == {uid: _version(pod) for uid, pod in self._seen.pods.items()}
 
@@ -174,71 +159,46 @@ class Witness:
     def _list(self) -> Any:
         return self._control_plane.request("GET", self._path)
 
-    def _run(self) -> None:
+    def _run(self, version: str) -> None:
         try:
-            while not self._stopping.is_set():
-                query = f"watch=true&timeoutSeconds=300&resourceVersion={quote(self._version)}"
-                with (
-                    self._control_plane.stream(f"{self._path}?{query}") as response,
-                    self._interruptible(response),
-                    contextlib.suppress(urllib3.exceptions.ProtocolError),
-                ):
-                    for line in _lines(response):
-                        self._take(json.loads(line))
+            for change in follow(self._watch, self._path, version, self._stopping):
+                self._take(change.object, gone=change.gone)
         except Exception as error:  # noqa: BLE001 - whoever asks the witness gets to know
             if not self._stopping.is_set():
                 self._error = error
 
     @contextlib.contextmanager
-    def _interruptible(self, response: urllib3.BaseHTTPResponse) -> Iterator[None]:
-        with self._lock:
-            self._response = response
-            if self._stopping.is_set():
-                response.close()
-        try:
-            yield
-        finally:
+    def _watch(self, path: str) -> Iterator[urllib3.BaseHTTPResponse]:
+        with self._control_plane.stream(path) as response:
             with self._lock:
-                self._response = None
+                self._response = response
+                if self._stopping.is_set():
+                    response.close()
+            yield response
 
-    def _take(self, event: Mapping[str, Any]) -> None:
-        pod = event["object"]
-        assert event["type"] != "ERROR", pod
-        uid = pod["metadata"]["uid"]
-        self._version = _version(pod)
+    def _take(self, pod: Obj, *, gone: bool) -> None:
+        uid = uid_of(pod)
         with self._lock:
             seen = self._seen
             seen.ever[uid] = pod
             if is_released(pod):
                 seen.was_released.add(uid)
             # A pod that never ran may vanish without ever having been seen to leave.
-            leaving = "deletionTimestamp" in pod["metadata"] or event["type"] == "DELETED"
-            if leaving and uid not in seen.departures:
+            if (gone or is_leaving(pod)) and uid not in seen.departures:
                 seen.departures[uid] = Departure(pod, self._clock.now())
-            if event["type"] == "DELETED":
+            if gone:
                 seen.pods.pop(uid, None)
             else:
                 seen.pods[uid] = pod
             for count in seen.counts.values():
-                count.ready = self._ready(count)
-                count.lowest = min(count.lowest, count.ready)
-
-    def _ready(self, count: Count) -> int:
-        return sum(is_ready(p) and _matches(p, count.selector) for p in self._seen.pods.values())
+                count.see_pod(pod, gone=gone)
+                count.look()
 
 
-def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-    rest = b""
-    for chunk in response.stream(2**16):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
+def _matches(pod: Obj, labels: Mapping[str, str]) -> bool:
+    return labels.items() <= labels_of(pod).items()
 
 
-def _matches(pod: PodDocument, labels: Mapping[str, str]) -> bool:
-    present: Mapping[str, str] = pod["metadata"].get("labels", {})
-    return labels.items() <= present.items()
-
-
-def _version(pod: PodDocument) -> str:
+def _version(pod: Obj) -> str:
     version: str = pod["metadata"]["resourceVersion"]
     return version

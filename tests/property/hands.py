@@ -12,8 +12,8 @@ from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster, Reply, Session, TimeLeft
-from simulator.clock import Process, SimulatedClock
-from simulator.session import Result
+from sandbox.simulator.clock import Process, SimulatedClock
+from sandbox.simulator.session import Result
 from tests.property.scenes import Crash
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from evenkeel.handlers import Handler
 from evenkeel.model.notice import WakeUp
 from evenkeel.settings import HANDOVER_TIMEOUT
-from simulator.clock import SimulatedClock
-from simulator.queues import BATCH, Message, SimulatedQueue
+from hosting.events import BATCH, Message
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.queues import SimulatedQueue
 
 
 class ForgetfulQueue(SimulatedQueue):

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.model import names
-from simulator.api.objects import (
+from sandbox.observer.following import is_released
+from sandbox.simulator.api.objects import (
     Obj,
     at,
     controller_of,
@@ -25,7 +25,7 @@ from simulator.api.objects import (
     node_of,
     uid_of,
 )
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 
@@ -204,7 +204,7 @@ class Spectator:
             return
         if node_of(new) and life.bound_at is None:
             life.node, life.bound_at = node_of(new), self._now
-        life.released = names.RELEASED_FROM in labels_of(new) and is_active(new)
+        life.released = is_released(new) and is_active(new)
         if is_leaving(new) and life.told_at is None:
             life.told_at, life.told_by = self._now, self.hands.cause
         if is_finished(new) and life.ended_at is None:

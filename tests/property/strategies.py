@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from simulator.staleness import Staleness
+from sandbox.simulator.staleness import Staleness
 from tests.property.scenes import (
     IMPOSTOR,
     STRANGER,

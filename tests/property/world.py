@@ -17,15 +17,23 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
-from simulator.api.eviction import evict
-from simulator.api.objects import Obj, is_active, is_ready, key_of, labels_of, node_of, uid_of
-from simulator.clock import Process, SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.event_source import SimulatedEventSource, SimulatedSchedule
-from simulator.instances import SimulatedInstances
-from simulator.options import SimulatorOptions
-from simulator.queues import SimulatedQueue
-from simulator.staleness import NONE
+from sandbox.simulator.api.eviction import evict
+from sandbox.simulator.api.objects import (
+    Obj,
+    is_active,
+    is_ready,
+    key_of,
+    labels_of,
+    node_of,
+    uid_of,
+)
+from sandbox.simulator.clock import Process, SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
+from sandbox.simulator.instances import SimulatedInstances
+from sandbox.simulator.options import SimulatorOptions
+from sandbox.simulator.queues import SimulatedQueue
+from sandbox.simulator.staleness import NONE
 from tests.property import events, manifests
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line

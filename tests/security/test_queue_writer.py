@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli.poll.log import LineRecorder
+from cli.log import LineRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import marks
 from evenkeel.model import names

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cli.poll.in_process import InProcessQueue
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Verb
+from runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import EVENKEEL, Ground, on_demand

@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 
 from cli import events
-from cli.event_files import Flaw, Place, Record
+from cli.event_files import Flaw, Record
 from evenkeel.model.notice import NoticeKind
+from sandbox.events import REPLAY_SOURCE, Arriving, Place, at_time, for_instance, freshened
 from tests.builders import NOW, seconds
 
 PLACE = Place("f.json", 3, 41)
@@ -28,7 +29,7 @@ STATE = "EC2 Instance State-change Notification"
 REBALANCE = "EC2 Instance Rebalance Recommendation"
 
 
-def understood(value: dict[str, Any]) -> events.Arriving:
+def understood(value: dict[str, Any]) -> Arriving:
     (found,), flaws = events.understand([Record(PLACE, value)])
     assert flaws == []
     return found
@@ -94,7 +95,7 @@ def test_good_records_are_kept_when_others_are_bad() -> None:
 
 
 def test_an_event_of_the_replay_source_counts_as_one_of_ec2() -> None:
-    arriving = understood(event() | {"source": events.REPLAY_SOURCE})
+    arriving = understood(event() | {"source": REPLAY_SOURCE})
 
     assert arriving.notice is not None
     assert arriving.notice.kind is NoticeKind.INTERRUPTION
@@ -112,9 +113,9 @@ def test_an_event_of_the_replay_source_counts_as_one_of_ec2() -> None:
 def test_an_event_is_brought_up_to_date_only_when_it_is_stale(
     age: timedelta, given_at: Any
 ) -> None:
-    arriving = understood(events.at_time(event(), NOW - age))
+    arriving = understood(at_time(event(), NOW - age))
 
-    fresh = events.freshened(arriving, NOW)
+    fresh = freshened(arriving, NOW)
 
     assert fresh.given_at == given_at
     assert fresh.notice is not None
@@ -122,7 +123,7 @@ def test_an_event_is_brought_up_to_date_only_when_it_is_stale(
 
 
 def test_an_event_can_be_made_about_another_instance() -> None:
-    other = events.for_instance(understood(event()), "i-0000000000000000f", "e2")
+    other = for_instance(understood(event()), "i-0000000000000000f", "e2")
 
     assert other.notice is not None
     assert (other.notice.instance_id, other.notice.event_id) == ("i-0000000000000000f", "e2")

@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli import node_names
-from cli.built_in import cluster as built_in
 from cli.errors import BadInputError
 from cli.explain import drainers, gather, lookup
 from cli.main import main
@@ -16,8 +15,9 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import ResourceQuota
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.built_in import cluster as built_in
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 
 LOGIN = "shop/deploy/login"

@@ -5,7 +5,6 @@ import msgspec
 import pytest
 
 from cli.guards import Guard, GuardedCluster
-from cli.node_instances import NodeInstances
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import ask
@@ -28,8 +27,9 @@ from evenkeel.model.request import (
 )
 from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Reply
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.node_instances import NodeInstances
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 
 TICK = timedelta(seconds=1)
 WRITES: list[Write] = [

@@ -8,7 +8,7 @@ from cli.lines import Line
 from cli.pace import Pace
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from simulator.clock import SimulatedClock
+from sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW, seconds
 
 NODE = Reference(kind="Node", name="ip-10-0-0-1.eu-central-1.compute.internal")

@@ -8,8 +8,8 @@ from evenkeel.flows.pause import is_paused
 from evenkeel.model import names
 from evenkeel.model.request import Create, Request
 from evenkeel.ports import Reply
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 
 NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
 

@@ -1,10 +1,10 @@
 import pytest
 from rich.console import Console
 
-from cli.health import Health, Outage
 from cli.moves import Fate, Move
 from cli.report import Report
 from evenkeel.model.meta import Reference
+from sandbox.observer.health import Health, Outage
 from tests.builders import NOW
 
 WEB = Reference(kind="Deployment", namespace="shop", name="web")
@@ -22,13 +22,13 @@ def health(
     nodes: frozenset[str] = ON_BOTH,
 ) -> Health:
     return Health(
-        WEB,
+        workload=WEB,
         wanted=2,
         before=before,
         lowest=lowest,
         outage=outage,
         first_nodes=nodes,
-        serving={"a", "b"},
+        nodes={"a": "", "b": ""},
     )
 
 

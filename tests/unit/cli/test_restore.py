@@ -87,7 +87,7 @@ def test_a_namespace_is_enough(snapshot: str) -> None:
 
 
 def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.built_in.workloads.MANAGED", frozenset())
+    monkeypatch.setattr("sandbox.built_in.workloads.MANAGED", frozenset())
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )

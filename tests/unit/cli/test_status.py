@@ -16,8 +16,8 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.template import new_trace
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.unit.handover.manifests import deployment, stateful_set
 
@@ -51,7 +51,7 @@ def test_a_namespace_is_enough() -> None:
 
 @pytest.fixture
 def unmanaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.built_in.workloads.MANAGED", frozenset())
+    monkeypatch.setattr("sandbox.built_in.workloads.MANAGED", frozenset())
 
 
 @pytest.mark.usefixtures("unmanaged")

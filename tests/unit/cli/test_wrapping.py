@@ -13,8 +13,8 @@ from cli.main import main
 from cli.tables import Cell, Column, Table
 from cli.wrapping import wrap
 from evenkeel.model import names
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.unit.handover.manifests import deployment
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cli import functions
 from evenkeel.errors import SettingsError
-from simulator.clock import SimulatedClock
-from simulator.event_source import Context
+from hosting import functions
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.event_source import Context
 from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 

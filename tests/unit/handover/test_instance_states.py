@@ -9,7 +9,7 @@ from evenkeel.errors import InstancesError
 from evenkeel.flows.handover.knowledge import InstanceStates
 from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.model.instance import Instance
-from simulator.instances import SimulatedInstances
+from sandbox.simulator.instances import SimulatedInstances
 from tests.unit.handover.later import Later
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -20,9 +20,9 @@ from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Reply
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.event_source import Context
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from sandbox.simulator.event_source import Context
 from tests.builders import NOW
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.handover.conftest import MakeScene, doomed, with_a_stuck_pod

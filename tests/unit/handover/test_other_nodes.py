@@ -6,8 +6,8 @@ import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.handover.knowledge import OtherNodes
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.unit.handover.later import Later
 

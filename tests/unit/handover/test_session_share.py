@@ -24,7 +24,6 @@ def storm(make_scene: MakeScene) -> Scene:
     scene.apply(*(deployment(f"one-{number}") for number in range(40)))
     scene.settle(60)
     scene.begin()
-    scene.interrupt("s1")
     return scene
 
 
@@ -34,9 +33,15 @@ def most_at_once(scene: Scene, kind: type[Write]) -> int:
     return max(Counter(round(s.at, 1) for s in pods if isinstance(s.write, kind)).values())
 
 
-def test_releases_get_half_of_it_and_last_moments_all(storm: Scene) -> None:
-    storm.run(until=118)
+def test_releases_get_half_of_it(storm: Scene) -> None:
+    storm.interrupt("s1")
+    storm.run(until=80)
     assert 1 < most_at_once(storm, Patch) <= CAPACITY // 2
+
+
+def test_forced_evictions_get_all_of_it_when_they_are_all_late(storm: Scene) -> None:
+    storm.interrupt("s1", action="hibernate")
+    storm.run(until=10)
     assert CAPACITY // 2 < most_at_once(storm, Evict) <= CAPACITY
 
 

@@ -16,10 +16,10 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Reply, TimeLeft
-from simulator.api import watch
-from simulator.clock import SimulatedClock
-from simulator.options import SimulatorOptions
-from simulator.session import SimulatedSession
+from sandbox.simulator.api import watch
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.options import SimulatorOptions
+from sandbox.simulator.session import SimulatedSession
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.handover.conftest import MakeScene

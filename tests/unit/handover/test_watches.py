@@ -9,7 +9,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Request, Selection
 from evenkeel.ports import Reply
-from simulator.session import SimulatedSession
+from sandbox.simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
 from tests.unit.handover.manifests import Manifest, bare_pod, budget, deployment
 

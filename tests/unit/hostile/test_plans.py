@@ -15,9 +15,9 @@ from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
 from evenkeel.model.request import List
 from evenkeel.model.selectors import LONGEST, size
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.queues import SimulatedQueue
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from sandbox.simulator.queues import SimulatedQueue
 from tests.builders import NOW
 from tests.effort import measured
 from tests.unit.handover.manifests import deployment, stateful_set

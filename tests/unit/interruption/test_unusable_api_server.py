@@ -11,7 +11,7 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Patch
 from evenkeel.settings import Mode
-from simulator.event_source import batch_event
+from hosting.events import batch_event
 from tests.fixtures.unusable import UNUSABLE
 from tests.unit.interruption.test_interruption import NOW, Scene, state_change, warning
 

@@ -14,7 +14,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.request import Patch
-from simulator.api.patches import json_patch
+from sandbox.simulator.api.patches import json_patch
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -16,11 +16,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import Mode, PlacementSettings
-from simulator.api.webhooks import Webhook
-from simulator.clock import SimulatedClock
-from simulator.cluster import SimulatedCluster
-from simulator.options import SimulatorOptions
-from simulator.webhook import AtOnce, HandlerWebhook, OwnTime
+from sandbox.simulator.api.webhooks import Webhook
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from sandbox.simulator.options import SimulatorOptions
+from sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
 from tests.unit.placement.scene import NAMESPACE, TOKEN, failing, namespace, workload
 
 KEY = "eks.amazonaws.com/capacityType"

@@ -10,7 +10,7 @@ from evenkeel.adapters.telemetry.decision_log import DecisionLog, DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.request import Evict
-from simulator.clock import SimulatedClock
+from sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 POD = Reference(kind="Pod", name="web-1", namespace="shop", uid="p1")

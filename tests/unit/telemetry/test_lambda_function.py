@@ -13,7 +13,7 @@ from aws_lambda_powertools import Logger
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from simulator.clock import SimulatedClock
+from sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NODE = Reference(kind="Node", name="n1", uid="u1")

@@ -68,16 +68,21 @@ class Slot(msgspec.Struct, frozen=True):
     begin: datetime
     forced: Forced
 
+    @property
+    def _first_at(self) -> datetime:
+        """When the write that precedes the eviction is sent; its begin without one."""
+        return self.begin if self.forced.first is None else self.begin - self.forced.lead
+
     def changes_after(self, now: datetime) -> datetime | None:
         """When something is to be sent for it next; None if that is due by now."""
-        first = self.begin - self.forced.lead
+        first = self._first_at
         return first if now < first else self.begin if now < self.begin else None
 
     def step(self, now: datetime) -> Decision | None:
         """What is to be sent for it now, if it is time."""
         if now >= self.begin:
             return self.forced.eviction()
-        return self.forced.first if now >= self.begin - self.forced.lead else None
+        return self.forced.first if now >= self._first_at else None
 
 
 class Rate(msgspec.Struct, frozen=True):

@@ -6,7 +6,6 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
-from evenkeel.flows.handover.pods import read_release
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
@@ -69,7 +68,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
             node=node.name,
             reason="Cancelled",
             message="the notice was cancelled by hand: back to its owner",
-            write=writes.roll_back_patch(pod, read_release(pod)),
+            write=writes.roll_back_patch(pod, pod.release),
         )
         for pod in released
         if pod.active

@@ -42,6 +42,15 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
     controller: bool = False
     block_owner_deletion: bool | None = None
 
+    @property
+    def full_kind(self) -> str:
+        """The kind. Kinds that are not Kubernetes' own bear their group's name too.
+
+        Others use the same words: a ReplicaSet of another group is no ReplicaSet.
+        """
+        group = self.api_version.rpartition("/")[0]
+        return self.kind if group in ("", "apps", "batch") else f"{self.kind}.{group}"
+
 
 class Metadata(ApiStruct, frozen=True, kw_only=True):
     """ObjectMeta, as far as Evenkeel reads it."""

@@ -6,10 +6,15 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.notes import read_note
+from evenkeel.model.release import Release
 from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
 """What the API server fills in for terminationGracePeriodSeconds."""
+
+LONGEST_TEXT = 4_096
+"""Characters; a release has some 400. What is longer is none."""
 
 
 class ContainerPort(ApiStruct, frozen=True, kw_only=True):
@@ -123,6 +128,37 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         One that has an owner was not, or was adopted again: the label is there by mistake.
         """
         return self.bears_release and self.controller is None
+
+    @cached_property
+    def template_hash(self) -> str:
+        """The template hash of its ReplicaSet, also of a released pod; empty if it has none."""
+        labels = self.metadata.labels
+        own, left = labels.get(names.TEMPLATE_HASH, ""), labels.get(names.RELEASED_FROM, "")
+        return left if left and own in ("", names.released_hash(left)) else own
+
+    @cached_property
+    def release(self) -> Release | None:
+        """What the annotation of a released pod says; None if it makes no sense.
+
+        Anybody who may annotate pods can have written it, so one that Evenkeel would not write is
+        no release either.
+        """
+        text = self.metadata.annotations.get(names.RELEASE, "")
+        release = read_note(text, Release) if 0 < len(text) <= LONGEST_TEXT else None
+        return release if release is not None and release.makes_sense else None
+
+    def believed_release(self, now: datetime) -> Release | None:
+        """What the annotation of a released pod says; None if it cannot be true by now."""
+        release = self.release
+        return release if release is not None and release.was_made_by(now) else None
+
+    @cached_property
+    def origin_key(self) -> str:
+        """The key of the controller that it has, or was released from; empty without one."""
+        if key := self.controller_key:
+            return key
+        release = self.release if self.released else None
+        return f"{self.namespace}/{release.controller_uid}" if release is not None else ""
 
     @property
     def is_mirror(self) -> bool:

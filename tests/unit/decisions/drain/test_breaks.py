@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
-from evenkeel.decisions.drain.margins import Margins
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan
@@ -27,7 +27,8 @@ from tests.builders import NOW, seconds
 from tests.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
-LAST_MOMENT = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+TRIED_UNTIL = tried_until(node_deadline(WARNING))
 STATEFUL_SET = builders.stateful_set()
 OF_DB = builders.owner(STATEFUL_SET)
 
@@ -43,7 +44,6 @@ def plan(  # a group of movers and their peers, at a time
     others: Sequence[Pod] = (),
     now: datetime = NOW,
     budgets: Sequence[PodDisruptionBudget] = (),
-    margins: Margins | None = None,
 ) -> Plan:
     return breaks.plan(
         Group(
@@ -52,7 +52,6 @@ def plan(  # a group of movers and their peers, at a time
             movers=movers,
             peers=[*(each.pod for each in movers), *others],
             budgets=budgets,
-            margins=margins or {},
         )
     )
 
@@ -69,61 +68,49 @@ def names_of(decisions: Sequence[Decision], verb: Verb = Verb.EVICT) -> list[str
     return [each.subject.name for each in decisions if each.verb is verb]
 
 
+def forced(found: Plan) -> list[str]:
+    """The pods that are evicted by their eviction deadlines, whatever else is decided."""
+    return [each.pod.name for each in found.forced]
+
+
 EVERY_WAY = [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT]
 
 
+@pytest.mark.parametrize("now", [NOW, EVICT_BY, WARNING.deadline + seconds(3600)])
 @pytest.mark.parametrize("way", EVERY_WAY)
-def test_every_pod_goes_at_its_last_moment_whatever_its_way(way: Way) -> None:
+def test_every_pod_of_a_node_that_dies_is_forced_off_it_whatever_its_way(
+    way: Way, now: datetime
+) -> None:
     pods = ordinals(0, 1, 2)
-    found = plan([mover(pod, way) for pod in pods], OF_DB, now=LAST_MOMENT)
+    found = plan([mover(pod, way) for pod in pods], OF_DB, now=now)
 
-    assert names_of(found.steps) == ["db-0", "db-1", "db-2"]
-    assert found.fresh_steps == []
-    assert found.due is None
-    for pod, step in zip(pods, found.steps, strict=True):
+    assert forced(found) == ["db-0", "db-1", "db-2"]
+    for pod, each in zip(pods, found.forced, strict=True):
+        step = each.eviction()
+        assert each.evict_by == EVICT_BY
         assert (step.reason, step.forced, step.warning) == ("LastMoment", True, True)
         assert step.write == Evict(name=pod.name, namespace="default", uid=pod.uid)
         assert (step.workload, step.node) == (STATEFUL_SET.reference, "n1")
 
 
-@pytest.mark.parametrize("way", [Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT])
-def test_no_pod_is_forced_before_its_last_moment(way: Way) -> None:
-    found = plan(
-        [mover(pod, way) for pod in ordinals(0, 1, 2)], OF_DB, now=LAST_MOMENT - seconds(1)
-    )
-    assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
-    assert found.due == LAST_MOMENT
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_what_a_plan_decides_for_now_is_never_forced(way: Way) -> None:
+    for now in (NOW, EVICT_BY, WARNING.deadline):
+        found = plan([mover(pod, way) for pod in ordinals(0, 1, 2)], OF_DB, now=now)
+        assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
 
 
-def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
-    job = builders.job()
-    found = plan(
-        [mover(builders.pod(of=job), Way.AT_LAST_MOMENT)],
-        builders.owner(job),
-        now=LAST_MOMENT - seconds(20),
-        margins={LAST_MOMENT: builders.margin(replaced=30, unreplaced=20)},
-    )
-    assert names_of(found.steps) == ["web-1"]
-
-
-def test_each_pod_has_its_own_last_moment_when_grace_periods_and_nodes_differ() -> None:
+def test_each_pod_has_its_own_eviction_deadline_when_grace_periods_and_nodes_differ() -> None:
     soon = builders.notice(deadline=NOW + seconds(60))
     pods = [
         mover(builders.pod("slow", grace=300), Way.AT_LAST_MOMENT, soon),
         mover(builders.pod("quick", grace=0), Way.AT_LAST_MOMENT, soon),
         mover(builders.pod("later"), Way.AT_LAST_MOMENT),
     ]
-    found = plan(pods, Owner(), now=NOW + seconds(20))
-    assert names_of(found.steps) == ["slow"]
-    assert found.due == soon.deadline - EVICTION_OVERHEAD
-
-
-@pytest.mark.parametrize("late", [0, 1, 3600])
-def test_a_late_notice_for_a_node_that_still_exists_acts_at_once(late: int) -> None:
-    found = plan(
-        [mover(builders.pod(), Way.AT_LAST_MOMENT)], Owner(), now=WARNING.deadline + seconds(late)
-    )
-    assert names_of(found.steps) == ["web-1"]
+    found = plan(pods, Owner())
+    evict_by = [NOW + seconds(14), NOW + seconds(59), EVICT_BY]
+    assert [each.evict_by for each in found.forced] == evict_by
+    assert [step.until for step in found.steps] == evict_by
 
 
 def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() -> None:
@@ -132,25 +119,26 @@ def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() ->
         mover(builders.pod("kept", annotations=keep), Way.AT_LAST_MOMENT),
         mover(builders.pod("other"), Way.AT_LAST_MOMENT),
     ]
-    before = plan(movers, Owner(), now=WARNING.deadline + seconds(59))
-    after = plan(movers, Owner(), now=WARNING.deadline + seconds(60))
-    assert names_of(before.steps) == ["kept", "other"]
-    assert names_of(after.steps) == ["other"]
+    before = plan(movers, Owner(), now=TRIED_UNTIL - seconds(1))
+    after = plan(movers, Owner(), now=TRIED_UNTIL)
+    assert forced(before) == ["kept", "other"]
+    assert before.due == TRIED_UNTIL
+    assert forced(after) == ["other"]
     assert names_of(after.steps, Verb.LEAVE) == ["kept"]
+    assert after.due is None
 
 
 def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
-    assert names_of(found.steps) == []
+    assert forced(found) == names_of(found.steps) == []
     assert found.fresh_steps == []
 
 
 def test_a_job_or_a_bare_pod_waits_as_long_as_its_node_lives() -> None:
     found = plan([mover(builders.pod(), Way.AT_LAST_MOMENT, warning=True)], Owner())
     (step,) = found.steps
-    assert (step.verb, step.reason, step.until) == (Verb.WAIT, "Because", LAST_MOMENT)
+    assert (step.verb, step.reason, step.until) == (Verb.WAIT, "Because", EVICT_BY)
     assert step.write is None
-    assert found.due == LAST_MOMENT
 
 
 def test_all_go_at_once_and_within_their_budgets_when_waiting_gains_nothing() -> None:
@@ -164,7 +152,7 @@ def test_all_go_at_once_and_within_their_budgets_when_waiting_gains_nothing() ->
     for step in found.steps:
         assert (step.forced, step.warning, step.reason) == (False, False, "Because")
         assert step.workload == deployment.reference
-    assert found.due == LAST_MOMENT
+    assert found.due == TRIED_UNTIL
 
 
 def test_an_eviction_warns_when_its_way_is_worth_a_warning() -> None:
@@ -224,7 +212,7 @@ def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(
     found = rationed(replicas, max_unavailable, doomed=doomed, elsewhere=elsewhere)
     assert len(names_of(found.fresh_steps)) == turns
     assert len(names_of(found.steps, Verb.WAIT)) == doomed - turns
-    assert found.due == LAST_MOMENT
+    assert found.due == TRIED_UNTIL
 
 
 def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
@@ -285,7 +273,7 @@ def test_the_highest_ordinal_goes_first_and_the_others_wait() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB)
     assert names_of(found.fresh_steps) == ["db-2"]
     assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
-    assert found.due == LAST_MOMENT
+    assert found.due == TRIED_UNTIL
 
 
 def test_ordinals_count_as_numbers_and_not_as_text() -> None:
@@ -328,11 +316,6 @@ def test_the_highest_broken_ordinal_goes_alone_and_before_any_that_works() -> No
     broken, whole = ordinals(0, 1, ready=False), ordinals(2)
     found = plan(by_ordinal(*broken, *whole), OF_DB)
     assert names_of(found.fresh_steps) == ["db-1"]
-
-
-def test_all_ordinals_that_are_left_go_at_the_last_moment() -> None:
-    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, now=LAST_MOMENT)
-    assert names_of(found.steps) == ["db-0", "db-1"]
 
 
 def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
@@ -414,12 +397,12 @@ def test_a_node_that_dies_comes_before_a_hint_that_expires_sooner() -> None:
     assert found.due == expiring.deadline
 
 
-def test_a_warning_turns_the_wait_under_a_hint_into_a_last_moment() -> None:
+def test_a_warning_after_a_hint_forces_the_pods_that_still_wait() -> None:
     pods = ordinals(0, 1)
-    hinted = plan(by_ordinal(*pods, notice=HINT), OF_DB, now=LAST_MOMENT)
-    warned = plan(by_ordinal(*pods, notice=WARNING), OF_DB, now=LAST_MOMENT)
-    assert names_of(hinted.steps) == []
-    assert names_of(warned.steps) == ["db-0", "db-1"]
+    hinted = plan(by_ordinal(*pods, notice=HINT), OF_DB)
+    warned = plan(by_ordinal(*pods, notice=WARNING), OF_DB)
+    assert forced(hinted) == []
+    assert forced(warned) == ["db-0", "db-1"]
 
 
 @pytest.mark.parametrize(
@@ -432,7 +415,7 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
 
 
 def test_nothing_is_decided_when_nobody_has_to_move() -> None:
-    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[])
+    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[], forced=[])
 
 
 def test_the_work_for_pods_that_go_in_turns_grows_with_their_number_alone() -> None:

@@ -17,8 +17,6 @@ from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, seconds
 
-NOTHING_QUEUED = timedelta()
-
 
 @pytest.mark.parametrize(
     ("grace", "needed"),
@@ -34,24 +32,16 @@ NOTHING_QUEUED = timedelta()
         (-(2**63), 0),
     ],
 )
-def test_the_last_moment_leaves_a_second_and_the_grace_period_but_never_more_than_45_s(
+def test_the_eviction_deadline_leaves_a_second_and_the_grace_period_but_never_more_than_45_s(
     grace: int | None, needed: int
 ) -> None:
     pod = builders.pod(grace=grace)
-    last = Deadline(NOW, forced=True).last_moment(pod, NOTHING_QUEUED)
-    assert last == NOW - seconds(needed + 1)
+    assert Deadline(NOW, forced=True).evict_by(pod) == NOW - seconds(needed + 1)
 
 
-def test_the_last_moment_comes_earlier_when_evictions_are_queued() -> None:
-    deadline, pod = Deadline(NOW, forced=True), builders.pod()
-    alone = deadline.last_moment(pod, NOTHING_QUEUED)
-    assert deadline.last_moment(pod, seconds(7)) == alone - seconds(7)
-
-
-@given(grace=st.integers(-(2**31), 2**31), queued=st.integers(0, 600))
-def test_the_last_moment_is_always_before_the_deadline(grace: int, queued: int) -> None:
-    pod = builders.pod(grace=grace)
-    assert Deadline(NOW, forced=True).last_moment(pod, seconds(queued)) < NOW
+@given(grace=st.integers(-(2**31), 2**31))
+def test_the_eviction_deadline_is_always_before_the_deadline(grace: int) -> None:
+    assert Deadline(NOW, forced=True).evict_by(builders.pod(grace=grace)) < NOW
 
 
 @pytest.mark.parametrize(

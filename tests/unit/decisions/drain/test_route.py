@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.route import Route, Way, hash_of, route
+from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
@@ -442,8 +442,8 @@ def test_a_pods_hash_is_known_before_and_after_its_release() -> None:
     replica_set = builders.replica_set()
     owned = builders.pod(of=replica_set)
     released = builders.pod(of=replica_set, released=builders.release(replica_set))
-    assert hash_of(owned) == hash_of(released) == builders.HASH
-    assert hash_of(builders.pod()) == ""
+    assert owned.template_hash == released.template_hash == builders.HASH
+    assert builders.pod().template_hash == ""
 
 
 def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
@@ -451,7 +451,9 @@ def test_the_hash_of_a_released_pod_is_that_of_its_replica_set() -> None:
     released = builders.pod(labels={**labels, names.TEMPLATE_HASH: "abc-released"})
     of_an_older_version = builders.pod(labels=labels)
     marked_by_a_stranger = builders.pod(labels={**labels, names.TEMPLATE_HASH: "def"})
-    assert [hash_of(each) for each in (released, of_an_older_version, marked_by_a_stranger)] == [
+    assert [
+        each.template_hash for each in (released, of_an_older_version, marked_by_a_stranger)
+    ] == [
         "abc",
         "abc",
         "def",

@@ -1,7 +1,6 @@
 """Who is released first, and how many at once."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
+from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
@@ -21,8 +20,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from tests import builders
 from tests.builders import NOW, patched, seconds
-
-TOLD_BY = NOW + builders.INTERRUPTION_DEADLINE - seconds(30) - EVICTION_OVERHEAD
 
 type Waiting = tuple[Census, Sequence[Candidate]]
 
@@ -73,18 +70,12 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
     return Candidate(pod, node_deadline(dooms[pod.spec.node_name]))
 
 
-def turns(
-    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
-) -> list[pace.Turn]:
-    ranked = [pace.queue(*each) for each in queues]
-    return list(pace.turns(ranked, room, is_last_round=is_last_round))
+def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
+    return list(pace.turns([pace.queue(*each) for each in queues], room))
 
 
-def order_of(
-    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
-) -> list[str]:
-    going = turns(queues, room, is_last_round=is_last_round)
-    return [turn.candidate.pod.name for turn in going]
+def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
+    return [turn.candidate.pod.name for turn in turns(queues, room)]
 
 
 def would_reach_zero(*queues: Waiting) -> bool:
@@ -268,21 +259,6 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
 # The window.
 
 
-def census_of(*, replicas: int, owns: int, away: int) -> Census:
-    census, _ = waiting("web", owns, away=away, replicas=replicas)
-    return census
-
-
-def test_released_pods_fill_the_window_until_they_are_made_anew() -> None:
-    censuses = [
-        census_of(replicas=3, owns=1, away=2),
-        census_of(replicas=3, owns=3, away=2),
-        census_of(replicas=9, owns=8, away=4),
-    ]
-    assert pace.short_of(censuses) == 3
-    assert pace.short_of([]) == 0
-
-
 @pytest.mark.parametrize(
     ("rate", "zeros_wait", "expected"),
     [
@@ -306,57 +282,12 @@ def test_the_window_widens_with_the_rate_seen_once_nothing_would_reach_zero(
     setting=st.integers(1, 1000),
     rate=st.floats(0, 1e6, allow_nan=False),
     zeros_wait=st.booleans(),
-    closing=st.none() | st.timedeltas(seconds(pace.AHEAD), seconds(120)),
 )
 def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
-    setting: int, rate: float, closing: timedelta | None, *, zeros_wait: bool
+    setting: int, rate: float, *, zeros_wait: bool
 ) -> None:
-    found = pace.window(setting, rate, zeros_wait=zeros_wait, closing=closing)
+    found = pace.window(setting, rate, zeros_wait=zeros_wait)
     assert setting <= found <= 4 * setting
-
-
-@pytest.mark.parametrize(("closing", "expected"), [(25, 250), (30, 300), (60, 400)])
-def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
-    closing: int, expected: int
-) -> None:
-    assert pace.window(100, 10.0, zeros_wait=False, closing=seconds(closing)) == expected
-    assert pace.window(100, 10.0, zeros_wait=True, closing=seconds(closing)) == 100
-
-
-def test_the_last_round_begins_shortly_before_the_first_of_many_last_moments() -> None:
-    """30 s of evictions, 15 s for the last replacements to start, and 10 s for the round itself."""
-    margins = {TOLD_BY: builders.margin(unreplaced=30)}
-    begins = TOLD_BY - seconds(30 + 15 + 10)
-    assert pace.last_round(margins, begins - seconds(0.1)) is None
-    assert pace.last_round(margins, begins) == seconds(40)
-    assert pace.last_round(margins, begins + seconds(19.9)) == seconds(20.1)
-    assert pace.last_round(margins, begins + seconds(20)) is None
-
-
-def test_there_is_no_last_round_where_the_last_moments_are_quickly_over() -> None:
-    margins = {TOLD_BY: builders.margin(unreplaced=10)}
-    assert all(pace.last_round(margins, NOW + seconds(at)) is None for at in range(150))
-    assert pace.last_round({}, NOW) is None
-
-
-def test_of_several_deadlines_the_last_round_ends_with_the_latest_that_has_begun() -> None:
-    soon, later, far = (NOW + seconds(at) for at in (40, 50, 170))
-    margins = {
-        soon: builders.margin(unreplaced=20),
-        later: builders.margin(unreplaced=25),
-        far: builders.margin(unreplaced=30),
-    }
-    assert pace.last_round(margins, NOW) == seconds(35)
-
-
-def test_the_last_round_is_shared_out_one_by_one() -> None:
-    """What has been asked for when the last moments begin is the same of every workload."""
-    queues = [waiting("a", 40, ready=6, away=3), waiting("b", 40, ready=15), waiting("c", 40)]
-    order = order_of(queues, 40, is_last_round=True)
-    before = {"a": 6 + 3, "b": 15, "c": 0}
-    after = [have + sum(pod[0] == name for pod in order) for name, have in before.items()]
-    assert sum(after) == sum(before.values()) + 40
-    assert max(after) - min(after) <= 1
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import writes
+from evenkeel.decisions import agenda, writes
+from evenkeel.decisions.agenda import LONGEST_LEAD
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
-from evenkeel.decisions.drain.margins import NO_MARGIN, SHARES, Margin
+from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.dying import dying
-from evenkeel.decisions.handover.plan import (
-    ROLL_BACK_LEAD,
-    SHORTEST_HANDOVER,
-    SHORTEST_STAY,
-    SHORTEST_VOLUNTARY,
-    Rules,
-    plan,
-)
+from evenkeel.decisions.handover.plan import SHORTEST_STAY, SHORTEST_VOLUNTARY, plan
 from evenkeel.decisions.plan import Plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -31,10 +24,12 @@ from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
 from tests.builders import NOW, patched, seconds
+from tests.effort import measured
 
 WARNING, HINT = builders.notice(), builders.hint()
 DYING, HINTED = {"n1": WARNING}, {"n1": HINT}
-LAST_MOMENT = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+TRIED_UNTIL = tried_until(node_deadline(WARNING))
 SECOND = seconds(1)
 
 INTERRUPTION, REBALANCE = ReleaseReason.INTERRUPTION, ReleaseReason.REBALANCE
@@ -107,20 +102,8 @@ class Scene:
             now=now,
         )
 
-    def plan(
-        self,
-        now: datetime = NOW,
-        *,
-        margin: Margin = NO_MARGIN,
-        budgets: Sequence[PodDisruptionBudget] = (),
-    ) -> Plan:
-        usual = builders.pod()
-        told_by = (node_deadline(notice).told_by(usual) for notice in self.dooms.values())
-        margins = dict.fromkeys(told_by, margin)
-        census = self.census(now)
-        unreplaced = dying(census, self._movers)
-        rules = Rules(margins=margins, budgets=budgets, dying=unreplaced)
-        return plan(census, self._movers, rules)
+    def plan(self, now: datetime = NOW, *, budgets: Sequence[PodDisruptionBudget] = ()) -> Plan:
+        return plan(self.census(now), self._movers, budgets)
 
 
 def landed_at(after: float) -> Condition:
@@ -131,6 +114,22 @@ def landed_at(after: float) -> Condition:
 
 def told(decisions: Sequence[Decision]) -> list[tuple[str, Verb, str]]:
     return [(each.subject.name, each.verb, each.reason) for each in decisions]
+
+
+def forced(found: Plan) -> list[str]:
+    """The pods that are evicted by force, each by its eviction deadline."""
+    return [each.pod.name for each in found.forced]
+
+
+def lefts(found: Plan) -> dict[str, float]:
+    """What serves on of the workload once a pod is gone that is evicted by force."""
+    return {each.pod.name: each.left for each in found.forced}
+
+
+def begun(found: Plan, at: datetime) -> list[tuple[str, Verb, str]]:
+    """What the agenda has for the pods at a time, were each the only one."""
+    steps = [slot.step(at) for slot in agenda.alone(found.forced)]
+    return told([step for step in steps if step is not None])
 
 
 def candidates(found: Plan) -> list[str]:
@@ -169,10 +168,10 @@ def test_a_released_pod_waits_while_its_replacement_is_not_available(
 ) -> None:
     reason = INTERRUPTION if dooms is DYING else REBALANCE
     found = Scene(dooms).away("a", reason=reason).elsewhere("new", **replacement).plan()
-    end = LAST_MOMENT if dooms is DYING else HINT.deadline
     assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
     assert found.steps[0].message == "1 available, 1 wanted"
-    assert (found.steps[0].until, found.due) == (end, end)
+    assert found.steps[0].until == (EVICT_BY if dooms is DYING else HINT.deadline)
+    assert found.due == (TRIED_UNTIL if dooms is DYING else HINT.deadline)
     assert found.fresh_steps == []
 
 
@@ -190,7 +189,7 @@ def test_a_released_pod_is_evicted_on_a_fresh_read_once_its_replacement_is_avail
     assert step.workload is not None
     assert step.workload.kind == "Deployment"
     assert step.message == "2 available, 1 wanted: it can go"
-    assert found.due == (LAST_MOMENT if dooms is DYING else HINT.deadline)
+    assert found.due == (TRIED_UNTIL if dooms is DYING else HINT.deadline)
 
 
 def test_a_replacement_counts_only_after_min_ready_seconds_and_that_moment_is_due() -> None:
@@ -236,37 +235,52 @@ def test_a_scale_in_meanwhile_lets_more_go_and_a_scale_out_holds_nobody(
 # The last moment.
 
 
-def test_a_released_pod_goes_at_its_last_moment_replacement_or_not() -> None:
-    found = Scene().away("a").elsewhere("new", **PENDING).plan(LAST_MOMENT)
-    assert told(found.steps) == [("a", Verb.EVICT, "LastMoment")]
-    (step,) = found.steps
-    assert (step.forced, step.warning) == (True, True)
+def test_a_released_pod_is_forced_off_by_its_eviction_deadline_replacement_or_not() -> None:
+    found = Scene().away("a").elsewhere("new", **PENDING).plan()
+    (each,) = found.forced
+    assert (each.evict_by, each.is_replaced, each.first) == (EVICT_BY, False, None)
+    assert begun(found, EVICT_BY - SECOND) == []
+    assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
+    step = each.eviction()
+    assert (step.forced, step.warning, step.node) == (True, True, "n1")
+    assert step.workload is not None
+    assert step.workload.kind == "Deployment"
     assert step.write == Evict(name="a", namespace="default", uid="a-uid")
-    assert found.due is None
 
 
-def test_a_replaced_pod_that_a_budget_keeps_is_forced_off_at_its_last_moment_too() -> None:
-    scene = Scene().away("a").elsewhere("new")
-    before, after = scene.plan(LAST_MOMENT - SECOND), scene.plan(LAST_MOMENT)
-    assert told(before.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
-    assert before.due == LAST_MOMENT
-    assert told(after.steps) == [("a", Verb.EVICT, "LastMoment")]
-    assert after.steps[0].forced
-    assert after.fresh_steps == []
+def test_a_replaced_pod_that_a_budget_keeps_is_forced_off_too_and_is_worth_no_warning() -> None:
+    found = Scene().away("a").elsewhere("new").plan()
+    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    (each,) = found.forced
+    assert (each.evict_by, each.is_replaced) == (EVICT_BY, True)
+    assert not each.eviction().warning
 
 
-def test_a_pod_that_was_never_released_goes_at_its_last_moment() -> None:
-    scene = Scene(replicas=2).moving("a", "b")
-    assert told(scene.plan(LAST_MOMENT).steps) == [
+def test_a_pod_that_was_never_released_is_forced_off_by_its_eviction_deadline() -> None:
+    found = Scene(replicas=2).moving("a", "b").plan()
+    assert begun(found, EVICT_BY) == [
         ("a", Verb.EVICT, "LastMoment"),
         ("b", Verb.EVICT, "LastMoment"),
     ]
-    assert candidates(scene.plan(LAST_MOMENT)) == []
+
+
+def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
+    scene = Scene(HINTED, replicas=2).moving("a").away("b", reason=REBALANCE)
+    assert forced(scene.plan()) == forced(scene.plan(HINT.deadline)) == []
+
+
+def test_what_a_plan_decides_for_now_is_never_forced() -> None:
+    scene = Scene(replicas=2).moving("a").away("b", "c").elsewhere("new")
+    for now in (NOW, EVICT_BY, WARNING.deadline, TRIED_UNTIL):
+        found = scene.plan(now)
+        assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
+        assert sorted(forced(found)) == ["a", "b", "c"]
 
 
 def test_a_late_notice_for_a_node_that_still_exists_acts_at_once() -> None:
-    found = Scene().moving("a").away("b").plan(WARNING.deadline + seconds(600))
-    assert sorted(told(found.steps)) == [
+    late = WARNING.deadline + seconds(600)
+    found = Scene().moving("a").away("b").plan(late)
+    assert sorted(begun(found, late)) == [
         ("a", Verb.EVICT, "LastMoment"),
         ("b", Verb.EVICT, "LastMoment"),
     ]
@@ -275,29 +289,57 @@ def test_a_late_notice_for_a_node_that_still_exists_acts_at_once() -> None:
 def test_a_pod_that_its_owner_keeps_to_the_end_is_left_or_put_back_once_that_has_passed() -> None:
     keep = {names.AT_DEADLINE: "leave"}
     scene = Scene(replicas=3).moving("a", annotations=keep).away("b", annotations=keep).moving("c")
-    before = scene.plan(WARNING.deadline + seconds(59))
-    after = scene.plan(WARNING.deadline + seconds(60))
-    assert {verb for _, verb, _ in told(before.steps)} == {Verb.EVICT}
+    before, after = scene.plan(TRIED_UNTIL - SECOND), scene.plan(TRIED_UNTIL)
+    assert forced(before) == ["b", "a", "c"]
+    assert before.due == TRIED_UNTIL
+    assert forced(after) == candidates(after) == ["c"]
     assert sorted(told(after.steps)) == [
         ("a", Verb.LEAVE, "AtDeadlineLeave"),
         ("b", Verb.ROLL_BACK, "AtDeadlineLeave"),
-        ("c", Verb.EVICT, "LastMoment"),
     ]
+    assert after.due is None
 
 
-@pytest.mark.parametrize("left", [SHORTEST_HANDOVER, SECOND])
-def test_nobody_is_released_so_late_that_it_would_not_help(left: timedelta) -> None:
-    found = Scene().moving("a").plan(LAST_MOMENT - left)
-    assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
-    assert (found.steps[0].until, found.due) == (LAST_MOMENT, LAST_MOMENT)
-    assert candidates(found) == []
+def test_each_pod_that_has_no_replacement_leaves_one_less_of_its_workload() -> None:
+    """The released before the others, whose replacements nobody has been asked for."""
+    scene = Scene(replicas=4).moving("a", "b").away("c").elsewhere("new")
+    found = scene.plan()
+    assert lefts(found) == {"c": 0.75, "a": 0.5, "b": 0.25}
 
 
-def test_a_pod_may_be_released_until_it_is_too_late_and_that_moment_is_due() -> None:
-    found = Scene().moving("a").plan(LAST_MOMENT - SHORTEST_HANDOVER - SECOND)
-    assert candidates(found) == ["a"]
-    earlier = Scene().moving("a").plan()
-    assert earlier.due == LAST_MOMENT - SHORTEST_HANDOVER
+def test_a_pod_with_a_replacement_leaves_all_that_is_there() -> None:
+    scene = Scene(replicas=4).moving("a").away("b", "c").elsewhere("new", "other")
+    found = scene.plan()
+    assert lefts(found) == {"b": 1.0, "c": 0.75, "a": 0.5}
+    assert [each.is_replaced for each in found.forced] == [True, False, False]
+
+
+def test_a_pod_whose_node_dies_later_leaves_less_than_those_whose_nodes_die_first() -> None:
+    later = builders.notice(deadline=WARNING.deadline + seconds(5))
+    scene = Scene({"n1": WARNING, "n2": later}, replicas=2)
+    scene.moving("a").away("b", node="n2")
+    found = scene.plan()
+    assert lefts(found) == {"a": 0.5, "b": 0.0}
+    assert [each.evict_by for each in found.forced] == [EVICT_BY, EVICT_BY + seconds(5)]
+
+
+def test_a_pod_that_needs_longer_to_end_goes_first_though_all_nodes_die_at_once() -> None:
+    found = Scene(replicas=4).moving("slow", grace=40).away("quick", grace=5).elsewhere("x").plan()
+    assert lefts(found) == {"slow": 0.5, "quick": 0.25}
+    evict_by = {each.pod.name: each.evict_by for each in found.forced}
+    assert evict_by == {"slow": EVICT_BY - seconds(10), "quick": EVICT_BY + seconds(25)}
+
+
+def test_what_a_mere_hint_is_about_neither_goes_by_force_nor_counts_as_lost() -> None:
+    scene = Scene({"n1": WARNING, "n2": HINT}, replicas=4).moving("a").moving("b", node="n2")
+    scene.away("c", "d").elsewhere("new", "other")
+    assert lefts(scene.plan()) == {"c": 0.75, "d": 0.75, "a": 0.5}
+
+
+def test_a_lost_pod_is_not_forced_off_a_node_that_is_gone() -> None:
+    found = Scene(replicas=2, lost=["n1"]).away("a").elsewhere("b").plan()
+    assert told(found.steps) == [("a", Verb.DELETE, "NodeGone")]
+    assert forced(found) == []
 
 
 @pytest.mark.parametrize("dooms", [DYING, HINTED])
@@ -316,17 +358,24 @@ def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_alread
 
 def test_who_landed_late_is_still_tried_when_half_the_time_is_over() -> None:
     scene = Scene().moving("a", conditions=[landed_at(69)])
-    assert NOW + seconds(89) == LAST_MOMENT
+    assert NOW + seconds(89) == EVICT_BY
     before = scene.plan(NOW + seconds(78.9))
     assert (before.steps[0].until, before.due) == (NOW + seconds(79), NOW + seconds(79))
     assert candidates(scene.plan(NOW + seconds(79))) == ["a"]
 
 
-def test_who_landed_too_late_for_a_second_try_stays_to_its_last_moment() -> None:
-    scene = Scene().moving("a", conditions=[landed_at(85)])
-    found = scene.plan(NOW + seconds(86))
-    assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
-    assert told(scene.plan(LAST_MOMENT).steps) == [("a", Verb.EVICT, "LastMoment")]
+@pytest.mark.parametrize("landed", [88, 100])
+def test_who_landed_shortly_before_its_eviction_waits_for_that_and_settles_later(
+    landed: int,
+) -> None:
+    """A budget may refuse the eviction for longer than the pod takes to settle."""
+    scene = Scene().moving("a", conditions=[landed_at(landed)])
+    settled = NOW + seconds(landed + 2)
+    waiting = scene.plan(NOW + seconds(landed + 1))
+    assert told(waiting.steps) == [("a", Verb.WAIT, "LandedAfterCordon")]
+    assert (waiting.steps[0].until, waiting.due) == (EVICT_BY, settled)
+    assert forced(waiting) == ["a"]
+    assert (candidates(scene.plan(settled)), scene.plan(settled).due) == (["a"], TRIED_UNTIL)
 
 
 def test_who_was_there_before_the_cordon_need_not_settle() -> None:
@@ -342,67 +391,6 @@ def test_a_warning_after_a_hint_begins_anew() -> None:
     assert candidates(found) == ["a"]
 
 
-def test_the_last_moment_comes_earlier_when_many_evictions_are_queued() -> None:
-    margin = builders.margin(replaced=30, unreplaced=20)
-    scene = Scene(replicas=2).moving("a").away("b")
-    early, late = (scene.plan(LAST_MOMENT - seconds(before), margin=margin) for before in (21, 20))
-    assert early.steps[0].verb is Verb.WAIT
-    assert {verb for _, verb, _ in told(late.steps)} == {Verb.EVICT}
-
-
-def test_a_pod_goes_the_earlier_the_more_of_its_workload_is_left_after_it() -> None:
-    """The released before the others, whose replacements nobody has been asked for."""
-    by_share = Margin(unreplaced=[seconds(step) for step in range(SHARES + 1)])
-    scene = Scene(replicas=4).moving("a", "b").away("c").elsewhere("new")
-
-    def gone(before: float) -> list[str]:
-        steps = scene.plan(LAST_MOMENT - seconds(before), margin=by_share).steps
-        return sorted(name for name, verb, _ in told(steps) if verb is Verb.EVICT)
-
-    assert [gone(0.75 * SHARES + 0.1), gone(0.75 * SHARES)] == [[], ["c"]]
-    assert [len(gone(0.5 * SHARES + 0.1)), len(gone(0.5 * SHARES))] == [1, 2]
-    assert [len(gone(0.25 * SHARES + 0.1)), len(gone(0.25 * SHARES))] == [2, 3]
-
-
-def test_while_a_pod_s_node_lives_longer_it_is_left_after_those_that_die_first() -> None:
-    later = builders.notice(deadline=NOW + builders.INTERRUPTION_DEADLINE + seconds(5))
-    by_share = Margin(unreplaced=[seconds(step) for step in range(SHARES + 1)])
-    scene = Scene({"n1": builders.notice(), "n2": later}, replicas=2)
-    scene.moving("a", node="n2").moving("b")
-    found = scene.plan(LAST_MOMENT - seconds(0.5 * SHARES), margin=by_share)
-    assert [name for name, verb, _ in told(found.steps) if verb is Verb.EVICT] == ["b"]
-
-
-def test_only_those_count_who_have_to_be_told_by_the_same_time() -> None:
-    """The margin of those with 30 s of grace is not that of one that ends within 5."""
-    margin = builders.margin(unreplaced=20)
-    scene = Scene(replicas=2).moving("usual").moving("quick", grace=5)
-    found = scene.plan(LAST_MOMENT, margin=margin)
-    assert [name for name, verb, _ in told(found.steps) if verb is Verb.EVICT] == ["usual"]
-    assert found.due == LAST_MOMENT + seconds(25) - SHORTEST_HANDOVER
-
-
-def test_who_has_a_replacement_must_go_before_those_who_wait_for_one() -> None:
-    scene = Scene(replicas=2).away("replaced", "waiting").elsewhere("new")
-    turn = LAST_MOMENT - seconds(20)
-    before, after, last = (
-        scene.plan(at, margin=builders.margin(replaced=20, unreplaced=5))
-        for at in (turn - SECOND, turn, LAST_MOMENT - seconds(5))
-    )
-
-    assert told(before.fresh_steps) == [("replaced", Verb.EVICT, "ReplacementAvailable")]
-    assert before.due == turn
-    assert told(after.steps) == [
-        ("replaced", Verb.EVICT, "LastMoment"),
-        ("waiting", Verb.WAIT, "ReplacementPending"),
-    ]
-    assert after.steps[0].forced
-    assert not after.steps[0].warning
-    assert after.due == LAST_MOMENT - seconds(5)
-    assert [verb for _, verb, _ in told(last.steps)] == [Verb.EVICT, Verb.EVICT]
-    assert [step.warning for step in last.steps] == [False, True]
-
-
 def test_those_that_can_go_stand_in_the_order_in_which_they_go() -> None:
     first, later = NOW - seconds(20), NOW - seconds(5)
     scene = Scene(replicas=2).elsewhere("n1", "n2").away("a", since=later).away("z", since=first)
@@ -412,7 +400,9 @@ def test_those_that_can_go_stand_in_the_order_in_which_they_go() -> None:
 
 def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:
     scene = Scene().away("a", annotations={names.AT_DEADLINE: "leave"}).elsewhere("b")
-    found = scene.plan(WARNING.deadline + seconds(60))
+    assert told(scene.plan(TRIED_UNTIL - SECOND).fresh_steps)[0][1] is Verb.EVICT
+    found = scene.plan(TRIED_UNTIL)
+    assert forced(found) == []
     assert told(found.steps) == [("a", Verb.ROLL_BACK, "AtDeadlineLeave")]
 
 
@@ -421,33 +411,49 @@ def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:
 QUOTA = "exceeded quota: pods"
 
 
-def test_a_released_pod_is_put_back_shortly_before_it_has_to_go_when_none_can_be_made() -> None:
+def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be_made() -> None:
     scene = Scene(failure=QUOTA).away("a")
-    back = LAST_MOMENT - ROLL_BACK_LEAD
+    back = EVICT_BY - LONGEST_LEAD
+    found = scene.plan()
 
-    waiting, rolled_back = scene.plan(back - SECOND), scene.plan(back)
-
-    assert told(waiting.steps) == [("a", Verb.WAIT, "ReplacementPending")]
-    assert (waiting.steps[0].until, waiting.due) == (back, back)
-    assert told(rolled_back.steps) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
-    assert rolled_back.due == LAST_MOMENT
-    (step,) = rolled_back.steps
+    assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert begun(found, back - SECOND) == []
+    assert begun(found, back) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
+    assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
+    step = found.forced[0].first
+    assert step is not None
     assert QUOTA in step.message
     assert step.warning
     away = scene.census().released[0].pod
     assert not patched(away, step.write).released
 
 
-def test_what_was_put_back_is_not_released_again_before_its_last_moment() -> None:
-    for failure in ("", QUOTA):
-        for left in (ROLL_BACK_LEAD, SECOND):
-            found = Scene(failure=failure).moving("a").plan(LAST_MOMENT - left)
-            assert told(found.steps) == [("a", Verb.WAIT, "TooLateForHandover")]
+@pytest.mark.parametrize(
+    "scene",
+    [
+        Scene(failure=QUOTA).moving("owned"),
+        Scene(failure=QUOTA).away("replaced").elsewhere("new"),
+        Scene().away("waiting"),
+    ],
+    ids=["owned", "replaced", "one can be made"],
+)
+def test_no_other_pod_is_put_back_and_nothing_is_due_for_it_before_its_eviction(
+    scene: Scene,
+) -> None:
+    (slot,) = agenda.alone(scene.plan().forced)
+    assert slot.step(EVICT_BY - SECOND) is None
+    assert slot.changes_after(NOW) == EVICT_BY
 
 
-def test_it_is_evicted_all_the_same_when_its_last_moment_has_come() -> None:
-    found = Scene(failure=QUOTA).away("a").plan(LAST_MOMENT)
-    assert told(found.steps) == [("a", Verb.EVICT, "LastMoment")]
+def test_the_work_for_released_pods_that_go_back_grows_with_their_number_alone() -> None:
+    def effort(number: int) -> int:
+        scene = Scene(replicas=number, failure=QUOTA).away(*(f"a{i}" for i in range(number)))
+        with measured() as effort:
+            found = scene.plan()
+        assert len(found.forced) == number
+        return effort.steps
+
+    assert effort(400) < 12 * effort(40)
 
 
 def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_made() -> None:
@@ -456,8 +462,9 @@ def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_mad
         ("a", Verb.WAIT, "ReplacementPending"),
         ("b", Verb.WAIT, "CannotBeReplaced"),
     ]
-    assert found.steps[1].until == LAST_MOMENT
+    assert found.steps[1].until == EVICT_BY
     assert candidates(found) == []
+    assert found.due == TRIED_UNTIL
 
 
 def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_made() -> None:
@@ -546,9 +553,9 @@ def test_a_released_pod_goes_back_at_its_deadline_when_its_node_lives_after_all(
 def test_a_workload_does_not_rest_when_what_was_rolled_back_was_no_voluntary_move() -> None:
     scene = Scene({}).away("a", reason=INTERRUPTION, deadline=NOW)
     assert told(scene.plan().steps) == [("a", Verb.ROLL_BACK, "DeadlinePassed")]
-    quota = Scene(failure=QUOTA).away("a", reason=REBALANCE)
-    forced = quota.plan(LAST_MOMENT - ROLL_BACK_LEAD)
-    assert told(forced.steps) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
+    quota = Scene(failure=QUOTA).away("a", reason=REBALANCE).plan()
+    assert told(quota.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert begun(quota, EVICT_BY - SECOND) == [("a", Verb.ROLL_BACK, "CannotBeReplaced")]
 
 
 @pytest.mark.parametrize("replacement", [PENDING, STARTING, {"node": "good"}], ids=str)
@@ -576,12 +583,11 @@ def test_a_replaced_pod_goes_when_its_node_is_not_doomed_any_more() -> None:
     assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
 
 
-@pytest.mark.parametrize("now", [NOW, LAST_MOMENT - SECOND])
-def test_a_warning_keeps_a_voluntary_release_until_the_last_moment(now: datetime) -> None:
-    scene = Scene(DYING).away("a", reason=REBALANCE)
-    assert told(scene.plan(now).steps) == [("a", Verb.WAIT, "ReplacementPending")]
-    assert scene.plan(now).due == LAST_MOMENT
-    assert told(scene.plan(LAST_MOMENT).steps) == [("a", Verb.EVICT, "LastMoment")]
+def test_a_warning_keeps_a_voluntary_release_until_its_eviction() -> None:
+    found = Scene(DYING).away("a", reason=REBALANCE).plan()
+    assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]
+    assert begun(found, EVICT_BY - SECOND) == []
+    assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
 
 
 def test_nobody_is_released_for_a_hint_while_the_workload_rests() -> None:
@@ -699,16 +705,26 @@ def test_a_released_pod_is_deleted_at_once_when_nobody_wants_it_any_more(
 
 
 @UNWANTED
-def test_an_owned_pod_that_nobody_wants_is_its_controllers_to_delete_until_its_last_moment(
+def test_an_owned_pod_that_nobody_wants_is_its_controllers_to_delete_until_its_eviction(
     end: Any, reason: str
 ) -> None:
-    scene = end(Scene().moving("a"))
-    waiting, evicted = scene.plan(), scene.plan(LAST_MOMENT)
-    assert told(waiting.steps) == [("a", Verb.WAIT, reason)]
-    assert (waiting.steps[0].until, waiting.due) == (LAST_MOMENT, LAST_MOMENT)
-    assert told(evicted.steps) == [("a", Verb.EVICT, "LastMoment")]
-    assert evicted.steps[0].forced
-    assert candidates(waiting) == candidates(evicted) == []
+    found = end(Scene().moving("a")).plan()
+    assert told(found.steps) == [("a", Verb.WAIT, reason)]
+    assert (found.steps[0].until, found.due) == (EVICT_BY, TRIED_UNTIL)
+    assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
+    assert lefts(found) == {"a": 1.0}
+    assert candidates(found) == []
+
+
+@UNWANTED
+def test_an_owned_pod_that_nobody_wants_is_left_where_its_owner_keeps_it_to_the_end(
+    end: Any, reason: str
+) -> None:
+    scene = end(Scene().moving("a", annotations={names.AT_DEADLINE: "leave"}))
+    assert told(scene.plan(TRIED_UNTIL - SECOND).steps) == [("a", Verb.WAIT, reason)]
+    found = scene.plan(TRIED_UNTIL)
+    assert told(found.steps) == [("a", Verb.LEAVE, "AtDeadlineLeave")]
+    assert (forced(found), found.due) == ([], None)
 
 
 @UNWANTED
@@ -730,15 +746,15 @@ def test_what_was_released_from_the_old_revision_goes_as_the_new_one_takes_over(
 
 def test_nothing_is_decided_when_nothing_is_released_and_nobody_has_to_move() -> None:
     assert Scene(replicas=2).elsewhere("a", "b").plan() == Plan(
-        steps=[], fresh_steps=[], candidates=[]
+        steps=[], fresh_steps=[], candidates=[], forced=[]
     )
 
 
 def test_every_decision_names_its_pod_its_workload_its_node_and_a_reason() -> None:
     scene = Scene(replicas=4).away("a", "b").moving("c").elsewhere("x", "y", "z")
-    for now in (NOW, LAST_MOMENT - SECOND, LAST_MOMENT):
+    for now in (NOW, EVICT_BY, TRIED_UNTIL):
         found = scene.plan(now)
-        for step in [*found.steps, *found.fresh_steps]:
+        for step in [*found.steps, *found.fresh_steps, *(f.eviction() for f in found.forced)]:
             assert step.subject.kind == "Pod"
             assert step.node == "n1"
             assert step.workload is not None

@@ -15,7 +15,8 @@ from tests import builders
 from tests.builders import NOW, seconds
 
 WARNING = builders.notice()
-LAST_MOMENT = WARNING.deadline - seconds(31)
+EVICT_BY = WARNING.deadline - seconds(31)
+TRIED_UNTIL = WARNING.deadline + seconds(60)
 
 
 def census(
@@ -86,20 +87,45 @@ def test_no_deployment_spares_nothing_known() -> None:
         (3, NOW, [Verb.DELETE, Verb.DELETE]),
         (1, NOW, [Verb.DELETE, Verb.WAIT]),
         (0, NOW, [Verb.WAIT, Verb.WAIT]),
-        (0, LAST_MOMENT, [Verb.DELETE, Verb.DELETE]),
+        (0, WARNING.deadline, [Verb.WAIT, Verb.WAIT]),
+        (0, TRIED_UNTIL, [Verb.DELETE, Verb.DELETE]),
     ],
 )
 def test_of_a_replica_set_at_zero_those_go_that_the_rollout_can_spare(
     siblings: int | None, now: datetime, expected: list[Verb]
 ) -> None:
-    plan = handover.plan(census(replicas=0, siblings=siblings, now=now), [], handover.Rules())
+    plan = handover.plan(census(replicas=0, siblings=siblings, now=now), [])
     assert [verb for _, verb, _ in told(plan)] == expected
-    assert plan.due == (LAST_MOMENT if Verb.WAIT in expected else None)
+    assert plan.due == (TRIED_UNTIL if Verb.WAIT in expected else None)
+    assert {each.until for each in plan.steps} <= {EVICT_BY}
+
+
+def test_a_pod_that_the_rollout_needs_is_forced_off_a_node_that_dies() -> None:
+    plan = handover.plan(census(replicas=0, siblings=0), [])
+    assert [(each.pod.name, each.evict_by) for each in plan.forced] == [
+        ("away-0", EVICT_BY),
+        ("away-1", EVICT_BY),
+    ]
+
+
+def test_a_pod_that_the_rollout_needs_is_deleted_when_the_deadline_of_a_mere_hint_has_come() -> (
+    None
+):
+    def hinted(now: datetime) -> Plan:
+        counted = census(replicas=0, siblings=0, now=now)
+        hint = builders.hint(deadline=WARNING.deadline)
+        return handover.plan(msgspec.structs.replace(counted, dooms={"n1": hint}), [])
+
+    waiting, over = hinted(NOW), hinted(WARNING.deadline)
+    assert [verb for _, verb, _ in told(waiting)] == [Verb.WAIT, Verb.WAIT]
+    assert waiting.due == waiting.steps[0].until == WARNING.deadline
+    assert [verb for _, verb, _ in told(over)] == [Verb.DELETE, Verb.DELETE]
+    assert waiting.forced == over.forced == []
 
 
 def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:
     waiting = msgspec.structs.replace(census(replicas=0, siblings=0), lost=frozenset({"n1"}))
-    assert told(handover.plan(waiting, [], handover.Rules())) == [
+    assert told(handover.plan(waiting, [])) == [
         ("away-0", Verb.DELETE, "ScaledToZero"),
         ("away-1", Verb.DELETE, "ScaledToZero"),
     ]

@@ -8,7 +8,7 @@ import msgspec
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Operation
-from simulator.api.patches import json_patch
+from sandbox.simulator.api.patches import json_patch
 from tests.builders import owner_reference
 
 KEYS = (

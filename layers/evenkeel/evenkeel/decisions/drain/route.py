@@ -220,7 +220,7 @@ def _two_at_once_ruled_out(
         )
     if deployment is not None and max_surge(deployment) == 0:
         return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
-    template_hash = hash_of(pod)
+    template_hash = pod.template_hash
     replica_set = owner.controller
     if not 0 < len(template_hash) <= LONGEST_HASH or (
         isinstance(replica_set, ReplicaSet)
@@ -241,13 +241,6 @@ def _two_at_once_ruled_out(
     return None
 
 
-def hash_of(pod: Pod) -> str:
-    """The template hash of a pod, also of a released one; empty if it has none."""
-    labels = pod.metadata.labels
-    own, left = labels.get(names.TEMPLATE_HASH, ""), labels.get(names.RELEASED_FROM, "")
-    return left if left and own in ("", names.released_hash(left)) else own
-
-
 def _single_node_claim(pod: Pod, surroundings: Surroundings) -> str:
     wanted = {
         volume.persistent_volume_claim.claim_name
@@ -263,7 +256,7 @@ def _single_node_claim(pod: Pod, surroundings: Surroundings) -> str:
 def _selects_by_hash(pod: Pod, surroundings: Surroundings) -> str:
     labels = pod.metadata.labels
     if pod.released:
-        labels = labels | {names.TEMPLATE_HASH: hash_of(pod)}
+        labels = labels | {names.TEMPLATE_HASH: pod.template_hash}
     for service in surroundings.services:
         selector = service.spec.selector
         if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():

@@ -96,6 +96,7 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
         if deadline.forced:
             others.append((pod, deadline))
     owner, now = census.owner, census.now
+    released = {item.pod.uid: item for item in census.released}
     each = 1 / census.replicas if census.replicas else 0.0
     others = [pair for pair in others if left_to_the_end(pair[0], owner, pair[1], now) is None]
     others.sort(key=lambda pair: pair[1].evict_by(pair[0]))
@@ -110,29 +111,28 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
             owner=owner,
             deadline=deadline,
             left=whole - position * each,
-            first=_back_first(census, pod),
+            first=_back_first(census, released.get(pod.uid)),
             lead=LONGEST_LEAD,
         )
         for position, (pod, deadline) in enumerate(others, 1)
     ]
 
 
-def _back_first(census: Census, pod: Pod) -> Decision | None:
+def _back_first(census: Census, item: ReleasedPod | None) -> Decision | None:
     """A released pod goes back before it is evicted if its ReplicaSet cannot make pods.
 
     The eviction of an owned pod makes it try again at once, while its back-off after a failure
     takes up to 22 s and more.
     """
     failure = census.replica_set.cannot_create if census.replica_set else None
-    if failure is None or not pod.released:
+    if failure is None or item is None:
         return None
-    item = next(item for item in census.released if item.pod.uid == pod.uid)
     message = f"no replacement can be made ({failure.message}): back to its owner"
     return verdicts.roll_back(census, item, "CannotBeReplaced", message)
 
 
 def _end_of_patience(census: Census, item: ReleasedPod) -> datetime:
-    """Until when the eviction of a released pod that is replaced is tried, if a budget refuses it.
+    """How long a released pod is kept: until a budget allows its eviction, or a rollout spares it.
 
     One whose node dies is evicted by force at its last moment, which ends the matter, unless its
     owner keeps it.
@@ -157,22 +157,23 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
     forced = _forced(census, movers)
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
-        left = left_to_the_end(pod, census.owner, deadline, census.now)
-        dues.append(tried_until(deadline))
         if not deadline.forced:
             goes = f"{why}: it goes by itself"
             steps.append(verdicts.decide(census, pod, Verb.LEAVE, reason, goes))
-        else:
-            steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
+            continue
+        left = left_to_the_end(pod, census.owner, deadline, census.now)
+        steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
+        dues.append(tried_until(deadline))
     fresh_steps: list[Decision] = []
     spare = census.spare_in_rollout
     unowned = f"{why} and nobody owns it: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, deadline = item.pod, census.deadline_of(item)
+        pod, deadline, end = item.pod, census.deadline_of(item), _end_of_patience(census, item)
         is_needed = spare is not None and position >= spare and not census.is_lost(pod)
-        if is_needed and (deadline.forced or census.now < deadline.at):
-            steps.append(verdicts.wait(census, pod, "RolloutPending", deadline.at))
-            dues.append(deadline.at)
+        if is_needed and census.now < end:
+            until = deadline.evict_by(pod) if deadline.forced else end
+            steps.append(verdicts.wait(census, pod, "RolloutPending", until))
+            dues.append(end)
         else:
             write = writes.delete(pod)
             fresh_steps.append(
@@ -239,8 +240,7 @@ def _mover(
         if failure is not None:
             return verdicts.wait(census, pod, "CannotBeReplaced", end), tried_until(deadline)
         if settled is not None and census.now < settled:
-            until = min(settled, end)
-            return verdicts.wait(census, pod, "LandedAfterCordon", until), until
+            return verdicts.wait(census, pod, "LandedAfterCordon", min(settled, end)), settled
         return verdicts.candidate(census, pod, deadline), tried_until(deadline)
     cooldown = _cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None

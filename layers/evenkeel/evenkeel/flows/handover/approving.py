@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.handover.checking import SHORTEST_INTERVAL, Check, Checker
 from evenkeel.flows.handover.following import Follower
@@ -119,7 +118,7 @@ class Approvals:
 
     def _is_fresh(self, plan: WorkloadPlan, now: datetime) -> bool:
         released = plan.shown_by_watches
-        return released is not None and self._follower.is_fresh(hash_of(released), now)
+        return released is not None and self._follower.is_fresh(released.template_hash, now)
 
     def _checked(self, check: Check, now: datetime) -> None:
         """A fresh read is complete: what it says may be taken away is approved.

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.pods import kind_of, read_release
 from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
@@ -169,7 +167,7 @@ class Checker:
         return (*self._lost_replica_set(pods), *(Get(Pod, p.name, p.namespace) for p in pods))
 
     def _replica_set(self, controller: ReplicaSet, pods: Sequence[Pod]) -> Sequence[Request]:
-        hashes = {hash_of(pod) for pod in pods if pod.released}
+        hashes = {pod.template_hash for pod in pods if pod.released}
         requests: Sequence[Request] = (
             Get(ReplicaSet, controller.name, controller.namespace),
             selections.pods_selected(controller.namespace, controller.spec.selector),
@@ -181,7 +179,7 @@ class Checker:
     def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
         """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""
         for pod in pods:
-            release = read_release(pod) if pod.released else None
+            release = pod.release if pod.released else None
             if release is not None:
                 return (Get(ReplicaSet, release.controller, pod.namespace),)
         return ()
@@ -189,7 +187,7 @@ class Checker:
 
 def _is_sibling(pod: Pod, controller_key: str) -> bool:
     owner = pod.controller
-    if owner is None or kind_of(owner) != "ReplicaSet":
+    if owner is None or owner.full_kind != "ReplicaSet":
         return False
     return pod.controller_key != controller_key
 

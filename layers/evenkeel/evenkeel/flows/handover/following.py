@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
 from evenkeel.flows.handover.new_nodes import NewNodes
@@ -78,7 +77,7 @@ class Follower:
 
     def wrote(self, pod: Pod, sent_at: datetime) -> None:
         """A write to a pod was accepted, which was sent then."""
-        self.streams.wrote(self._followed.get(hash_of(pod)), pod.revision, sent_at)
+        self.streams.wrote(self._followed.get(pod.template_hash), pod.revision, sent_at)
 
     @property
     def busy(self) -> bool:
@@ -227,7 +226,9 @@ class Follower:
         Only of those that a ReplicaSet selects, or would if it got them back: anybody may write
         labels, and each selection is a watch of its own.
         """
-        seen = {hash_of(pod) for pod in self._view.pods.active if self._view.is_of_replica_set(pod)}
+        seen = {
+            pod.template_hash for pod in self._view.pods.active if self._view.is_of_replica_set(pod)
+        }
         for hashes in selections.chunks_of(seen - self._followed.keys() - {""}):
             self._follow_together(frozenset(hashes), now)
 
@@ -248,4 +249,4 @@ class Follower:
     def _first_seen(self, hashes: Collection[str]) -> set[str]:
         """The controllers of the pods of these hashes: now they can be counted."""
         pods = self._view.pods
-        return pods.controllers_of(pod for pod in pods.active if hash_of(pod) in hashes)
+        return pods.controllers_of(pod for pod in pods.active if pod.template_hash in hashes)

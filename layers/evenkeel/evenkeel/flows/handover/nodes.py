@@ -11,7 +11,6 @@ from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
 from evenkeel.decisions.upkeep.share import admitted
 from evenkeel.flows.handover.knowledge import Knowledge
-from evenkeel.flows.handover.pods import kind_of
 from evenkeel.flows.handover.view import View
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.ports import Background
@@ -178,5 +177,5 @@ class NodeKeeper:
             if pod.spec.node_name in node_names
             and not pod.finished
             and pod.controller is not None
-            and kind_of(pod.controller) == "StatefulSet"
+            and pod.controller.full_kind == "StatefulSet"
         }

@@ -15,7 +15,6 @@ from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
-from evenkeel.flows.handover.pods import believed_release, kind_of
 from evenkeel.flows.handover.view import View, take_census
 from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.model.decision import Decision, Verb
@@ -206,11 +205,11 @@ def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bo
     if isinstance(controller, ReplicaSet):
         return True
     owner = next((pod.controller for pod in pods if pod.controller is not None), None)
-    return pods[0].released if owner is None else kind_of(owner) == "ReplicaSet"
+    return pods[0].released if owner is None else owner.full_kind == "ReplicaSet"
 
 
 def _is_unreadable(pod: Pod, now: datetime) -> bool:
-    return pod.released and believed_release(pod, now) is None
+    return pod.released and pod.believed_release(now) is None
 
 
 def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:

@@ -6,58 +6,9 @@ the uid of a stranger's ReplicaSet into a pod of his own, and it would count as 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
-from evenkeel.model import names
-from evenkeel.model.meta import OwnerReference
-from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Release
-
-LONGEST_TEXT = 4_096
-"""Characters; a release has some 400. What is longer is no release, and is not kept."""
-
-
-def read_release(pod: Pod) -> Release | None:
-    """What the annotation of a released pod says; None if it makes no sense.
-
-    Anybody who may annotate pods can have written it, so one that Evenkeel would not write is
-    no release either.
-    """
-    text = pod.metadata.annotations.get(names.RELEASE, "")
-    return _decode(text) if 0 < len(text) <= LONGEST_TEXT else None
-
-
-@lru_cache(maxsize=8_192)
-def _decode(text: str) -> Release | None:
-    """The same pods are looked at again and again: decode what they bear once."""
-    release = read_note(text, Release)
-    return release if release is not None and release.makes_sense else None
-
-
-def believed_release(pod: Pod, now: datetime) -> Release | None:
-    """What the annotation of a released pod says; None if it cannot be true by now."""
-    release = read_release(pod)
-    return release if release is not None and release.was_made_by(now) else None
-
-
-def controller_key_of(pod: Pod) -> str:
-    """The key of the controller that a pod has, or was released from; empty without one."""
-    if key := pod.controller_key:
-        return key
-    release = read_release(pod) if pod.released else None
-    return f"{pod.namespace}/{release.controller_uid}" if release is not None else ""
-
-
-def kind_of(reference: OwnerReference) -> str:
-    """The kind of an owner. Kinds that are not Kubernetes' own bear their group's name too.
-
-    Others use the same words: a ReplicaSet of another group is no ReplicaSet.
-    """
-    group = reference.api_version.rpartition("/")[0]
-    return reference.kind if group in ("", "apps", "batch") else f"{reference.kind}.{group}"
 
 
 class Absence(NamedTuple):
@@ -113,7 +64,7 @@ class Pods:
             return None
         last = self._pods.get(uid)
         before = self._controllers.get(uid, "")
-        controller = controller_key_of(pod) or before or uid
+        controller = pod.origin_key or before or uid
         if before and before != controller:
             self._by_controller[before].discard(uid)
         self._pods[uid] = pod
@@ -185,7 +136,7 @@ class Pods:
                 for pod in pods
                 if pod.active
                 and pod.uid not in self._sent_off
-                and (controller_key_of(pod) or pod.uid) == controller_key
+                and (pod.origin_key or pod.uid) == controller_key
             ),
             key=lambda pod: pod.uid,
         )

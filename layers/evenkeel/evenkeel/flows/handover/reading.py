@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import (
     NotFoundError,
@@ -16,7 +15,6 @@ from evenkeel.errors import (
 )
 from evenkeel.flows.asking import answer
 from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.pods import controller_key_of, kind_of, read_release
 from evenkeel.flows.handover.view import View
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -90,7 +88,7 @@ def find_lost_nodes(cluster: Cluster, view: View) -> None:
 
 def read_peers(cluster: Cluster, view: View) -> None:
     """Read all pods of the template hashes seen: what watches would show. Raises ClusterError."""
-    hashes = {hash_of(pod) for pod in view.pods.active} - {""}
+    hashes = {pod.template_hash for pod in view.pods.active} - {""}
     chunks = map(selections.pods_of_hashes, selections.chunks_of(hashes))
     for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
         for pod in pods:
@@ -110,7 +108,7 @@ def read_owners(cluster: Cluster, view: View) -> None:
     above = {
         controller.controller_key: Get(Deployment, owner.name, controller.namespace)
         for controller in view.controllers.values()
-        if (owner := controller.controller) is not None and kind_of(owner) == "Deployment"
+        if (owner := controller.controller) is not None and owner.full_kind == "Deployment"
     }
     missing = {uid: get for uid, get in above.items() if uid not in view.deployments}
     for uid, deployment in find_all(cluster, missing).items():
@@ -122,11 +120,11 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
     """The key of the controller that a pod has or was released from, and how to read it."""
     reference = pod.controller
     if reference is not None:
-        kind = _CONTROLLERS.get(kind_of(reference))
+        kind = _CONTROLLERS.get(reference.full_kind)
         if kind is not None:
             yield pod.controller_key, Get(kind, reference.name, pod.namespace)
-    elif pod.released and (release := read_release(pod)) is not None:
-        yield controller_key_of(pod), Get(ReplicaSet, release.controller, pod.namespace)
+    elif pod.released and (release := pod.release) is not None:
+        yield pod.origin_key, Get(ReplicaSet, release.controller, pod.namespace)
 
 
 def read_surroundings(cluster: Cluster, view: View) -> None:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.handover import pace
 from evenkeel.flows.handover.following import Follower
 from evenkeel.flows.handover.forcing import ForcedEvictions
@@ -95,4 +94,4 @@ class Releases:
         begins = self._forced.begins(pod.uid)
         if begins is not None and begins - self._now <= SHORTEST_HANDOVER:
             return False
-        return self._writer.may_write(pod.uid) and self._follower.shows_all_of(hash_of(pod))
+        return self._writer.may_write(pod.uid) and self._follower.shows_all_of(pod.template_hash)

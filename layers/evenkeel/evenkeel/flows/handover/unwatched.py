@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.route import hash_of, not_ours
+from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.handover import reading
 from evenkeel.flows.handover.reads import Reads
 from evenkeel.flows.handover.view import View
@@ -74,6 +74,6 @@ class Unwatched:
         } - view.unread
 
     def _concerns(self, pod: Pod, dying: Container[str]) -> bool:
-        if pod.spec.node_name not in dying or hash_of(pod):
+        if pod.spec.node_name not in dying or pod.template_hash:
             return False
         return not_ours(pod, self._view.owner_of(pod)) is None

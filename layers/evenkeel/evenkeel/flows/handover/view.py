@@ -6,17 +6,10 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.route import hash_of
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
-from evenkeel.flows.handover.pods import (
-    Pods,
-    believed_release,
-    controller_key_of,
-    kind_of,
-    read_release,
-)
+from evenkeel.flows.handover.pods import Pods
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
@@ -139,19 +132,19 @@ class View:
     def owner_of(self, pod: Pod) -> Owner:
         """Who owns a pod, or owned it before its release, as far as that is known."""
         reference = pod.controller
-        release = read_release(pod) if pod.released else None
+        release = pod.release if pod.released else None
         if reference is None and release is None:
             return Owner()
-        kind = kind_of(reference) if reference is not None else "ReplicaSet"
-        return self.owner(kind, self.controllers.get(controller_key_of(pod)))
+        kind = reference.full_kind if reference is not None else "ReplicaSet"
+        return self.owner(kind, self.controllers.get(pod.origin_key))
 
     def is_of_replica_set(self, pod: Pod) -> bool:
         """Whether a ReplicaSet that was read selects this pod, or would without its release."""
-        controller = self.controllers.get(controller_key_of(pod))
+        controller = self.controllers.get(pod.origin_key)
         if not isinstance(controller, ReplicaSet):
             return False
         return controller.spec.selector.matches(
-            pod.metadata.labels | {names.TEMPLATE_HASH: hash_of(pod)}
+            pod.metadata.labels | {names.TEMPLATE_HASH: pod.template_hash}
         )
 
     def owner(self, kind: str, controller: Controller | None) -> Owner:
@@ -218,7 +211,7 @@ def take_census(
     """
     released = []
     for pod in pods:
-        release = believed_release(pod, now) if pod.released else None
+        release = pod.believed_release(now) if pod.released else None
         if release is not None:
             released.append(ReleasedPod(pod, release))
     return Census(

@@ -6,7 +6,6 @@ from typing import Final
 
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
-from evenkeel.flows.handover.pods import believed_release
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
@@ -77,7 +76,7 @@ def _waits(cluster: Cluster, move: Move, controller: Reference, now: datetime) -
     for pod in ask(cluster, List(released, metadata_only=True)).items:
         if pod.uid != move.pod_uid or not pod.released or pod.leaving:
             continue
-        release = believed_release(pod, now)
+        release = pod.believed_release(now)
         return (
             release is not None
             and release.controller_uid == controller.uid

@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.flows.handover.pods import LONGEST_TEXT
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
-from evenkeel.model.pod import Container, Pod, ResourceRequirements
+from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, ResourceRequirements
 
 KEPT_CONDITIONS = ("Ready", "PodScheduled")
 KEPT_ANNOTATIONS = frozenset(

@@ -18,7 +18,6 @@ from evenkeel.decisions.placement.scope import NEVER
 from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.handover.pods import controller_key_of
 from evenkeel.flows.handover.reading import list_all
 from evenkeel.flows.handover.selections import pods_selected
 from evenkeel.flows.restore.compact import Compactor
@@ -110,7 +109,7 @@ def _renewed(case: Case, pods: Sequence[Pod], workload: object, fleet: Fleet) ->
     if not isinstance(workload, Deployment | StatefulSet) or _is_changed(case.workload, workload):
         return None
     owners = {case.workload.key} | {each.key for each in case.replica_sets}
-    mine = [pod for pod in pods if controller_key_of(pod) in owners]
+    mine = [pod for pod in pods if pod.origin_key in owners]
     standing = case.standing
     newer = stand(workload, standing.floor, mine, fleet.capacity, is_managed=standing.is_managed)
     return msgspec.structs.replace(case, standing=newer, pods=mine)
@@ -210,7 +209,7 @@ def _by_workload(
     above = {each.key: each.controller_key for each in replica_sets}
     found: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
-        key = controller_key_of(pod)
+        key = pod.origin_key
         found[above.get(key, key)].append(pod)
     return found
 

@@ -1,0 +1,102 @@
+"""The Lambda functions as Lambda loads them: the file app.py, the name ``handler``.
+
+Loaded, they are bound to whatever they should act on instead of AWS.
+"""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import functions
+from evenkeel.handlers import Handler, Lazy
+from evenkeel.handlers.handover import build as build_handover
+from evenkeel.handlers.interruption import build as build_interruption
+from evenkeel.handlers.placement import build as build_placement
+from evenkeel.handlers.restore import build as build_restore
+from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.settings import (
+    HandoverSettings,
+    InterruptionSettings,
+    PlacementSettings,
+    RestoreSettings,
+)
+
+FOLDER = Path(functions.__file__).parent
+
+HANDOVERS: Final = 2
+"""So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a function acts on, besides queues."""
+
+    cluster: Cluster
+    instances: Instances
+    clock: Clock
+    recorder: Recorder
+
+
+def interruption(
+    settings: InterruptionSettings, ports: Ports, notices: Queue, wake_ups: Queue
+) -> Handler:
+    """The interruption function, with memory of its own. Raises ImportError."""
+    function = load("interruption")
+    function.bind(
+        build_interruption(
+            settings,
+            ports.cluster,
+            ports.instances,
+            notices,
+            wake_ups,
+            ports.clock,
+            ports.recorder,
+        )
+    )
+    return function
+
+
+def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handler:
+    """The handover function, with memory of its own. Raises ImportError."""
+    function = load("handover")
+    function.bind(
+        build_handover(
+            settings, ports.cluster, ports.instances, wake_ups, ports.clock, ports.recorder
+        )
+    )
+    return function
+
+
+def placement(
+    settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
+) -> Handler:
+    """The placement function, with memory of its own. Raises ImportError."""
+    function = load("placement")
+    function.bind(build_placement(settings, cluster, clock, recorder))
+    return function
+
+
+def restore(settings: RestoreSettings, ports: Ports, wake_ups: Queue) -> Handler:
+    """The restore function, with memory of its own. Raises ImportError."""
+    function = load("restore")
+    function.bind(build_restore(settings, ports.cluster, wake_ups, ports.clock, ports.recorder))
+    return function
+
+
+def load(name: str, folder: Path = FOLDER) -> Lazy:
+    """The handler of the function in the folder ``name``; every call loads a new one.
+
+    Nothing connects yet: bind what it should do, or it would build a handler for AWS. Raises
+    ImportError where the file is not there, and TypeError where it is no function.
+    """
+    path = folder / name / "app.py"
+    spec = importlib.util.spec_from_file_location("app", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ImportError(f"the function {name} is not at {path}: run evenkeel from its checkout")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    handler = module.handler
+    if not isinstance(handler, Lazy):
+        raise TypeError(f"{path} has no lazy handler: it is not the function that Lambda runs")
+    return handler

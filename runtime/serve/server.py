@@ -1,0 +1,118 @@
+"""A threaded HTTPS server: one thread for each connection, and only so many of them."""
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from threading import BoundedSemaphore, Condition
+from typing import Any, Final
+
+from evenkeel.handlers import Handler
+from runtime.serve.connection import Connection
+
+MOST: Final = 1024
+"""Connections at a time; another one is closed at once, and the API server lets its pod pass."""
+
+MANY: Final = 512
+"""With more connections than that none is kept for a next request."""
+
+ENDING: Final = 5.0
+"""Seconds that the requests under way have in the end."""
+
+type Note = Callable[[str, str, int, float], None]
+"""Told of each answer: the client's address, the method, the status, the seconds it took."""
+
+
+class WebhookServer(ThreadingHTTPServer):
+    """Serves a handler. Handshakes and requests happen in the connections' own threads."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 512
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        tls: ssl.SSLContext,
+        handler: Handler,
+        authenticate: Callable[[str], None],
+        note: Note,
+    ) -> None:
+        """Listen. Raises OSError where that is not possible.
+
+        ``authenticate`` raises RefusedError for paths of which not even the body is read.
+        """
+        self.tls = tls
+        self.handler = handler
+        self.authenticate = authenticate
+        self.note = note
+        self.is_ending = False
+        self._slots = BoundedSemaphore(MOST)
+        self._connections = 0
+        self._idle = Condition()
+        self._working = 0
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, Connection)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether connections should end after their request."""
+        return self.is_ending or self._connections > MANY
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count a request as under way."""
+        with self._idle:
+            self._working += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._working -= 1
+                self._idle.notify_all()
+
+    def end(self) -> bool:
+        """Take no more, and wait for what is under way; whether all of it was answered."""
+        self.is_ending = True
+        self.shutdown()
+        self.server_close()
+        with self._idle:
+            return self._idle.wait_for(lambda: self._working == 0, ENDING)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Give a connection a thread, if there is one left."""
+        if not self._slots.acquire(blocking=False):
+            self.note(str(client_address[0]), "-", 503, 0.0)
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, and give its place back."""
+        with self._idle:
+            self._connections += 1
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._idle:
+                self._connections -= 1
+            self._slots.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A handshake that failed, a client that went away: no traceback."""
+        del request
+        self.note(str(client_address[0]), "-", 0, 0.0)
+
+
+def tls_context(certificate: str, key: str) -> ssl.SSLContext:
+    """What a server with this certificate needs. Raises OSError (ssl.SSLError is one)."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    return context

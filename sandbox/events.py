@@ -1,0 +1,92 @@
+"""Events that are handed in: what they say, brought up to date, or made up after another one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Rules, Understood, Unknown
+from evenkeel.decisions.notice.reading import read
+from evenkeel.model.notice import Notice
+
+REPLAY_SOURCE: Final = "evenkeel.replay"
+"""Read like aws.ec2: EventBridge lets nobody but AWS send that, so replays have another."""
+
+FRESH: Final = timedelta(seconds=30)
+"""An event no older than this is taken as it is; an older one is a sample."""
+
+RULES: Final = Rules(replay_source=REPLAY_SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record stands: its file, its number from 1, and the line on which it begins."""
+
+    file: str
+    record: int
+    line: int
+
+    def __str__(self) -> str:
+        """``events/all.json, record 3 (line 41)``."""
+        return f"{self.file}, record {self.record} (line {self.line})"
+
+    @property
+    def short(self) -> str:
+        """``events/all.json:41``, as compilers write it."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """An event that makes sense, where it was read, and what it says."""
+
+    place: Place
+    event: dict[str, Any]
+    reading: Reading
+
+    @property
+    def notice(self) -> Notice | None:
+        """The notice, if it is one."""
+        return self.reading.notice if isinstance(self.reading, Understood) else None
+
+    @property
+    def given_at(self) -> datetime:
+        """When AWS gave it."""
+        return datetime.fromisoformat(self.event["time"]).astimezone(UTC)
+
+    @property
+    def remark(self) -> str:
+        """Why it is no notice; empty if it is one."""
+        match self.reading:
+            case Harmless(message=message):
+                return f"{message}; acknowledged"
+            case Probe():
+                return "a probe asks whether it gets to the API server; acknowledged"
+            case Unknown(source=source, detail_type=kind):
+                return f"{source} {kind!r} is not known to Evenkeel; acknowledged"
+        return ""
+
+
+def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
+    """The same event, given at another time."""
+    return {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arriving:
+    """The same kind of event about another instance."""
+    detail = {**arriving.event["detail"], "instance-id": instance_id}
+    event = {**arriving.event, "id": event_id, "detail": detail}
+    return Arriving(arriving.place, event, read(event, RULES))
+
+
+def is_stale(arriving: Arriving, now: datetime) -> bool:
+    """Whether an event is a sample, or of another day: not given just now."""
+    return abs(now - arriving.given_at) > FRESH
+
+
+def freshened(arriving: Arriving, now: datetime) -> Arriving:
+    """The event as if it were given now, if it is stale."""
+    if not is_stale(arriving, now):
+        return arriving
+    event = at_time(arriving.event, now)
+    return Arriving(arriving.place, event, read(event, RULES))

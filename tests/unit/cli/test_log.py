@@ -1,0 +1,50 @@
+"""What a polling process writes: a line per decision."""
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from cli.log import LineRecorder
+from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from sandbox.simulator.clock import SimulatedClock
+
+
+def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
+    stream = io.StringIO()
+    clock = SimulatedClock(datetime(2026, 11, 21, 6, 0, 0, 123_456, tzinfo=UTC))
+    log = LineRecorder(clock, stream)
+    pod = Reference(kind="Pod", namespace="shop", name="web-1", uid="u")
+    log.decided(Decision(verb=Verb.EVICT, subject=pod, reason="Replaced", message="it\ncan go"))
+    node = Reference(kind="Node", name="ip-10-0-0-1.internal", uid="n")
+    log.decided(
+        Decision(verb=Verb.CORDON, subject=node, reason="Spot", message="it goes", warning=True)
+    )
+    assert stream.getvalue().splitlines() == [
+        "2026-11-21T06:00:00.123Z evict      pod shop/web-1: Replaced: it can go",
+        "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1.internal: Spot: it goes (warning)",
+    ]
+
+
+def test_a_note_that_says_the_same_again_is_left_out() -> None:
+    stream = io.StringIO()
+    log = LineRecorder(SimulatedClock(datetime(2026, 11, 21, tzinfo=UTC)), stream)
+    for outcome in ("Quiet", "Quiet", "Waiting", "Quiet"):
+        log.noted("invocation ended", outcome=outcome)
+    told = [line.rpartition("=")[2] for line in stream.getvalue().splitlines()]
+    assert told == ["Quiet", "Waiting", "Quiet"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"),
+        ("arn:aws-cn:eks:cn-north-1:123456789012:cluster/prod", "prod"),
+        ("prod.eu-central-1.eksctl.io", "prod"),
+        ("kind-test", "kind-test"),
+    ],
+)
+def test_a_contexts_cluster_is_named_as_its_instances_tags_name_it(entry: str, name: str) -> None:
+    assert ContextFacts("https://api", entry).cluster_name == name

@@ -1,0 +1,301 @@
+"""When the pods of dying nodes are evicted by force: as late as all of them together can be."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from evenkeel.decisions import agenda
+from evenkeel.decisions.agenda import FLOOR, LONGEST_LEAD, SLOWEST, Forced, Rate, Slot
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.request import Evict
+from tests import builders
+from tests.builders import NOW, seconds
+
+DEPLOYMENT = builders.deployment()
+REPLICA_SET = builders.replica_set(of=DEPLOYMENT)
+OWNER = builders.owner(REPLICA_SET, DEPLOYMENT)
+TICK = timedelta.resolution
+
+
+def forced(
+    name: str = "a",
+    evict_by: float = 60,
+    *,
+    left: float = 1.0,
+    grace: int = 0,
+    is_replaced: bool = False,
+    first: Decision | None = None,
+    lead: timedelta = timedelta(),
+) -> Forced:
+    """A pod that has to be evicted so many seconds from now at the latest."""
+    return Forced(
+        pod=builders.pod(name, of=REPLICA_SET, grace=grace),
+        owner=OWNER,
+        deadline=Deadline(NOW + seconds(evict_by + grace + 1), forced=True),
+        left=left,
+        is_replaced=is_replaced,
+        first=first,
+        lead=lead,
+    )
+
+
+def begins(slots: Sequence[Slot]) -> list[tuple[str, float]]:
+    """The pods in their order, and in how many seconds the eviction of each begins."""
+    return [(slot.forced.pod.name, (slot.begin - NOW).total_seconds()) for slot in slots]
+
+
+# The schedule.
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], []),
+        ([forced("a", 60)], [("a", 59.5)]),
+        ([forced("a", 60), forced("b", 60)], [("a", 59), ("b", 59.5)]),
+        ([forced("late", 90), forced("soon", 60)], [("soon", 59.5), ("late", 89.5)]),
+        ([forced("late", 60.2), forced("soon", 60)], [("soon", 59.2), ("late", 59.7)]),
+        ([forced("late", 60.5), forced("soon", 60)], [("soon", 59.5), ("late", 60)]),
+        (
+            [forced("x", 60), forced("y", 60.5), forced("z", 60.5)],
+            [("x", 59), ("y", 59.5), ("z", 60)],
+        ),
+        ([forced("past", -30), forced("a", 60)], [("past", -30.5), ("a", 59.5)]),
+        (
+            [forced("last", left=0), forced("mid", left=0.5), forced("first", left=1)],
+            [("first", 58.5), ("mid", 59), ("last", 59.5)],
+        ),
+        (
+            [forced("much", 61, left=1), forced("none", 60, left=0)],
+            [("none", 59.5), ("much", 60.5)],
+        ),
+        ([forced("b"), forced("a")], [("a", 59), ("b", 59.5)]),
+        (
+            [forced("quick", 60, grace=5), forced("slow", 60, grace=30)],
+            [("quick", 59), ("slow", 59.5)],
+        ),
+    ],
+    ids=[
+        "nobody",
+        "one",
+        "two of one deadline",
+        "far apart",
+        "too near: the earlier one makes room",
+        "just far enough",
+        "a queue that reaches into an earlier deadline",
+        "a deadline that has passed",
+        "most left first",
+        "an earlier deadline before what leaves more",
+        "by uid when all else is equal",
+        "the eviction deadline counts, however long the grace period is",
+    ],
+)
+def test_evictions_begin_one_after_the_other_and_each_as_late_as_it_can(
+    given: Sequence[Forced], expected: list[tuple[str, float]]
+) -> None:
+    assert begins(agenda.schedule(given, Rate(2))) == expected
+
+
+def test_all_evictions_begin_earlier_while_the_api_server_is_slow() -> None:
+    given = [forced("a", 60), forced("b", 60), forced("c", 90)]
+    slow = agenda.schedule(given, Rate(2, ahead=seconds(3)))
+    assert begins(slow) == [("a", 56), ("b", 56.5), ("c", 86.5)]
+
+
+def test_before_all_was_seen_each_goes_by_its_own_deadline() -> None:
+    given = [forced("c", 61), forced("b", 60, left=0), forced("a", 60, left=0.5)]
+    assert begins(agenda.alone(given)) == [("a", 60), ("b", 60), ("c", 61)]
+    assert agenda.alone([]) == []
+
+
+EVICTIONS = st.lists(
+    st.tuples(
+        st.sampled_from([-20.0, 0.0, 10.0, 10.1, 10.5, 11.0, 30.0]),
+        st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    ),
+    max_size=20,
+).map(lambda rows: [forced(f"p{i}", by, left=left) for i, (by, left) in enumerate(rows)])
+
+RATES = st.builds(
+    Rate,
+    st.sampled_from([0.5, 1, 2, 7, 60]),
+    st.timedeltas(timedelta(), SLOWEST),
+)
+
+
+@given(evictions=EVICTIONS, rate=RATES, order=st.randoms(use_true_random=False))
+def test_every_eviction_is_in_time_however_many_there_are_and_in_whatever_order_they_are_read(
+    evictions: list[Forced], rate: Rate, order: Random
+) -> None:
+    pace = seconds(1 / rate.per_second)
+    slots = agenda.schedule(order.sample(evictions, len(evictions)), rate)
+
+    assert slots == agenda.schedule(evictions, rate)
+    assert sorted(slot.forced.pod.uid for slot in slots) == sorted(e.pod.uid for e in evictions)
+    for slot in slots:
+        assert slot.begin <= slot.forced.evict_by - rate.ahead - pace
+    for before, after in pairwise(slots):
+        assert after.begin - before.begin >= pace
+        assert before.forced.evict_by <= after.forced.evict_by
+        if before.forced.evict_by == after.forced.evict_by:
+            assert before.forced.left >= after.forced.left
+
+
+@given(evictions=EVICTIONS, rate=RATES)
+def test_no_eviction_begins_earlier_than_the_next_one_or_its_own_deadline_demands(
+    evictions: list[Forced], rate: Rate
+) -> None:
+    pace = seconds(1 / rate.per_second)
+    slots = agenda.schedule(evictions, rate)
+    followers: list[datetime | None] = [*(slot.begin for slot in slots[1:]), None]
+    for slot, follower in zip(slots, followers, strict=False):
+        own = slot.forced.evict_by - rate.ahead
+        assert slot.begin + pace in {own, follower}
+
+
+@given(evictions=EVICTIONS, rate=RATES, later=st.floats(0, 40))
+def test_what_dies_later_makes_another_go_earlier_only_where_their_evictions_would_meet(
+    evictions: list[Forced], rate: Rate, later: float
+) -> None:
+    pace = seconds(1 / rate.per_second)
+    one_more = forced("one more", later)
+    assume(evictions and all(each.evict_by < one_more.evict_by for each in evictions))
+    before = agenda.schedule(evictions, rate)
+    *after, last = agenda.schedule([*evictions, one_more], rate)
+
+    assert last.forced is one_more
+    assert [slot.forced for slot in after] == [slot.forced for slot in before]
+    assert all(now.begin <= then.begin for now, then in zip(after, before, strict=True))
+    if before[-1].begin + pace <= last.begin:
+        assert after == before
+    else:
+        assert after[-1].begin + pace == last.begin
+
+
+# A slot.
+
+BACK = Decision(
+    verb=Verb.ROLL_BACK,
+    subject=forced().pod.reference,
+    reason="CannotBeReplaced",
+    message="back to its owner",
+)
+BEGIN = NOW + seconds(60)
+
+
+@pytest.mark.parametrize(
+    ("at", "verb", "changes_after"),
+    [
+        (BEGIN - seconds(4) - TICK, None, BEGIN - seconds(4)),
+        (BEGIN - seconds(4), Verb.ROLL_BACK, BEGIN),
+        (BEGIN - TICK, Verb.ROLL_BACK, BEGIN),
+        (BEGIN, Verb.EVICT, None),
+        (BEGIN + seconds(600), Verb.EVICT, None),
+    ],
+)
+def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
+    at: datetime, verb: Verb | None, changes_after: datetime | None
+) -> None:
+    slot = Slot(BEGIN, forced(first=BACK, lead=LONGEST_LEAD))
+    step = slot.step(at)
+    assert (step.verb if step is not None else None) is verb
+    assert slot.changes_after(at) == changes_after
+
+
+@pytest.mark.parametrize(
+    ("at", "verb", "changes_after"),
+    [
+        (BEGIN - LONGEST_LEAD - TICK, None, BEGIN),
+        (BEGIN - LONGEST_LEAD, None, BEGIN),
+        (BEGIN - TICK, None, BEGIN),
+        (BEGIN, Verb.EVICT, None),
+    ],
+)
+def test_nothing_is_due_before_the_eviction_where_no_write_has_to_precede_it(
+    at: datetime, verb: Verb | None, changes_after: datetime | None
+) -> None:
+    slot = Slot(BEGIN, forced(lead=LONGEST_LEAD))
+    step = slot.step(at)
+    assert (step.verb if step is not None else None) is verb
+    assert slot.changes_after(at) == changes_after
+
+
+@pytest.mark.parametrize(
+    ("is_replaced", "there"),
+    [(True, "its replacement is available"), (False, "replacement or not")],
+)
+def test_a_forced_eviction_says_why_and_warns_where_nothing_replaces_the_pod(
+    *, is_replaced: bool, there: str
+) -> None:
+    each = forced(is_replaced=is_replaced)
+    assert each.eviction() == Decision(
+        verb=Verb.EVICT,
+        subject=each.pod.reference,
+        workload=DEPLOYMENT.reference,
+        node="n1",
+        reason="LastMoment",
+        message=f"its node dies and its grace period has to fit: it goes, {there}",
+        warning=not is_replaced,
+        forced=True,
+        write=Evict(name="a", namespace="default", uid="a-uid"),
+    )
+
+
+def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> None:
+    deadline = Deadline(NOW + seconds(120), forced=True)
+    each = msgspec.structs.replace(forced(grace=20), deadline=deadline)
+    assert each.evict_by == deadline.evict_by(each.pod) == NOW + seconds(99)
+
+
+# The rate.
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (0, Rate(60)),
+        (0.2, Rate(60)),
+        (0.5, Rate(60)),
+        (1, Rate(30)),
+        (1.5, Rate(20, ahead=seconds(0.5))),
+        (2, Rate(15, ahead=seconds(1))),
+        (4, Rate(60 * FLOOR, ahead=seconds(3))),
+        (5, Rate(60 * FLOOR, ahead=SLOWEST)),
+        (60, Rate(60 * FLOOR, ahead=SLOWEST)),
+    ],
+    ids=[
+        "nothing known",
+        "the setting",
+        "just fast enough",
+        "as many as can be under way",
+        "slower than a deadline allows for",
+        "the floor",
+        "below the floor",
+        "no earlier than this",
+        "however slow",
+    ],
+)
+def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
+    answer: float, expected: Rate
+) -> None:
+    assert agenda.rate(60, seconds(answer), at_once=30) == expected
+
+
+@given(
+    per_second=st.floats(0.1, 1000),
+    answer=st.timedeltas(timedelta(), seconds(600)),
+    at_once=st.integers(1, 500),
+)
+def test_the_rate_is_never_above_its_setting_nor_below_its_floor(
+    per_second: float, answer: timedelta, at_once: int
+) -> None:
+    found = agenda.rate(per_second, answer, at_once)
+    assert FLOOR * per_second <= found.per_second <= per_second
+    assert timedelta() <= found.ahead <= SLOWEST

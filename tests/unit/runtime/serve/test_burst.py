@@ -1,0 +1,59 @@
+"""A burst through the webhook as ``evenkeel serve`` runs it: threads that share their reads."""
+
+import json
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.errors import ClusterError
+from evenkeel.handlers.placement import build
+from evenkeel.model.request import Request
+from evenkeel.ports import Reply
+from runtime.serve.sharing import SharingCluster
+from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
+
+
+class Immediate:
+    """The simulated API server without its clock: whoever asks has the answer at once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.lock = threading.Lock()
+        self.asked = 0
+
+    def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
+        with self.lock:
+            self.asked += len(requests)
+            return [self._answer(request) for request in requests]
+
+    def session(self) -> Any:
+        raise NotImplementedError
+
+    def _answer(self, request: Request) -> Reply:
+        try:
+            return Reply(request, result=self._scene.cluster.execute(request))
+        except ClusterError as error:
+            return Reply(request, error=error)
+
+
+def test_a_burst_of_threads_gets_exactly_its_floor() -> None:
+    scene = Scene()
+    owner = scene.replica_set(60, "30%")
+    server = Immediate(scene)
+    handler = build(scene.settings, SharingCluster(server), SystemClock(), InMemoryRecorder())
+
+    def admit(number: int) -> None:
+        asked = pod(owner)
+        answer = handler(event(review(asked, uid=f"review-{number}")), None)
+        response = json.loads(answer["body"])["response"]
+        with server.lock:
+            scene.cluster.server.create(apply_patch(asked, response))
+
+    threads = [threading.Thread(target=admit, args=(number,)) for number in range(60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert scene.split() == {"on-demand": 18, "spot": 42}

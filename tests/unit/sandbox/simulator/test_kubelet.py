@@ -1,0 +1,117 @@
+"""How pods run: times, readiness gates, ends."""
+
+from datetime import timedelta
+
+import pytest
+
+from sandbox.simulator.api.objects import is_leaving, is_ready, phase_of
+from sandbox.simulator.durations import parse_duration
+from sandbox.simulator.options import SimulatorOptions
+from tests.unit.sandbox.simulator.scene import Scene, pod
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene(1, SimulatorOptions(start_seconds=(5, 5), stop_seconds=(4, 4)))
+
+
+def state(scene: Scene) -> tuple[str, bool]:
+    (found,) = scene.pods()
+    return phase_of(found), is_ready(found)
+
+
+def test_a_pod_takes_the_time_of_the_options(scene: Scene) -> None:
+    scene.cluster.apply(pod("p"))
+    scene.wait(4.9)
+    assert state(scene) == ("Pending", False)
+    scene.wait(0.2)
+    assert state(scene) == ("Running", True)
+    scene.cluster.delete("Pod", "p", "shop")
+    scene.wait(3.9)
+    assert is_leaving(scene.pods()[0])
+    scene.wait(0.2)
+    assert scene.pods() == []
+
+
+def test_annotations_overrule_the_options(scene: Scene) -> None:
+    scene.cluster.apply(
+        pod(
+            "p",
+            {
+                "evenkeel.test/start-after": "1s",
+                "evenkeel.test/ready-after": "2s",
+                "evenkeel.test/stop-after": "1m",
+            },
+            terminationGracePeriodSeconds=10,
+        )
+    )
+    scene.wait(1.1)
+    assert state(scene) == ("Running", False)
+    scene.wait(2)
+    assert state(scene) == ("Running", True)
+    scene.cluster.delete("Pod", "p", "shop")
+    scene.wait(9.9)
+    assert is_leaving(scene.pods()[0])
+    scene.wait(0.2)
+    assert scene.pods() == [], "killed when its grace period ends"
+
+
+def test_a_shorter_grace_period_ends_a_leaving_pod_sooner(scene: Scene) -> None:
+    scene.cluster.apply(pod("p", {"evenkeel.test/stop-after": "1m"}))
+    scene.wait(6)
+    scene.cluster.delete("Pod", "p", "shop")
+    scene.wait(1)
+    scene.cluster.delete("Pod", "p", "shop", grace=2)
+    scene.wait(2.1)
+    assert scene.pods() == []
+
+
+@pytest.mark.parametrize(
+    ("annotation", "phase"), [("complete-after", "Succeeded"), ("fail-after", "Failed")]
+)
+def test_a_pod_ends_when_its_annotation_says_so(scene: Scene, annotation: str, phase: str) -> None:
+    scene.cluster.apply(pod("p", {f"evenkeel.test/{annotation}": "3s"}))
+    scene.wait(7.9)
+    assert state(scene) == ("Running", True)
+    scene.wait(0.2)
+    assert state(scene) == (phase, False)
+
+
+def test_a_readiness_gate_holds_a_pod_back_until_its_condition_is_true(scene: Scene) -> None:
+    gates = [{"conditionType": "example.org/in-service"}]
+    scene.cluster.apply(pod("p", readinessGates=gates))
+    scene.wait(10)
+    assert state(scene) == ("Running", False)
+    server = scene.cluster.server
+    condition = {"type": "example.org/in-service", "status": "True"}
+    server.set_condition(("shop", "p"), condition)
+    scene.wait(0.1)
+    assert state(scene) == ("Running", True)
+    server.set_condition(("shop", "p"), {**condition, "status": "False"})
+    scene.wait(0.1)
+    assert state(scene) == ("Running", False)
+
+
+def test_start_times_are_drawn_from_a_range() -> None:
+    scene = Scene(1, SimulatorOptions(start_seconds=(1, 20)))
+    for i in range(20):
+        scene.cluster.apply(pod(f"p{i}"))
+    scene.wait(0.9)
+    assert scene.ready() == 0
+    scene.wait(10)
+    assert 0 < scene.ready() < 20
+    scene.wait(10)
+    assert scene.ready() == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30s", 30), ("500ms", 0.5), ("1m30s", 90), ("1.5h", 5400), ("0s", 0)]
+)
+def test_durations_are_read_as_kubernetes_writes_them(text: str, seconds: float) -> None:
+    assert parse_duration(text) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["", "30", "s", "1m 30s", "-5s"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no duration"):
+        parse_duration(text)

@@ -1,0 +1,75 @@
+import json
+from typing import Any
+
+import pytest
+
+from cli import snapshot
+from cli.snapshot import KINDS
+from sandbox import snapshot_cluster
+from sandbox.built_in import cluster as built_in
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from tests.builders import NOW, seconds
+
+
+def exported(cluster: SimulatedCluster, *kinds: str) -> bytes:
+    """What kubectl would print."""
+    items = [item for kind in kinds for item in cluster.objects(kind)]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+
+
+def restored(content: bytes) -> SimulatedCluster:
+    return snapshot_cluster.build(snapshot.parse("s.json", content).objects, SimulatedClock(NOW))
+
+
+def pods_of(cluster: SimulatedCluster) -> dict[str, Any]:
+    return {
+        pod["metadata"]["uid"]: (pod["metadata"]["name"], pod["spec"]["nodeName"])
+        for pod in cluster.objects("Pod")
+    }
+
+
+@pytest.fixture(scope="module")
+def original() -> SimulatedCluster:
+    return built_in.build(SimulatedClock(NOW))
+
+
+def test_a_cluster_at_rest_stays_as_it_is_when_it_comes_from_a_snapshot(
+    original: SimulatedCluster,
+) -> None:
+    copy = restored(exported(original, *KINDS))
+
+    copy.clock.advance(seconds(30))
+
+    assert pods_of(copy) == pods_of(original)
+    ready = [d["status"]["readyReplicas"] for d in copy.objects("Deployment")]
+    assert ready == [d["spec"]["replicas"] for d in copy.objects("Deployment")]
+
+
+def test_controllers_go_on_when_the_copy_changes(original: SimulatedCluster) -> None:
+    copy = restored(exported(original, *KINDS))
+
+    copy.scale("Deployment", "login", "shop", 3)
+    copy.clock.advance(seconds(30))
+
+    assert sum(p["metadata"]["name"].startswith("login") for p in copy.objects("Pod")) == 3
+
+
+def test_pods_stay_when_the_snapshot_lacks_their_daemon_set_and_namespaces(
+    original: SimulatedCluster,
+) -> None:
+    copy = restored(exported(original, *(kind for kind in KINDS if kind != "Namespace")))
+
+    copy.clock.advance(seconds(60))
+
+    agents = [p for p in copy.objects("Pod") if p["metadata"]["name"].startswith("node-agent")]
+    assert len(agents) == 60
+    assert copy.objects("DaemonSet") == []
+
+
+def test_pods_stay_when_the_snapshot_lacks_their_owners(original: SimulatedCluster) -> None:
+    copy = restored(exported(original, "Node", "Pod"))
+
+    copy.clock.advance(seconds(60))
+
+    assert pods_of(copy) == pods_of(original)
