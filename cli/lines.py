@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cli import words
 from cli.console import print_trimmed
+from cli.wrapping import Wrapped
 from evenkeel.model.decision import Decision, Verb
 
 STYLES: Final = {
@@ -62,8 +63,8 @@ class Line:
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(width=TIME_WIDTH + 1, justify="right")
         grid.add_column(width=WORD_WIDTH)
-        grid.add_column(overflow="fold")
-        grid.add_row(words.offset(self.since), Text(self.word, self.style), Text(self.text))
+        grid.add_column()
+        grid.add_row(words.offset(self.since), Text(self.word, self.style), Wrapped(self.text))
         print_trimmed(console, grid)
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from cli import words
 from cli.moves import Fate, Move
 from cli.tables import Cell, Column, Table
+from cli.wrapping import Wrapped
 from evenkeel.model.meta import Reference
 from sandbox.observer.health import Health
 
@@ -87,7 +88,7 @@ class Report:
         console.print()
         self.way_table().show(console, wide=wide)
         console.print()
-        console.print(self.verdict, style="bold red" if self.failures else "bold green")
+        console.print(Wrapped(self.verdict, "bold red" if self.failures else "bold green"))
 
     @property
     def verdict(self) -> str:

@@ -10,12 +10,11 @@ from typing import Any
 
 import click
 import yaml
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
-from rich.text import Text
 
 from cli.console import UNBOUNDED, print_trimmed
+from cli.wrapping import Measure, Wrapped, longest_line, longest_piece, longest_word
 
 GAP = 2
 """Spaces between two columns."""
@@ -26,7 +25,7 @@ class Column:
     """A column: its key in JSON and its title.
 
     ``wide`` columns are shown with ``-o wide`` only, ``right`` ones hold numbers, and
-    ``wraps`` ones give way when the line is too short.
+    ``wraps`` ones give way first when the line is too short.
     """
 
     key: str
@@ -63,28 +62,78 @@ class Table:
         ]
 
     def show(self, console: Console, *, wide: bool = False) -> None:
-        """Print the table; on a terminal in colours."""
+        """Print the table; on a terminal in colours, and where it is too narrow row by row.
+
+        In a pipe, which has no edge, a table that is too wide is rather left whole.
+        """
         shown = [i for i, column in enumerate(self.columns) if wide or not column.wide]
-        grid = RichTable(
-            box=None,
-            show_edge=False,
-            pad_edge=False,
-            padding=(0, GAP, 0, 0),
-            header_style="bold",
-        )
-        for i in shown:
-            column = self.columns[i]
-            whole = () if column.wraps else (cell_len(row[i].text) for row in self.rows)
-            grid.add_column(
-                column.title,
-                justify="right" if column.right else "left",
-                no_wrap=not column.wraps,
-                min_width=max((len(column.title), *whole)),
-                overflow="fold" if column.wraps else "ellipsis",
-            )
+        room = UNBOUNDED if wide and not console.is_terminal else console.width
+        widths = self._narrowed(shown, room, may_break_words=console.is_terminal)
+        if widths is None and console.is_terminal:
+            self._show_records(console, shown)
+            return
+        grid = RichTable.grid(padding=(0, GAP, 0, 0))
+        for i, width in zip(shown, widths or self._whole(shown), strict=True):
+            grid.add_column(width=width, justify="right" if self.columns[i].right else "left")
+        grid.add_row(*(Wrapped(self.columns[i].title, "bold") for i in shown))
         for row in self.rows:
-            grid.add_row(*(Text(row[i].text, row[i].style) for i in shown))
-        print_trimmed(console, grid, width=UNBOUNDED if wide else None)
+            grid.add_row(*(Wrapped(row[i].text, row[i].style) for i in shown))
+        print_trimmed(console, grid)
+
+    def _narrowed(
+        self, shown: Sequence[int], room: int, *, may_break_words: bool
+    ) -> Sequence[int] | None:
+        """How wide each column is if all fit into ``room``; None if they cannot.
+
+        They give way in this order, each time the widest first, and no further than needed:
+
+        - columns that wrap, at spaces;
+        - all at spaces, and titles after a hyphen, too;
+        - words, after ``/`` and ``-``.
+        """
+        levels = [
+            [
+                self._need(i, longest_line, longest_word if self.columns[i].wraps else longest_line)
+                for i in shown
+            ],
+            [self._need(i, longest_piece, longest_word) for i in shown],
+        ]
+        if may_break_words:
+            levels.append([self._need(i, longest_piece, longest_piece) for i in shown])
+        room -= GAP * (len(shown) - 1)
+        widths = self._whole(shown)
+        for least in levels:
+            if sum(widths) > room:
+                widths = _reduced(widths, least, room)
+        return widths if sum(widths) <= room else None
+
+    def _whole(self, shown: Sequence[int]) -> Sequence[int]:
+        return [self._need(i, longest_line, longest_line) for i in shown]
+
+    def _need(self, i: int, title: Measure, cell: Measure) -> int:
+        return max(title(self.columns[i].title), *(cell(row[i].text) for row in self.rows), 0)
+
+    def _show_records(self, console: Console, shown: Sequence[int]) -> None:
+        """Print each row as lines of their own, a title and a cell in each."""
+        for number, row in enumerate(self.rows):
+            if number:
+                console.print()
+            grid = RichTable.grid(padding=(0, GAP, 0, 0))
+            grid.add_column(width=max(len(self.columns[i].title) for i in shown))
+            for i in shown:
+                cell = row[i]
+                grid.add_row(Wrapped(self.columns[i].title, "bold"), Wrapped(cell.text, cell.style))
+            print_trimmed(console, grid)
+
+
+def _reduced(widths: Sequence[int], least: Sequence[int], room: int) -> Sequence[int]:
+    """The widths under the highest limit with which they fit into ``room``; else the least ones."""
+    found = widths
+    for limit in range(max(widths), -1, -1):
+        found = [min(w, max(m, limit)) for w, m in zip(widths, least, strict=True)]
+        if sum(found) <= room:
+            break
+    return found
 
 
 def dump(data: Mapping[str, Any] | Sequence[Any], output: str) -> None:

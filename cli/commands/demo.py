@@ -15,6 +15,7 @@ from cli.demo.recovery import Recovery
 from cli.demo.view import View
 from cli.lines import Line
 from cli.pace import Pace
+from cli.wrapping import Wrapped
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
@@ -132,7 +133,7 @@ def _exit_code(scene: Scene, recovery: Recovery, out: Console | None) -> int:
     """1 if a workload went to zero that need not have, at whatever time, or a floor is not held."""
     report = scene.simulation.report()
     if report.failures and out is not None:
-        out.print(report.verdict, style="bold red")
+        out.print(Wrapped(report.verdict, "bold red"))
     return 1 if report.failures or recovery.ratios.short else 0
 
 

@@ -9,6 +9,7 @@ from cli.reading import reading
 from cli.status import show
 from cli.status.gather import gather
 from cli.targets import Target
+from cli.wrapping import Wrapped
 from evenkeel.model import names
 
 
@@ -47,7 +48,8 @@ def status(
         return
     table.show(out, wide=output == "wide")
     for line in show.remedies(found):
-        out.print(f"\n{line}.")
+        out.print()
+        out.print(Wrapped(f"{line}."))
     if found.unlabelled:
         shown = ", ".join(map(words.short_node, found.unlabelled[:5]))
         more = f" and {len(found.unlabelled) - 5} more" if len(found.unlabelled) > 5 else ""

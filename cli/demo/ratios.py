@@ -9,6 +9,7 @@ from rich.console import Console
 from cli import words
 from cli.status.gather import Found
 from cli.tables import Cell, Column, Table
+from cli.wrapping import Wrapped
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.restore.step import AS_WANTED
 from evenkeel.model.meta import Reference
@@ -78,8 +79,8 @@ class Ratios:
         self.table().show(console, wide=wide)
         console.print()
         for line in self.left:
-            console.print(line)
-        console.print(self.verdict, style="bold red" if self.short else "bold green")
+            console.print(Wrapped(line))
+        console.print(Wrapped(self.verdict, "bold red" if self.short else "bold green"))
 
     def data(self) -> Mapping[str, Any]:
         """The same for programs."""

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table as Grid
-from rich.text import Text
 
 from cli import words
 from cli.console import print_trimmed
@@ -17,6 +16,7 @@ from cli.explain.steps import Course
 from cli.replay.plan import WORDS
 from cli.tables import Cell, Column, Table
 from cli.ways import Situation
+from cli.wrapping import Wrapped
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -162,8 +162,8 @@ def _item(console: Console, mark: str, text: str) -> None:
     """A text behind its mark, wrapped below itself."""
     grid = Grid.grid(padding=(0, 1, 0, 0))
     grid.add_column(width=4, justify="right")
-    grid.add_column(overflow="fold")
-    grid.add_row(mark, Text(text))
+    grid.add_column()
+    grid.add_row(mark, Wrapped(text))
     print_trimmed(console, grid)
 
 

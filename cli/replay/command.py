@@ -74,7 +74,7 @@ class Run:
         if self.is_for_people:
             self.out.print()
             table.show(self.out, wide=self.form == "wide")
-            self.out.print(f"\\nNothing was written to {target}: add --apply to do it.")
+            self.out.print(f"\nNothing was written to {target}: add --apply to do it.")
         else:
             made = output.decisions(replay.journal, CLUSTER_NAME, Mode.OBSERVE)
             tables.dump({"decisions": made, "plan": table.data()}, self.form)

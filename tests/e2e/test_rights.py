@@ -254,7 +254,7 @@ def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """A control plane with the manifests' rights; their namespace stays, for the other tests."""
     control_plane.kubectl("apply", "-k", str(MANIFESTS))
     yield control_plane
-    for kind in ("clusterrolebinding", "clusterrole"):
+    for kind in ("clusterrolebinding", "clusterrole", "flowschema"):
         control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
 
 
@@ -438,3 +438,52 @@ def test_a_group_cannot_do_what_is_the_others(clusters: dict[str, RestCluster]) 
     for function, request in asked.items():
         (reply,) = clusters[function].perform([request])
         assert isinstance(reply.error, ForbiddenError)
+
+
+LEASES = "apis/coordination.k8s.io/v1/namespaces/{}/leases"
+LEASE = f"{LEASES.format(names.SYSTEM_NAMESPACE)}/{names.HANDOVER_LEASE}"
+RENEWAL = {"spec": {"renewTime": "2026-11-23T02:00:00.000000Z"}}
+
+
+@pytest.fixture(scope="module")
+def lease_schema(granted: ControlPlane) -> str:
+    """The uid of the FlowSchema of the manifests, once the API server goes by it."""
+    kind = ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema")
+    made = granted.get(*kind, "evenkeel-handover-lease")
+    uid: str = made["metadata"]["uid"]
+    granted.wait_for(
+        "the API server to go by the FlowSchema",
+        lambda: granted.flow_schema_of("evenkeel-handover", "GET", LEASE) == uid,
+    )
+    return uid
+
+
+def test_the_lease_is_renewed_at_the_priority_of_leader_elections(
+    granted: ControlPlane, lease_schema: str
+) -> None:
+    assert granted.flow_schema_of("evenkeel-handover", "PATCH", LEASE, RENEWAL) == lease_schema
+    kind = ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema")
+    ours, builtin = (
+        granted.get(*kind, name) for name in ("evenkeel-handover-lease", "system-leader-election")
+    )
+    levels = [each["spec"]["priorityLevelConfiguration"]["name"] for each in (ours, builtin)]
+    assert levels[0] == levels[1]
+    (dangling,) = [c for c in ours["status"]["conditions"] if c["type"] == "Dangling"]
+    assert dangling["status"] == "False"
+
+
+@pytest.mark.parametrize(
+    ("group", "method", "path"),
+    [
+        ("evenkeel-handover", "POST", "api/v1/namespaces/default/pods/any/eviction"),
+        ("evenkeel-handover", "DELETE", "api/v1/namespaces/default/pods/any"),
+        ("evenkeel-handover", "GET", "api/v1/pods?limit=1"),
+        ("evenkeel-handover", "PATCH", f"{LEASES.format('kube-system')}/kube-scheduler"),
+        ("evenkeel-interruption", "PATCH", LEASE),
+        ("evenkeel-restore", "GET", LEASE),
+    ],
+)
+def test_nothing_else_has_the_priority_of_leader_elections(
+    group: str, method: str, path: str, granted: ControlPlane, lease_schema: str
+) -> None:
+    assert granted.flow_schema_of(group, method, path) != lease_schema

@@ -40,3 +40,11 @@ def test_no_pod_stays_released_when_its_workload_is_scaled_away(scene: Scene) ->
 @given(strategies.scenes(crash=strategies.rarely(strategies.crashes())))
 def test_a_redelivery_writes_nothing_when_all_is_over(scene: Scene) -> None:
     hold(scene, written_after_the_end)
+
+
+@tries(0.5)
+@given(
+    strategies.scenes(notices=st.lists(strategies.news(0), min_size=2, max_size=3).map(tuple)),
+)
+def test_a_redelivery_writes_nothing_when_a_node_had_several_notices(scene: Scene) -> None:
+    hold(scene, written_after_the_end)

@@ -140,6 +140,8 @@ def test_the_plan_is_told_to_people_with_the_way_to_carry_it_out(
 
     assert done.returncode == 0
     assert f"{site.namespace}/deploy/guarded" in done.stdout
+    assert "\nNothing was written to " in done.stdout
+    assert "\\n" not in done.stdout
     assert done.stdout.endswith("add --apply to do it.\n")
     assert "\x1b" not in done.stdout
 

@@ -191,36 +191,53 @@ def test_a_state_change_brings_a_warnings_deadline_forward() -> None:
     assert world.node.metadata.labels[names.DOOMED] == "state-change"
 
 
-def test_a_state_change_changes_nothing_once_the_deadline_has_passed() -> None:
+def test_a_state_change_changes_nothing_when_it_was_given_after_the_deadline() -> None:
     world = World()
     world.receive(given(NoticeKind.INTERRUPTION))
     late = world.receive(given(NoticeKind.STATE_CHANGE, at=121), at=122, state="shutting-down")
-    early = world.receive(given(NoticeKind.STATE_CHANGE, at=119), at=122, state="shutting-down")
-    assert [late.reason, early.reason] == ["AlreadyMarked", "AlreadyMarked"]
+    assert late.reason == "AlreadyMarked"
 
 
 @pytest.mark.parametrize("given_at", [0, 20, 29])
-def test_a_passed_deadline_stands_when_an_older_or_crossing_warning_arrives(given_at: int) -> None:
+def test_a_passed_deadline_stands_when_another_warning_arrives(given_at: int) -> None:
     """SQS delivers the warning once more, or EC2's events of one end cross each other."""
     world = World()
     world.receive(given(NoticeKind.INTERRUPTION, event_id="warning"))
     world.receive(given(NoticeKind.STATE_CHANGE, at=20), at=20, state="shutting-down")
-    late = world.receive(given(NoticeKind.INTERRUPTION, at=given_at, event_id="copy"), at=40)
-    assert late.reason == "AlreadyMarked"
+    copy = given(NoticeKind.INTERRUPTION, at=given_at, event_id="copy")
+    world.receive(copy, at=40)
     carried = marks.read(world.node)
     assert carried is not None
     assert carried.deadline == NOW + 20 * SECOND
+    assert carried.last_deadline == copy.deadline
+    assert world.receive(copy, at=41).reason == "AlreadyMarked"
+
+
+def test_the_mark_keeps_the_later_deadline_of_two_warnings() -> None:
+    world = World()
+    first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 30))
+    world.receive(first)
+    noted = world.receive(second, at=31)
+    assert (noted.verb, noted.until) == (Verb.MARK, first.deadline)
+    assert "the node is marked for interruption until 2026-11-21T06:02:00Z" in noted.message
+    assert "interruption notice 30 names 2026-11-21T06:02:30Z" in noted.message
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert carried.last_deadline == second.deadline
 
 
 def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
-    world = World()
     first, second = (given(NoticeKind.INTERRUPTION, at=at, event_id=str(at)) for at in (0, 130))
-    world.receive(first)
-    renewed = world.receive(second, at=130)
-    assert (renewed.verb, renewed.until) == (Verb.MARK, second.deadline)
-    for notice in (first, second):
-        assert world.receive(notice, at=131).reason == "AlreadyMarked"
-        assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
+    for order in permutations([first, second]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=131)
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert (carried.event_id, carried.deadline) == ("130", second.deadline)
+        for notice in order:
+            assert world.receive(notice, at=132).reason == "AlreadyMarked"
+            assert world.receive(notice, at=251, state="shutting-down").reason == "AlreadyMarked"
 
 
 def test_a_late_warning_is_acted_on_at_once_while_the_node_exists() -> None:
@@ -246,16 +263,16 @@ def test_a_recommendation_is_left_when_it_has_expired() -> None:
     assert decision.reason == "ExpiredRecommendation"
 
 
-def test_a_new_recommendation_replaces_one_that_had_expired() -> None:
-    world = World()
-    world.receive(given(NoticeKind.REBALANCE, event_id="old"))
-    early = world.receive(given(NoticeKind.REBALANCE, at=899, event_id="early"), at=899)
-    fresh = world.receive(given(NoticeKind.REBALANCE, at=900, event_id="new"), at=900)
-    assert early.verb is Verb.LEAVE
-    assert fresh.verb is Verb.MARK
-    carried = marks.read(world.node)
-    assert carried is not None
-    assert carried.event_id == "new"
+def test_the_recommendation_that_expires_last_counts() -> None:
+    old, new = (given(NoticeKind.REBALANCE, at=at, event_id=str(at)) for at in (0, 400))
+    for order in permutations([old, new]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=401)
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert (carried.event_id, carried.deadline) == ("400", new.deadline)
+        assert world.receive(old, at=402).reason == "AlreadyMarked"
 
 
 def test_a_malformed_annotation_is_replaced() -> None:
@@ -286,6 +303,7 @@ def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None
     world.document["metadata"]["annotations"][names.NOTICE] = msgspec.json.encode(
         msgspec.structs.replace(carried, excluded=True, out_of_service=True)
     ).decode()
-    merged = merge(world.node, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
+    carried = marks.read(world.node)
+    merged = merge(world.node, carried, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
     assert merged.excluded
     assert merged.out_of_service

@@ -14,8 +14,8 @@ from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.request import Patch
-from sandbox.simulator.api.patches import json_patch
 from tests.fixtures.nodes import is_marked
+from tests.unit.notice.documents import applied
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 KEYS = st.sampled_from(["app", "a/b", "x~y", "node.kubernetes.io/zone"])
@@ -50,18 +50,6 @@ STEPS: list[Callable[[Node], Patch | None]] = [
     marks.take_out_of_service,
     lambda node: marks.cordon(node, NOW),
 ]
-
-
-def applied(document: dict[str, Any], patch: object) -> dict[str, Any]:
-    if patch is None:
-        return document
-    assert isinstance(patch, Patch)
-    after: dict[str, Any] = json_patch(
-        document, msgspec.json.decode(patch.to_wire(), type=list[dict[str, Any]])
-    )
-    version = int(after["metadata"]["resourceVersion"]) + 1
-    after["metadata"]["resourceVersion"] = str(version)
-    return after
 
 
 def bare(document: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
-from evenkeel.decisions.notice.marking import mark, merge, supersedes
+from evenkeel.decisions.notice.marking import mark, merge
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -179,9 +180,9 @@ class InterruptionFlow:
         for name, decision in decisions.items():
             position = work.queues[name].popleft()
             notice = work.notices[position]
-            carried = work.carried.get(name)
-            if carried is None or supersedes(notice, carried, now):
-                work.carried[name] = merge(work.found[name].node, notice, now)
+            node = work.found[name].node
+            present = work.carried.get(name) or marks.read(node)
+            work.carried[name] = merge(node, present, notice, now)
             work.marked.add(position)
             self._settle(notice, decision, now)
 

@@ -73,12 +73,14 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/notice`` of a doomed node.
 
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
-    such a cordon is never lifted. ``since`` is when the notice was given. ``cordoned_at``
-    is when Evenkeel cordoned it; None while a rebalance recommendation waits for its share.
+    such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
+    several warnings. ``cordoned_at`` is when Evenkeel cordoned it; None while a rebalance
+    recommendation waits for its share.
     ``excluded`` says that Evenkeel put the load balancers' exclusion label on the node, so that it
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
-    node was not Ready.
+    node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
+    that is not ``deadline`` itself, which is the earliest.
     """
 
     v: int = VERSION
@@ -92,6 +94,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     excluded: bool = False
     out_of_service: bool = False
     unlisted_since: datetime | None = None
+    last_deadline: datetime | None = None
 
     @property
     def is_hint(self) -> bool:
@@ -101,7 +104,13 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def makes_sense(self) -> bool:
         """Whether its times can be reckoned with: anybody who may annotate nodes may write one."""
-        times = (self.deadline, self.since, self.cordoned_at, self.unlisted_since)
+        times = (
+            self.deadline,
+            self.since,
+            self.cordoned_at,
+            self.unlisted_since,
+            self.last_deadline,
+        )
         return all(time is None or is_sound(time) for time in times)
 
     @property

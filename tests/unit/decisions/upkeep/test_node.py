@@ -315,6 +315,19 @@ def test_an_instance_that_runs_a_minute_after_its_deadline_is_believed_to_live_o
     assert plan(late)[1] is None
 
 
+def test_a_mark_stays_until_the_latest_of_several_warnings_came_to_nothing() -> None:
+    latest = WARNING.deadline + seconds(20)
+    notice = builders.notice(last_deadline=latest)
+    node = builders.node(notice=notice, labels=EXCLUDED)
+    settled = latest + OUTLIVED_AFTER
+    early = situation(notice, now=settled - seconds(1), state="running", node=node)
+    late = situation(notice, now=settled, state="running", node=node)
+
+    assert decided(early) == [(Verb.WAIT, "DeadlinePassed")]
+    assert plan(early)[1] == settled
+    assert decided(late) == [(Verb.LIFT, "InstanceRunning")]
+
+
 @pytest.mark.parametrize("late", [0, 59, 60, 3600])
 def test_a_mark_stays_after_a_warning_while_ec2_does_not_answer(late: int) -> None:
     at = situation(

@@ -1,7 +1,21 @@
-"""Whether a notice marks its node."""
+"""Whether a notice marks its node.
+
+Which of two notices counts follows from the two, and not from which came first:
+
+- a certain loss counts before a hint, and of two hints the one that expires last;
+- a certain loss whose time was past when another warning was given came to nothing: EC2 does not
+  warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
+- of other certain losses the one with the earlier deadline counts: by then the pods have to be
+  gone. The later deadline of a warning is kept beside it. The instance may still be taken then, so
+  the mark is lifted only after that, and no copy of the warning brings it back.
+
+So a notice that came before changes nothing.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
+
+import msgspec
 
 from evenkeel.decisions.notice import marks
 from evenkeel.model.decision import Decision, Verb
@@ -9,7 +23,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
 from evenkeel.model.times import in_words
 
-CROSSING = timedelta(seconds=10)
+CROSSING: Final = timedelta(seconds=10)
 """So much later than one end of an instance EC2's events of the same end may be given."""
 
 OUTLIVED_AFTER: Final = timedelta(seconds=60)
@@ -41,7 +55,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node, notice, "Outlived", f"EC2 says that instance {notice.instance_id} is running"
         )
     present = marks.read(node)
-    wanted = merge(node, notice, now)
+    wanted = merge(node, present, notice, now)
     write = marks.set_mark(node, wanted)
     if write is None:
         return _leave(
@@ -67,56 +81,84 @@ def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
     return instance_state == "running" and now >= notice.deadline + OUTLIVED_AFTER
 
 
-def merge(node: Node, notice: Notice, now: datetime) -> NodeNotice:
-    """The notice that the node should carry: the given one, or the one that it has.
+def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:
+    """What the node should carry once this notice came, too; ``present`` is what it carries.
 
     A cordon counts as somebody else's if the node had it when Evenkeel first cordoned it;
     the note that a rebalance recommendation leaves behind is no cordon yet.
     """
-    present = marks.read(node)
-    if present is not None and not supersedes(notice, present, now):
-        return present
-    cordoned_before = node.spec.unschedulable
-    cordoned_at = None if notice.is_hint else now
-    if present is not None and present.cordoned_at is not None:
-        cordoned_before, cordoned_at = present.cordoned_before, present.cordoned_at
-    return NodeNotice(
+    wanted = NodeNotice(
         kind=notice.kind,
         event_id=notice.event_id,
         deadline=notice.deadline,
         since=notice.time,
         action=notice.action,
-        cordoned_before=cordoned_before,
-        cordoned_at=cordoned_at,
-        excluded=present is not None and present.excluded,
-        out_of_service=present is not None and present.out_of_service,
+    )
+    if present is not None:
+        wanted = _joined(present, wanted)
+    if wanted.is_hint or wanted.cordoned_at is not None:
+        return wanted
+    return msgspec.structs.replace(wanted, cordoned_before=node.spec.unschedulable, cordoned_at=now)
+
+
+def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
+    """What two notices say together; what was done to the node stays noted."""
+    first = min(present, given, key=_rank)
+    since, last_deadline = first.since, first.last_deadline
+    if not (present.is_hint or given.is_hint):
+        is_warning = given.kind is NoticeKind.INTERRUPTION
+        if _came_to_nothing(given, present) or (first is present and not is_warning):
+            return present
+        if is_warning and _came_to_nothing(present, given):
+            first, since, last_deadline = given, given.since, None
+        else:
+            since = max(present.since, given.since)
+            last_deadline = _last_deadline(first, present, given)
+    return msgspec.structs.replace(
+        present,
+        kind=first.kind,
+        event_id=first.event_id,
+        deadline=first.deadline,
+        since=since,
+        action=first.action,
+        last_deadline=last_deadline,
     )
 
 
-def supersedes(notice: Notice, present: NodeNotice, now: datetime) -> bool:
-    """Whether a notice says more than the one that the node carries.
+def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
+    """Whether the time of a notice was well past when the later one was given."""
+    return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
 
-    - A hint replaces only a hint that had expired when the new one was given.
-    - A certain loss replaces every hint.
-    - Of two certain losses the earlier counts, as long as its time is still to come when the
-      other is given.
-    - Once the time of the present one has come there is nothing to bring forward. But a
-      warning that is given some seconds after the instance should be gone, and whose time is
-      still to come, says that EC2 did not do what it had said before. A copy of an older one,
-      or one that crossed it, says nothing of the kind.
+
+def _rank(notice: NodeNotice) -> tuple[bool, float, str]:
+    """Sorts notices: the first one counts. Nothing in it changes when a notice joins the mark."""
+    deadline = notice.deadline.timestamp()
+    return notice.is_hint, -deadline if notice.is_hint else deadline, notice.event_id
+
+
+def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
+    """The latest deadline of a warning, if it is later than that of the first notice.
+
+    A state change is left out: it is believed only of an instance that is ending, and the mark of
+    such an instance is not lifted.
     """
-    if notice.is_hint:
-        return present.is_hint and present.deadline <= notice.time
-    if present.is_hint:
-        return True
-    if present.deadline <= now:
-        return present.deadline + CROSSING <= notice.time and now < notice.deadline
-    return present.since < notice.deadline < present.deadline
+    known = [
+        notice.last_deadline or notice.deadline
+        for notice in notices
+        if notice.kind is NoticeKind.INTERRUPTION or notice.last_deadline is not None
+    ]
+    latest = max(known, default=first.deadline)
+    return latest if latest > first.deadline else None
 
 
 def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice) -> str:
     if present is not None and wanted == present:
         return f"the node's mark for {wanted.kind} was incomplete"
+    if wanted.event_id != notice.event_id:
+        return (
+            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)};"
+            f" {notice.kind} notice {notice.event_id} names {in_words(notice.deadline)}"
+        )
     if notice.is_hint:
         text = (
             f"instance {notice.instance_id} is at an elevated risk of interruption;"

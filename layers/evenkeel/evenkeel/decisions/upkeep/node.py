@@ -77,9 +77,14 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_missing and since is not None and self.heard_at - since >= UNLISTED_FOR
 
     @property
+    def settled_at(self) -> datetime:
+        """When EC2 has had its minute, also after the latest of several warnings."""
+        return (self.notice.last_deadline or self.notice.deadline) + OUTLIVED_AFTER
+
+    @property
     def outlived(self) -> bool:
         """Whether EC2 has had its minute, and says that the instance still does not end."""
-        settled = self.now >= self.notice.deadline + OUTLIVED_AFTER
+        settled = self.now >= self.settled_at
         return settled and self.state not in {None, UNLISTED, *ENDING}
 
     @property
@@ -166,7 +171,7 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
         return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
     if situation.outlived:
         return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
-    settled = notice.deadline + OUTLIVED_AFTER
+    settled = situation.settled_at
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"

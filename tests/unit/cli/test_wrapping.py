@@ -1,0 +1,231 @@
+"""No word of a cell is broken over lines, but after ``/`` and ``-`` where nothing else helps."""
+
+import re
+from itertools import combinations
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from cli import snapshot
+from cli.lines import Line
+from cli.main import main
+from cli.tables import Cell, Column, Table
+from cli.wrapping import wrap
+from evenkeel.model import names
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from tests.builders import NOW, seconds
+from tests.unit.handover.manifests import deployment
+
+NAMESPACES = ("payments-production", "customer-onboarding-staging", "search")
+WORKLOADS = ("checkout-reconciliation-worker", "api", "fraud-detection-feature-store-refresher")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def parts(text: str) -> set[str]:
+    """What may stand in one line: runs of the pieces of each word."""
+    found = set()
+    for word in text.split():
+        pieces = [piece for piece in re.split(r"(?<=[/-])", word) if piece]
+        found |= {"".join(pieces[i:j]) for i, j in combinations(range(len(pieces) + 1), 2)}
+    return found
+
+
+def pieces(text: str) -> set[str]:
+    return {piece for piece in re.split(r"(?<=[/-])|\s+", text) if piece}
+
+
+def printed(*arguments: str, width: int, terminal: bool = True) -> str:
+    on = {"FORCE_COLOR": "1", "TERM": "xterm"} if terminal else {}
+    result = CliRunner().invoke(main, arguments, env={"COLUMNS": str(width), **on})
+    assert result.exit_code == 0, result.output
+    return COLOUR.sub("", result.stdout)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A snapshot with names as long as people give them, and floors that nothing keeps yet."""
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    for capacity in ("spot", "on-demand"):
+        cluster.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": capacity, "labels": {names.CAPACITY_LABELS[0]: capacity}},
+                "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "50"}},
+            }
+        )
+    for namespace in NAMESPACES:
+        notes = {names.ON_DEMAND: "majority"}
+        labels = {names.MANAGED: "true"}
+        meta = {"name": namespace, "labels": labels, "annotations": notes}
+        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+        for name in WORKLOADS:
+            manifest = deployment(name, 3)
+            manifest["metadata"]["namespace"] = namespace
+            cluster.apply(manifest)
+    cluster.clock.advance(seconds(60))
+    path = tmp_path_factory.mktemp("fleet") / "fleet.json"
+    snapshot.write(path, cluster.objects)
+    return str(path)
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 40])
+@pytest.mark.parametrize("command", ["status", "restore"])
+def test_names_and_words_of_a_fleet_are_whole_when_a_terminal_is_narrow(
+    fleet: str, command: str, width: int
+) -> None:
+    wide = printed(command, "--snapshot", fleet, "-A", width=400)
+    narrow = printed(command, "--snapshot", fleet, "-A", width=width)
+    assert set(narrow.split()) <= parts(wide)
+    assert pieces(wide) == pieces(narrow)
+    assert max(map(len, narrow.splitlines())) <= width
+    assert all(f"/deploy/{name}" in wide for name in WORKLOADS)
+
+
+def test_no_name_is_broken_in_a_pipe_that_has_no_edge(fleet: str) -> None:
+    shown = printed("status", "--snapshot", fleet, "-A", width=60, terminal=False)
+    rows = shown.splitlines()[1:10]
+    assert [row.split()[0] for row in rows] == [
+        f"{namespace}/deploy/{name}"
+        for namespace in sorted(NAMESPACES)
+        for name in sorted(WORKLOADS)
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status", "--built-in"),
+        ("status", "--built-in", "-o", "wide"),
+        ("explain", "--built-in", "deploy/web", "-n", "shop"),
+        ("explain", "--built-in", "node/ip-10-0-0-23.eu-central-1.compute.internal"),
+    ],
+)
+def test_the_words_are_those_of_a_wide_terminal(arguments: tuple[str, ...], width: int) -> None:
+    wide = printed(*arguments, width=400)
+    narrow = printed(*arguments, width=width)
+    assert set(narrow.split()) <= parts(wide)
+    assert pieces(wide) == pieces(narrow)
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("as wanted", 9, ["as wanted"]),
+        ("as wanted", 6, ["as", "wanted"]),
+        ("as wanted", 2, ["as", "wanted"]),
+        ("shop/deploy/web is left", 15, ["shop/deploy/web", "is left"]),
+        ("shop/deploy/web is left", 12, ["shop/deploy/", "web is left"]),
+        ("left: shop/deploy/web", 11, ["left: shop/", "deploy/web"]),
+        ("a node-agent, too", 8, ["a node-", "agent,", "too"]),
+        ("one\ntwo  three", 20, ["one", "two three"]),
+        ("日本 語", 4, ["日本", "語"]),
+        ("", 5, [""]),
+    ],
+)
+def test_a_line_ends_at_a_space_or_where_a_long_word_has_a_joint(
+    text: str, width: int, expected: list[str]
+) -> None:
+    assert wrap(text, width) == expected
+
+
+def test_the_words_of_a_line_are_whole_on_a_terminal() -> None:
+    line = Line(
+        seconds(1), "evict", "pod payments-production/checkout-reconciliation-worker-1 left"
+    )
+    console = Console(width=60, force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        line.show(console)
+    found = capture.get().split()
+    assert set(found) <= parts(f"+1.0s evict {line.text}")
+
+
+TABLE = Table(
+    (
+        Column(key="name", title="NAME"),
+        Column(key="pods", title="ON-DEMAND", right=True),
+        Column(key="why", title="WHY", wraps=True),
+    ),
+    [
+        (Cell("shop/web"), Cell("12", "green", 12), Cell("its replacement ran first")),
+        (Cell("payments/checkout"), Cell("3", value=3), Cell("short")),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (
+            50,
+            """
+NAME               ON-DEMAND  WHY
+shop/web                  12  its replacement ran
+                              first
+payments/checkout          3  short
+""",
+        ),
+        (
+            38,
+            """
+NAME                  ON-  WHY
+                   DEMAND
+shop/web               12  its
+                           replacement
+                           ran first
+payments/checkout       3  short
+""",
+        ),
+        (
+            30,
+            """
+NAME          ON-  WHY
+           DEMAND
+shop/web       12  its
+                   replacement
+                   ran first
+payments/       3  short
+checkout
+""",
+        ),
+        (
+            24,
+            """
+NAME       shop/web
+ON-DEMAND  12
+WHY        its
+           replacement
+           ran first
+
+NAME       payments/
+           checkout
+ON-DEMAND  3
+WHY        short
+""",
+        ),
+    ],
+)
+def test_columns_give_way_one_kind_after_the_other_when_a_terminal_is_narrower(
+    width: int, expected: str
+) -> None:
+    console = Console(width=width, force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        TABLE.show(console)
+    assert [line.rstrip() for line in capture.get().splitlines()] == expected.strip().splitlines()
+
+
+def test_nothing_is_lost_when_a_piece_is_longer_than_a_line() -> None:
+    console = Console(width=20, force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        Table((Column(key="name", title="NAME"),), [(Cell("a" * 30),)]).show(console)
+    assert capture.get().count("a") == 30
+
+
+def test_the_title_is_all_when_there_is_no_row() -> None:
+    console = Console(width=20, force_terminal=True, color_system=None)
+    with console.capture() as capture:
+        Table((Column(key="name", title="NAME"),), []).show(console)
+    assert capture.get().split() == ["NAME"]
