@@ -15,7 +15,7 @@ from cli.passing import PassingSession
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.node import Node
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request
-from evenkeel.ports import Arrival, Cluster, Reply, Session, TimeLeft
+from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
 
 NOTHING = timedelta()
 
@@ -93,13 +93,15 @@ class GuardedSession(PassingSession):
         self._guard = guard
         self._refused: list[Arrival] = []
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Send a request if the guard lets it through; else its refusal arrives."""
         refusal = self._guard.refusal(request)
         if refusal is None:
-            super().submit(request, left)
+            super().submit(request, then, left)
         else:
-            self._refused.append(refusal)
+            self._refused.append(replace(refusal, then=then))
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything in the mailbox; does not wait while refusals are in it."""

@@ -7,7 +7,7 @@ from typing import Self
 
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, Session, TimeLeft
+from evenkeel.ports import Arrival, OnReply, Session, TimeLeft
 
 
 class PassingSession:
@@ -17,9 +17,11 @@ class PassingSession:
         """Stand before this session."""
         self._session = session
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Send a request."""
-        self._session.submit(request, left)
+        self._session.submit(request, then, left)
 
     def start[T](self, work: Callable[[], T]) -> Future[T]:
         """Carry out work beside the caller."""

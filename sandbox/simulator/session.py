@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol, Self
 
@@ -11,7 +12,7 @@ import msgspec
 from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
-from evenkeel.ports import Arrival, Reply, TimeLeft, fulfil
+from evenkeel.ports import Arrival, OnReply, Reply, TimeLeft, fulfil
 from sandbox.simulator.api.objects import Obj
 from sandbox.simulator.api.watch import Consumer, Filter, Watch, WatchHub
 from sandbox.simulator.clock import Killed, Signal, SimulatedClock
@@ -80,9 +81,11 @@ class SimulatedSession:
         """How many requests are carried out at once."""
         return self._backend.capacity
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Send a request; its Reply arrives in the mailbox."""
-        self.send(request, self._deliver_late, left)
+        self.send(request, lambda reply: self._deliver_late(replace(reply, then=then)), left)
 
     def send(
         self, request: Request, answer: Callable[[Reply], None], left: TimeLeft | None = None

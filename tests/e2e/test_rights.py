@@ -32,7 +32,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Arrival, Cluster, Reply, Session, TimeLeft
+from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from hosting import functions
 from hosting.functions import Ports
@@ -135,9 +135,11 @@ class WatchedSession(PassingSession):
         super().__init__(session)
         self._rights = rights
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         self._rights.ask(request)
-        super().submit(request, left)
+        super().submit(request, then, left)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         self._rights.note("list", selection.kind)

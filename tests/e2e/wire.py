@@ -9,7 +9,7 @@ from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Get, List, Request, Write
 from evenkeel.model.surroundings import Event, Lease, Namespace
-from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
+from evenkeel.ports import Arrival, Clock, Cluster, OnReply, Reply, Session, TimeLeft
 
 BOOKKEEPING: tuple[type[KubernetesObject], ...] = (Event, Lease, Namespace)
 """What Evenkeel may write whatever its mode: Events, its Lease, and the namespace of that."""
@@ -89,13 +89,15 @@ class TappedSession(PassingSession):
         self._cluster = cluster
         self._refused: list[Reply] = []
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Pass a request on."""
         error = self._cluster.pass_on(request)
         if error is None:
-            super().submit(request, left)
+            super().submit(request, then, left)
         else:
-            self._refused.append(Reply(request, error=error))
+            self._refused.append(Reply(request, error=error, then=then))
 
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """What arrived. Raises ClusterError once the wire is cut, which ends the invocation."""

@@ -11,7 +11,7 @@ from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Cluster, Reply, Session, TimeLeft
+from evenkeel.ports import Cluster, OnReply, Reply, Session, TimeLeft
 from sandbox.simulator.clock import Process, SimulatedClock
 from sandbox.simulator.session import Result
 from tests.property.scenes import Crash
@@ -178,9 +178,11 @@ class SignedSession(PassingSession):
         super().__init__(session)
         self._hands = hands
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         self._hands.sign(request)
-        super().submit(request, left)
+        super().submit(request, then, left)
 
 
 def _is_about_lease(request: Request) -> bool:

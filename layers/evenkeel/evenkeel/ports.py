@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, Self
 
@@ -36,17 +36,21 @@ class Clock(Protocol):
 type TimeLeft = Callable[[], timedelta]
 """How long from now something may still be done."""
 
+type OnReply = Callable[[Reply], None]
+"""What is done with the reply to one request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to one request: its result, or the error that it met.
 
-    ``request`` is the very object that was submitted, so that its owner knows it again.
+    ``then`` is what the one who submitted the request does with it.
     """
 
     request: Request
     result: KubernetesObject | Listing[KubernetesObject] | None = None
     error: ClusterError | None = None
+    then: OnReply | None = field(default=None, repr=False, compare=False)
 
 
 type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
@@ -79,9 +83,12 @@ class Session(Background, Protocol):
     the owner waits for the reply in between.
     """
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Send a request; its Reply arrives in the mailbox. Never blocks on the network.
 
+        ``then`` comes back with the reply, for whoever takes that from the mailbox to call.
         ``left``: how long from now it may be tried. No try begins, nor is waited for, once nothing
         is left; the reply is an UnavailableError then.
         """

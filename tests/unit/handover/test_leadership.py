@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cli.passing import PassingSession
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import (
     ClusterError,
@@ -16,10 +17,9 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows.handover.leadership import DURATION, HIDDEN, VALID, Leadership
-from evenkeel.flows.handover.questions import AtOnce
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Reply
+from evenkeel.ports import OnReply, Reply, TimeLeft
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.event_source import Context
@@ -169,6 +169,24 @@ def test_it_is_kept_while_an_api_server_takes_its_time_to_say_what_there_is(
     assert max(gaps) < 10
 
 
+class Sending(PassingSession):
+    """A session whose requests are answered when a test says so."""
+
+    def __init__(self, clock: SimulatedClock) -> None:
+        super().__init__(SimulatedCluster(clock).session())
+        self.sent: list[tuple[Request, OnReply | None, TimeLeft | None]] = []
+
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
+        self.sent.append((request, then, left))
+
+    def answer(self, number: int, error: ClusterError | None = None) -> None:
+        request, then, _ = self.sent[number]
+        assert then is not None
+        then(Reply(request, error=error))
+
+
 @pytest.fixture
 def clock() -> SimulatedClock:
     return SimulatedClock(NOW)
@@ -195,20 +213,20 @@ def test_a_write_may_begin_for_ten_seconds_after_the_taking_was_sent(
 def test_a_renewal_counts_from_when_it_was_sent_and_only_once_it_is_accepted(
     clock: SimulatedClock, leadership: Leadership
 ) -> None:
-    sent: list[Request] = []
+    session = Sending(clock)
     clock.advance(4 * SECOND)
-    leadership.beat(AtOnce(), sent.append)
+    leadership.beat(session)
     sent_at = clock.now()
     clock.advance(2 * SECOND)
     assert leadership.left() < 4 * SECOND
-    assert leadership.heard(Reply(sent[0]))
+    session.answer(0)
     assert leadership.left() == VALID - (clock.now() - sent_at)
 
 
-def test_nothing_may_begin_once_it_is_lost(leadership: Leadership) -> None:
-    sent: list[Request] = []
-    leadership.beat(AtOnce(), sent.append)
-    leadership.heard(Reply(sent[0], error=InvalidError("another has it")))
+def test_nothing_may_begin_once_it_is_lost(clock: SimulatedClock, leadership: Leadership) -> None:
+    session = Sending(clock)
+    leadership.beat(session)
+    session.answer(0, InvalidError("another has it"))
     assert leadership.is_lost
     assert leadership.left() == timedelta()
 
@@ -216,9 +234,9 @@ def test_nothing_may_begin_once_it_is_lost(leadership: Leadership) -> None:
 def test_nothing_may_begin_where_it_was_never_had(clock: SimulatedClock) -> None:
     none = Leadership(SimulatedCluster(clock), clock, InMemoryRecorder(), "this one", None)
     assert none.left() == timedelta()
-    sent: list[Request] = []
-    none.beat(AtOnce(), sent.append)
-    assert sent == []
+    session = Sending(clock)
+    none.beat(session)
+    assert session.sent == []
 
 
 def test_a_wall_clock_that_is_set_back_counts_as_run_out(
@@ -239,16 +257,14 @@ def test_an_answer_that_comes_after_the_next_renewal_is_heard_all_the_same(
     clock: SimulatedClock, leadership: Leadership
 ) -> None:
     """An API server may become slow in the middle."""
-    sent: list[Request] = []
+    session = Sending(clock)
     for _ in range(4):
-        leadership.beat(AtOnce(), sent.append)
+        leadership.beat(session)
         clock.advance(3 * SECOND)
-    found = []
-    for reply in (Reply(sent[1]), Reply(sent[0], error=ConflictError("another has it"))):
-        assert leadership.heard(reply)
-        assert not leadership.heard(reply)
-        found.append(leadership.is_lost)
-    assert found == [False, True]
+    session.answer(1)
+    assert not leadership.is_lost
+    session.answer(0, ConflictError("another has it"))
+    assert leadership.is_lost
 
 
 def test_it_ends_before_it_works_when_its_time_is_up(

@@ -1,6 +1,5 @@
 """The pause: while its ConfigMap exists, nothing in the cluster is touched."""
 
-import dataclasses
 import itertools
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -33,6 +32,13 @@ def is_paused(cluster: Cluster) -> bool:
     return ask_for_one(cluster, QUESTION) is not None
 
 
+class Asked(NamedTuple):
+    """A question under way: the how manieth, and when it was sent."""
+
+    number: int
+    at: datetime
+
+
 class PauseGate:
     """What is known of the pause, and since when. It asks nothing itself.
 
@@ -46,7 +52,7 @@ class PauseGate:
         self._known_at: datetime | None = None
         self._asked_at: datetime | None = None
         self._number = itertools.count()
-        self._under_way: dict[int, _Question] = {}
+        self._under_way: set[Asked] = set()
         self._heard = -1
 
     def should_ask(self, now: datetime) -> bool:
@@ -55,28 +61,25 @@ class PauseGate:
             return False
         return self._asked_at is None or not timedelta() <= now - self._asked_at < ASK_AGAIN_AFTER
 
-    def ask(self, now: datetime) -> Get[ConfigMap]:
-        """The question, from now on under way."""
-        request = dataclasses.replace(QUESTION)
-        self._under_way[id(request)] = _Question(request, next(self._number), now)
+    def ask(self, now: datetime) -> Asked:
+        """Note that ``QUESTION`` is sent now; its reply is to be shown to ``heard`` with this."""
+        asked = Asked(next(self._number), now)
+        self._under_way.add(asked)
         self._asked_at = now
-        return request
+        return asked
 
-    def heard(self, reply: Reply, now: datetime) -> timedelta | None:
-        """Take note of a reply; how long it took, None if it is to no question of this gate.
+    def heard(self, asked: Asked, reply: Reply) -> None:
+        """Take note of the reply to a question.
 
         An error other than NotFoundError leaves all as it was, and so does an answer to a
         question that was sent before another which is answered already.
         """
-        question = self._under_way.pop(id(reply.request), None)
-        if question is None:
-            return None
+        self._under_way.discard(asked)
         is_answer = reply.error is None or isinstance(reply.error, NotFoundError)
-        if is_answer and question.number > self._heard:
-            self._heard = question.number
+        if is_answer and asked.number > self._heard:
+            self._heard = asked.number
             self._paused = reply.error is None
-            self._known_at = question.asked_at
-        return now - question.asked_at
+            self._known_at = asked.at
 
     def is_open(self, now: datetime, *, forced: bool = False) -> bool:
         """Whether a write may be made now: known to be not paused, and known recently."""
@@ -89,11 +92,3 @@ class PauseGate:
     def is_paused(self) -> bool:
         """Whether the last answer was that Evenkeel is paused."""
         return self._paused and self._known_at is not None
-
-
-class _Question(NamedTuple):
-    """A question under way; it keeps the request, and so the request's id."""
-
-    request: Get[ConfigMap]
-    number: int
-    asked_at: datetime

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
+from dataclasses import replace
 from datetime import timedelta
 from threading import Lock, Thread
 from typing import Any, Self
@@ -13,7 +14,7 @@ from evenkeel.adapters.kubernetes.watch import Watch
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, Reply, TimeLeft, fulfil
+from evenkeel.ports import Arrival, OnReply, Reply, TimeLeft, fulfil
 
 FAREWELL = 2.0
 """Seconds that the end of a session grants its watches together; they need milliseconds."""
@@ -36,10 +37,12 @@ class RestSession:
         self._lock = Lock()
         self._under_way: set[Future[None]] = set()
 
-    def submit(self, request: Request, left: TimeLeft | None = None) -> None:
+    def submit(
+        self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
+    ) -> None:
         """Send a request; its Reply arrives in the mailbox."""
         self._mailbox.expect()
-        future = self._executor.submit(self._carry_out, request, left)
+        future = self._executor.submit(self._carry_out, request, then, left)
         with self._lock:
             self._under_way.add(future)
         future.add_done_callback(self._done)
@@ -99,12 +102,12 @@ class RestSession:
         for watch in self._ended:
             watch.join(FAREWELL / len(self._ended))
 
-    def _carry_out(self, request: Request, left: TimeLeft | None) -> None:
+    def _carry_out(self, request: Request, then: OnReply | None, left: TimeLeft | None) -> None:
         try:
             reply = answer(self._transport, request, left)
         except Exception as error:  # noqa: BLE001 - the owner waits for a reply, whatever happened
             reply = Reply(request, error=ClusterError(f"{type(request).__name__}: {error!r}"))
-        self._mailbox.put(reply, expected=True)
+        self._mailbox.put(replace(reply, then=then), expected=True)
 
     def _done(self, future: Future[None]) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ from evenkeel.flows.handover.view import View
 from evenkeel.flows.handover.workload_plan import WorkloadPlan
 from evenkeel.flows.handover.writing import Writer
 from evenkeel.model.decision import Decision
-from evenkeel.ports import Arrival, Reply, Session
+from evenkeel.ports import Clock, Session
 
 POLL = timedelta(seconds=1)
 """How often pods are read that no watch shows, or whose watch has nothing to show."""
@@ -35,6 +35,7 @@ class Approvals:
     def __init__(
         self,
         session: Session,
+        clock: Clock,
         view: View,
         planner: Planner,
         plans: Plans,
@@ -42,12 +43,13 @@ class Approvals:
         writer: Writer,
     ) -> None:
         """All of them are the invocation's. Nothing is approved yet."""
+        self._clock = clock
         self._view = view
         self._planner = planner
         self._plans = plans
         self._follower = follower
         self._writer = writer
-        self._checker = Checker(session, view)
+        self._checker = Checker(session, view, self._checked)
         self._approved: dict[str, tuple[datetime, frozenset[str]]] = {}
 
     @property
@@ -74,13 +76,6 @@ class Approvals:
         }
         keys = [key for key, _ in self._plans.claiming.items()]
         return [step for key in keys for step in self._approved_of(key, now)]
-
-    def arrived(self, arrival: Arrival, now: datetime) -> None:
-        """Take note of replies to what was asked here."""
-        if isinstance(arrival, Reply):
-            check = self._checker.heard(arrival)
-            if check is not None:
-                self._checked(check, now)
 
     def seek(self, now: datetime) -> None:
         """Begin to read what the plans would take something away from, and is not known afresh.
@@ -120,14 +115,14 @@ class Approvals:
         released = plan.shown_by_watches
         return released is not None and self._follower.is_fresh(released.template_hash, now)
 
-    def _checked(self, check: Check, now: datetime) -> None:
+    def _checked(self, check: Check) -> None:
         """A fresh read is complete: what it says may be taken away is approved.
 
         It replaces what an earlier read approved and found no room yet: the two together
         would take away too much. A read that took long says how things were, and the watches
         may know better; where they do not show all, it is not believed.
         """
-        key = check.controller_key
+        key, now = check.controller_key, self._clock.now()
         self._approved.pop(key, None)
         self._view.take_over(key, check.controller, list(check.pods.values()), check.read_at)
         if check.deployment is not None:

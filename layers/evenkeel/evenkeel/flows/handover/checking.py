@@ -1,8 +1,9 @@
 """Fresh, consistent reads of one controller's pods, before anything is taken away from it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from evenkeel.decisions.drain.surroundings import Controller
@@ -33,14 +34,13 @@ class Check:
     """
 
     controller_key: str
-    waiting_for: list[Request]
+    waiting_for: int
     began: datetime
     controller: Controller | None = None
     pods: dict[str, Pod] = field(default_factory=dict)
     read_at: int | None = None
     deployment: Deployment | None = None
     siblings: Sequence[Pod] | None = None
-    sibling_read: Request | None = None
     failed: bool = False
 
     def see(self, pods: Iterable[Pod]) -> None:
@@ -54,9 +54,10 @@ class Check:
 class Checker:
     """Starts checks, collects their replies, and hands out the complete ones."""
 
-    def __init__(self, session: Session, view: View) -> None:
-        """Both are the invocation's."""
+    def __init__(self, session: Session, view: View, then: Callable[[Check], None]) -> None:
+        """``then`` is what is done with a complete check."""
         self._session = session
+        self._then = then
         self._view = view
         self._checks: dict[str, Check] = {}
         self._last: dict[str, datetime] = {}
@@ -84,7 +85,7 @@ class Checker:
         """
         due = sorted((self.due_after(key, interval, now), key) for key in controller_keys)
         for at, key in due:
-            reading = sum(len(check.waiting_for) for check in self._checks.values())
+            reading = sum(check.waiting_for for check in self._checks.values())
             if at > now or reading >= max(1, self._session.capacity // 4):
                 return
             if key not in self._checks:
@@ -93,37 +94,43 @@ class Checker:
     def _begin(self, controller_key: str, now: datetime) -> None:
         self._last[controller_key] = now
         requests = list(self._requests(controller_key))
-        sibling_read = None
         owner = self._view.owner("ReplicaSet", self._view.controllers.get(controller_key))
         deployment = owner.deployment_in_rollout
         if deployment is not None:
-            own = deployment.spec.selector
-            sibling_read = selections.pods_selected(deployment.namespace, own)
-            requests += [Get(Deployment, deployment.name, deployment.namespace), sibling_read]
-        check = Check(controller_key, list(requests), now, sibling_read=sibling_read)
+            requests.append(Get(Deployment, deployment.name, deployment.namespace))
+        check = Check(controller_key, len(requests), now)
         self._checks[controller_key] = check
         for request in requests:
-            self._session.submit(request)
+            self._session.submit(request, partial(self._heard, check))
+        if deployment is not None:
+            check.waiting_for += 1
+            others = selections.pods_selected(deployment.namespace, deployment.spec.selector)
+            self._session.submit(others, partial(self._heard_siblings, check))
 
-    def heard(self, reply: Reply) -> Check | None:
-        """Take a reply; the check that it completes, if it does.
+    def _heard_siblings(self, check: Check, reply: Reply) -> None:
+        """Take the pods of the Deployment's other ReplicaSets."""
+        if isinstance(reply.result, Listing):
+            pods = (item for item in reply.result.items if isinstance(item, Pod))
+            check.siblings = [pod for pod in pods if _is_sibling(pod, check.controller_key)]
+        check.failed |= reply.error is not None
+        self._one_less(check)
 
-        A check one of whose reads failed is thrown away: the next one is begun in time.
-        """
-        for check in self._checks.values():
-            if any(request is reply.request for request in check.waiting_for):
-                break
-        else:
-            return None
-        check.waiting_for = [r for r in check.waiting_for if r is not reply.request]
+    def _heard(self, check: Check, reply: Reply) -> None:
         self._collect(check, reply)
+        self._one_less(check)
+
+    def _one_less(self, check: Check) -> None:
+        """Hand out a check that is complete.
+
+        One of whose reads failed is thrown away: the next one is begun in time.
+        """
+        check.waiting_for -= 1
         if check.waiting_for:
-            return None
+            return
         del self._checks[check.controller_key]
-        if check.failed:
-            return None
-        self._read.add(check.controller_key)
-        return check
+        if not check.failed:
+            self._read.add(check.controller_key)
+            self._then(check)
 
     def _collect(self, check: Check, reply: Reply) -> None:
         if isinstance(reply.error, NotFoundError):
@@ -142,13 +149,9 @@ class Checker:
             case Deployment() as deployment:
                 check.deployment = deployment
             case Listing(items=items, resource_version=version):
-                pods = [item for item in items if isinstance(item, Pod)]
-                if reply.request is check.sibling_read:
-                    check.siblings = [p for p in pods if _is_sibling(p, check.controller_key)]
-                else:
-                    check.see(pods)
-                    revision = int(version or 0)
-                    check.read_at = min(revision, check.read_at or revision)
+                check.see(item for item in items if isinstance(item, Pod))
+                revision = int(version or 0)
+                check.read_at = min(revision, check.read_at or revision)
 
     def _requests(self, controller_key: str) -> Sequence[Request]:
         controller = self._view.controllers.get(controller_key)

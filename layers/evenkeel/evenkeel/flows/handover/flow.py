@@ -19,7 +19,7 @@ from evenkeel.flows.handover.reconciler import CLOSING, Ports, Reconciler, obser
 from evenkeel.flows.handover.telling import Teller
 from evenkeel.flows.handover.view import View
 from evenkeel.model.notice import NodeNotice
-from evenkeel.ports import Clock, Cluster, Instances, Recorder, Session, TimeLeft
+from evenkeel.ports import Clock, Cluster, Instances, Recorder, Reply, Session, TimeLeft
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
@@ -89,7 +89,7 @@ class HandoverFlow:
             with self._cluster.session() as session:
                 holder = f"{self._settings.holder}/{next(self._runs)}"
                 leadership = Leadership(self._cluster, self._clock, self._recorder, holder, hide)
-                leadership.beat(session, session.submit)
+                leadership.beat(session)
                 outcome = self._act(
                     session,
                     leadership,
@@ -201,9 +201,10 @@ class HandoverFlow:
                 return Outcome("LeaseLost", timedelta())
             if left() <= CLOSING:
                 return Outcome("OutOfTime", timedelta())
-            leadership.beat(session, session.submit)
+            leadership.beat(session)
             for arrival in session.next(LOOK_AROUND):
-                leadership.heard(arrival)
+                if isinstance(arrival, Reply) and arrival.then is not None:
+                    arrival.then(arrival)
         reads.result()
         reconciler = Reconciler(
             self._settings,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
-from typing import Any
 
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.handover import reading, selections
@@ -16,7 +15,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Cluster, Reply, Session
@@ -38,15 +37,17 @@ class Follower:
         self._followed: dict[str, Selection[Pod]] = {}
         self._unseen: dict[object, frozenset[str]] = {}
         self._new_nodes = NewNodes(cluster, session, view)
-        self._unwatched = Unwatched(session, view)
-        self._watched: set[object] = set()
+        self._unwatched = Unwatched(session, view, self._tell)
         self._selects: dict[object, Callable[[Pod], bool]] = {}
-        self._budget_reads = Reads[str](session)  # of namespaces
-        self._node_reads = Reads[str](session)
-        self._capacity_reads = Reads[str](session)  # of nodes
+        self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
+        self._node_reads = Reads[str](session, self._see_node)
+        self._capacity_reads = Reads[str](session, self._see_capacity)  # of nodes
         self._budgets_read_at: dict[str, datetime] = {}
         self.news: set[str] = set()
         self.streams = Streams()
+
+    def _tell(self, controllers: Iterable[str]) -> None:
+        self.news.update(controllers)
 
     def take_news(self) -> set[str]:
         """The controllers of which there was news, and none from now on."""
@@ -55,19 +56,11 @@ class Follower:
 
     def follow(self, now: datetime) -> None:
         """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
-        self._watch(selections.MARKED_NODES)
+        self._session.watch(selections.MARKED_NODES)
         self._selects[selections.RELEASED_PODS] = lambda pod: pod.bears_release
         self._unseen[selections.RELEASED_PODS] = frozenset()
-        self._watch(selections.RELEASED_PODS)
+        self._session.watch(selections.RELEASED_PODS)
         self._follow_hashes(now)
-
-    def watches(self, request: Request) -> bool:
-        """Whether a request is the list that a watch of its own begins with."""
-        return isinstance(request, List) and request.selection in self._watched
-
-    def _watch(self, selection: Selection[Any]) -> None:
-        self._watched.add(selection)
-        self._session.watch(selection)
 
     def is_fresh(self, template_hash: str, now: datetime) -> bool:
         """Whether all pods of a template hash, owned and released, are known as of a moment ago."""
@@ -141,37 +134,25 @@ class Follower:
             request = List(Selection(PodDisruptionBudget, namespace))
             self._budget_reads.send(namespace, request)
 
-    def heard(self, reply: Reply) -> None:
-        """Take a reply, if it is to a question of its own. Raises ClusterError.
+    def _see_node(self, name: str, reply: Reply) -> None:
+        """Take what became of a node that was marked."""
+        if isinstance(reply.error, NotFoundError):
+            self.news |= self._view.lose_node(name)
 
-        It does if nobody says what is on a doomed node: that has to be known.
-        """
-        if self._new_nodes.heard(reply):
+    def _see_capacity(self, name: str, reply: Reply) -> None:
+        wanted_by = self._view.unknown_capacities.pop(name, set())
+        if isinstance(reply.result, Node):
+            self._view.capacities[name] = self._labels.of(reply.result)
+            self.news |= wanted_by
+
+    def _see_budgets(self, namespace: str, reply: Reply) -> None:
+        if not isinstance(reply.result, Listing):
             return
-        news = self._unwatched.heard(reply)
-        if news is not None:
-            self.news |= news
-            return
-        name = self._node_reads.answered(reply)
-        if name is not None:
-            if isinstance(reply.error, NotFoundError):
-                self.news |= self._view.lose_node(name)
-            return
-        name = self._capacity_reads.answered(reply)
-        if name is not None:
-            node = reply.result
-            wanted_by = self._view.unknown_capacities.pop(name, set())
-            if isinstance(node, Node):
-                self._view.capacities[name] = self._labels.of(node)
-                self.news |= wanted_by
-            return
-        namespace = self._budget_reads.answered(reply)
-        if namespace is not None and isinstance(reply.result, Listing):
-            budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
-            if list(self._view.surroundings_of(namespace).budgets) != budgets:
-                reading.put_budgets(self._view, namespace, budgets)
-                pods = self._view.pods
-                self.news |= pods.controllers_of(p for p in pods if p.namespace == namespace)
+        budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
+        if list(self._view.surroundings_of(namespace).budgets) != budgets:
+            reading.put_budgets(self._view, namespace, budgets)
+            pods = self._view.pods
+            self.news |= pods.controllers_of(p for p in pods if p.namespace == namespace)
 
     def absorb(self, arrival: Arrival) -> None:
         """Take note of what a watch shows."""
@@ -243,8 +224,8 @@ class Follower:
         self.streams.began(selection, now)
         replica_sets = selections.replica_sets_of_hashes(hashes)
         self._unseen |= {selection: hashes, replica_sets: hashes}
-        self._watch(selection)
-        self._watch(replica_sets)
+        self._session.watch(selection)
+        self._session.watch(replica_sets)
 
     def _first_seen(self, hashes: Collection[str]) -> set[str]:
         """The controllers of the pods of these hashes: now they can be counted."""

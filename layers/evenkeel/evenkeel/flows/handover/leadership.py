@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -17,10 +18,10 @@ from evenkeel.errors import (
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
-from evenkeel.model.request import Create, Get, Operation, Patch, Request, as_read, pointer
+from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
 from evenkeel.model.times import is_sound, to_micro_time
-from evenkeel.ports import Arrival, Background, Clock, Cluster, Recorder, Reply
+from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
 type Hide = Callable[[timedelta], None]
 """Makes the wake-up that led to an invocation visible again after so long. Raises QueueError."""
@@ -85,7 +86,6 @@ class Leadership:
         self._hide = hide
         self._hiding: Future[None] | None = None
         self._beat_at: datetime | None = None
-        self._renewals: dict[int, tuple[Request, datetime, timedelta]] = {}
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
         self.is_lost = False
@@ -140,39 +140,29 @@ class Leadership:
         self.look()
         return self._lease is not None and self._lease.spec.holder_identity == self._holder
 
-    def beat(self, background: Background, send: Callable[[Request], object]) -> None:
+    def beat(self, session: Session) -> None:
         """Give a sign of life if it is time: renew the Lease if it is held, hide the wake-up.
 
-        ``send`` submits a renewal; its Reply is to be shown to ``heard``. What SQS does not answer
-        is not waited for.
+        What SQS does not answer is not waited for.
         """
         now = self._clock.now()
         if self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL:
             return
         self._beat_at = now
         if self.is_held:
-            renewal = self._renewal(now)
-            self._renewals[id(renewal)] = renewal, now, self._clock.boot()
-            send(renewal)
+            session.submit(self._renewal(now), partial(self._renewed, now, self._clock.boot()))
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
-            self._hiding = background.start(lambda: self._keep_hidden(hide))
+            self._hiding = session.start(lambda: self._keep_hidden(hide))
 
-    def heard(self, arrival: Arrival) -> bool:
-        """Take the answer to a renewal; False if it is something else."""
-        if not isinstance(arrival, Reply):
-            return False
-        renewal = self._renewals.pop(id(arrival.request), None)
-        if renewal is None:
-            return False
-        _, wall, boot = renewal
-        if arrival.error is None:
+    def _renewed(self, wall: datetime, boot: timedelta, reply: Reply) -> None:
+        """Take the reply to a renewal that was sent then."""
+        if reply.error is None:
             self._valid_from = (wall, boot)
-        elif isinstance(arrival.error, (*_CHANGED_MEANWHILE, NotFoundError)):
+        elif isinstance(reply.error, (*_CHANGED_MEANWHILE, NotFoundError)):
             self.is_lost = True
         elif self._beat_at is not None:
             self._beat_at -= INTERVAL - AFTER_A_FAILURE
-        return True
 
     @property
     def is_hiding(self) -> bool:

@@ -39,7 +39,7 @@ class NewNodes:
         self._session = session
         self._view = view
         self._known = set(view.dooms)
-        self._reads = Reads[str](session)  # of nodes
+        self._reads = Reads[str](session, self._see)  # of nodes
         self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
         self._asked: dict[str, list[Pod]] = {}
         self._question = Question[Found]()
@@ -56,15 +56,11 @@ class NewNodes:
         for name in sorted(self._view.unread - asked)[: self._reads.room(4)]:
             self._reads.send(name, reading.candidates_on(name))
 
-    def heard(self, reply: Reply) -> bool:
-        """Take a reply, if it is to a question of its own. Raises ClusterError."""
-        name = self._reads.answered(reply)
-        if name is None:
-            return False
+    def _see(self, name: str, reply: Reply) -> None:
+        """Take what is on a node. Raises ClusterError if nobody says it: it has to be known."""
         found = answer(reply)
         items = found.items if isinstance(found, Listing) else ()
         self._pods[name] = [item for item in items if isinstance(item, Pod)]
-        return True
 
     def take(self, now: datetime) -> set[str]:
         """Tell the view what is known by now. The controllers whose pods can be decided about.

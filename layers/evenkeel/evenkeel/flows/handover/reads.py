@@ -1,18 +1,20 @@
-"""Reads of one's own among all that a session carries out: what each is about."""
+"""Reads beside the loop, a few at a time."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply, Session
 
 
 class Reads[K]:
-    """Reads to one end that have no reply yet, each with what it is about."""
+    """Reads to one end that have no reply yet, by what each is about."""
 
-    def __init__(self, session: Session) -> None:
-        """Nothing is asked yet."""
+    def __init__(self, session: Session, then: Callable[[K, Reply], None]) -> None:
+        """``then`` is what is done with a reply; it is told what that is about."""
         self._session = session
-        self._open: dict[int, tuple[K, Request]] = {}  # by the request's id, which it keeps
+        self._then = then
+        self._open: set[K] = set()
 
     def __len__(self) -> int:
         """How many have no reply yet."""
@@ -21,7 +23,7 @@ class Reads[K]:
     @property
     def subjects(self) -> Collection[K]:
         """What those are about that have no reply yet."""
-        return [subject for subject, _ in self._open.values()]
+        return self._open
 
     def room(self, share: int) -> int:
         """How many more may be sent at a time: such a share of what the session carries out."""
@@ -29,10 +31,9 @@ class Reads[K]:
 
     def send(self, subject: K, request: Request) -> None:
         """Send a read that is about a subject."""
-        self._open[id(request)] = subject, request
-        self._session.submit(request)
+        self._open.add(subject)
+        self._session.submit(request, partial(self._answered, subject))
 
-    def answered(self, reply: Reply) -> K | None:
-        """What a reply is about; None if it is to somebody else's request."""
-        read = self._open.pop(id(reply.request), None)
-        return None if read is None else read[0]
+    def _answered(self, subject: K, reply: Reply) -> None:
+        self._open.discard(subject)
+        self._then(subject, reply)

@@ -1,5 +1,6 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
+import contextlib
 import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -109,7 +110,7 @@ class Reconciler:
         self._writer = writer = Writer(
             session, view, clock, teller, knowledge.answers, leadership.left, follower
         )
-        self._approvals = Approvals(session, view, planner, plans, follower, writer)
+        self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
         self._rereading = Rereading(cluster, session, view, teller.recorder, clock.now())
@@ -135,7 +136,7 @@ class Reconciler:
         self._follower.follow(now)
         first_look: datetime | None = now + FIRST_LOOK
         while (now := self._clock.now()) < until and not self._has_to_stop:
-            self._leadership.beat(self._session, self._session.submit)
+            self._leadership.beat(self._session)
             self._flush(now)
             self._writer.keep_asking()
             self._follower.keep_budgets(self._plans.held_namespaces, now)
@@ -154,8 +155,7 @@ class Reconciler:
                 if self._only_waits(now) and not self._is_soon(now):
                     return self._outcome(now)
             for arrival in self._session.next(self._patience(now, until)):
-                if not self._leadership.heard(arrival):
-                    self._take(arrival)
+                self._take(arrival)
             self._catch_up()
         again_at = now + self._rest(now)
         self._hear_the_last(now)
@@ -176,13 +176,12 @@ class Reconciler:
         return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take(self, arrival: Arrival) -> None:
-        """Show an arrival to everybody who may wait for it."""
-        self._approvals.arrived(arrival, self._clock.now())
+        """Let a reply be heard by whoever asked, and the follower see what watches show."""
         if isinstance(arrival, Reply):
-            if arrival.error is not None and self._follower.watches(arrival.request):
+            if arrival.then is not None:
+                arrival.then(arrival)
+            elif arrival.error is not None:
                 self._tell_blindness(arrival.request, arrival.error)
-            self._follower.heard(arrival)
-            self._follower.news |= self._writer.heard(arrival)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
@@ -238,8 +237,9 @@ class Reconciler:
             if not self._writer.busy and (has_to_stop or not self._sender.forced_wait(at, back_at)):
                 return
             for arrival in self._session.next(LONGEST_WAIT):
-                if not self._leadership.heard(arrival) and isinstance(arrival, Reply):
-                    self._writer.heard(arrival)
+                if isinstance(arrival, Reply):
+                    with contextlib.suppress(ClusterError):  # what is not known now is read anew
+                        self._take(arrival)
 
     def _only_waits(self, now: datetime) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""

@@ -4,7 +4,7 @@ Watches select by template hash, which these pods do not have. One that has ende
 be evicted at its last moment, and its logs would be lost for nothing.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -26,11 +26,14 @@ LOOK_AFTER = timedelta(seconds=1)
 class Unwatched:
     """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
 
-    def __init__(self, session: Session, view: View) -> None:
-        """Both are the invocation's; what is in the view was just read."""
+    def __init__(
+        self, session: Session, view: View, tell: Callable[[Collection[str]], None]
+    ) -> None:
+        """What is in the view was just read. ``tell``: of which controllers there is news."""
         self._view = view
+        self._tell = tell
         self._read_at: dict[str, datetime] = {}
-        self._reads = Reads[str](session)  # of nodes
+        self._reads = Reads[str](session, self._see)  # of nodes
         self._look_at: datetime | None = None
 
     def read_again(self, now: datetime) -> None:
@@ -50,21 +53,18 @@ class Unwatched:
             self._read_at[name] = now
             self._reads.send(name, reading.candidates_on(name))
 
-    def heard(self, reply: Reply) -> set[str] | None:
-        """Take a reply. The controllers of which it is news; None if it is to somebody else.
+    def _see(self, name: str, reply: Reply) -> None:
+        """Take what is on a node.
 
         An error is no news: it is asked again, and what is known holds good until then. Nor is a
         pod that was not known: what it hangs on was not read.
         """
-        name = self._reads.answered(reply)
-        if name is None:
-            return None
         listing = reply.result
         if not isinstance(listing, Listing):
-            return set()
+            return
         known = self._view.pods
         pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
-        return known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name)
+        self._tell(known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name))
 
     def _nodes(self) -> Iterable[str]:
         view = self._view

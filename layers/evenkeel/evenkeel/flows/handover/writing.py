@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -82,9 +83,7 @@ class Writer:
         self._gate = pause.PauseGate()
         self._left = left
         self._answers = answers
-        # By the id of the write, which the decision keeps; and when it was sent.
-        self._writes: dict[int, tuple[Decision, datetime]] = {}
-        self._rereads = Reads[Reference](session)
+        self._rereads = Reads[Reference](session, self._reread)
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
         self._delays: dict[str, timedelta] = {}
@@ -113,7 +112,12 @@ class Writer:
         """Ask whether Evenkeel is paused, when the last answer gets old."""
         now = self._clock.now()
         if self._gate.should_ask(now):
-            self._session.submit(self._gate.ask(now))
+            self._session.submit(pause.QUESTION, partial(self._told_pause, self._gate.ask(now)))
+
+    def _told_pause(self, asked: pause.Asked, reply: Reply) -> None:
+        self._gate.heard(asked, reply)
+        now = self._clock.now()
+        self._answers.saw(now - asked.at, now)
 
     def may_write(self, uid: str, *, forced: bool = False) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
@@ -168,33 +172,27 @@ class Writer:
             self._view.pods.send_off(subject)
             self._follower.news |= self._view.pods.controller_of(subject)
             self._follower.streams.evicted(subject, self._clock.now())
-        self._writes[id(decision.write)] = decision, self._clock.now()
         # At its last moment a pod goes whoever else may be at work: that rests on no count.
-        self._session.submit(decision.write, None if decision.forced else self._left)
+        self._session.submit(
+            decision.write,
+            partial(self._heard, decision, self._clock.now()),
+            None if decision.forced else self._left,
+        )
         self._teller.tell([decision])
         return True
 
-    def heard(self, reply: Reply) -> set[str]:
-        """Draw the conclusions from a reply. The uids of the controllers that it is news of."""
+    def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
+        """Draw the conclusions from the reply to a decision's write."""
         now = self._clock.now()
-        took = self._gate.heard(reply, now)
-        if took is not None:
-            self._answers.saw(took, now)
-            return set()
-        reread = self._rereads.answered(reply)
-        if reread is not None:
-            return self._reread(reread, reply)
-        write = self._writes.pop(id(reply.request), None)
-        if write is None:
-            return set()
-        decision, sent_at = write
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
             self._follower.wrote(reply.result, sent_at)
-        if reply.error is None:
-            return self._accepted(decision, reply)
-        return self._refused(decision, reply.error)
+        self._follower.news |= (
+            self._accepted(decision, reply)
+            if reply.error is None
+            else self._refused(decision, reply.error)
+        )
 
     def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
         uid = decision.subject.uid
@@ -286,7 +284,7 @@ class Writer:
         self._under_way.add(subject.uid)
         self._rereads.send(subject, Get(kind, subject.name, subject.namespace))
 
-    def _reread(self, subject: Reference, reply: Reply) -> set[str]:
+    def _reread(self, subject: Reference, reply: Reply) -> None:
         self._under_way.discard(subject.uid)
         self._view.pods.call_back(subject.uid)
         found = reply.result
@@ -294,7 +292,7 @@ class Writer:
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             news |= self._gone(subject)
-        return news
+        self._follower.news |= news
 
     def _take_note(self, item: object) -> set[str]:
         match item:

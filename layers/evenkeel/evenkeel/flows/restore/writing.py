@@ -119,8 +119,9 @@ class Writer:
         now = self._clock.now()
         if self._gate.is_open(now) and not self._gate.should_ask(now):
             return
-        (reply,) = self._cluster.perform([self._gate.ask(now)])
-        self._gate.heard(reply, self._clock.now())
+        asked = self._gate.ask(now)
+        (reply,) = self._cluster.perform([pause.QUESTION])
+        self._gate.heard(asked, reply)
         if self._gate.is_paused:
             raise PausedError("Evenkeel is paused")
         if reply.error is not None and not isinstance(reply.error, NotFoundError):
