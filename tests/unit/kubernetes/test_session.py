@@ -120,7 +120,7 @@ def reply_of(session: Session) -> Reply:
 def test_a_request_with_no_time_left_is_not_sent(server: ScriptedServer, connect: Connect) -> None:
     server.script(always=DONE)
     with connect().session() as session:
-        session.submit(EVICT, timedelta)
+        session.submit(EVICT, left=timedelta)
         assert isinstance(reply_of(session).error, UnavailableError)
     assert server.seen == []
 
@@ -132,7 +132,7 @@ def test_no_further_try_begins_once_nothing_is_left(
     server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
     end = clock.now() + timedelta(seconds=1.5)
     with connect().session() as session:
-        session.submit(EVICT, lambda: end - clock.now())
+        session.submit(EVICT, left=lambda: end - clock.now())
         assert isinstance(reply_of(session).error, ThrottledError)
     assert len(server.seen) == 1
 
@@ -143,7 +143,7 @@ def test_a_try_is_made_again_while_there_is_time_left(
     server.script(answer(429, {"message": "too many requests"}, Retry_After="2"), always=DONE)
     end = clock.now() + timedelta(seconds=10)
     with connect().session() as session:
-        session.submit(EVICT, lambda: end - clock.now())
+        session.submit(EVICT, left=lambda: end - clock.now())
         assert reply_of(session).error is None
     assert len(server.seen) == 2
 
@@ -153,5 +153,5 @@ def test_an_answer_is_waited_for_no_longer_than_what_is_left(
 ) -> None:
     server.script(always=hang)
     with connect(Limits(read=timedelta(seconds=8))).session() as session:
-        session.submit(EVICT, lambda: timedelta(seconds=0.2))
+        session.submit(EVICT, left=lambda: timedelta(seconds=0.2))
         assert isinstance(reply_of(session).error, UnavailableError)
