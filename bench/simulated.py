@@ -4,7 +4,7 @@ from typing import Final
 
 from bench.storm.scenario import Scenario
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 FILLING: Final = 600.0
 """Simulated seconds in which all pods get Ready."""

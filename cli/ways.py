@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.flows.handover import reading
-from evenkeel.flows.handover.view import View
+from evenkeel.flows import asking
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync import reading
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
@@ -48,7 +49,7 @@ def situations(cluster: Cluster, selections: Sequence[Selection[Pod]]) -> list[S
     """Read the selected pods and what bears on how they go. Raises ClusterError."""
     view = View()
     pods: dict[str, Pod] = {}
-    for listed in reading.list_all(cluster, [List(selection) for selection in selections]):
+    for listed in asking.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)

@@ -7,9 +7,9 @@ from cli.explain import drainers, hurdles
 from cli.explain.answer import Answer
 from cli.ways import Situation, situations
 from evenkeel.decisions.notice import marks
+from evenkeel.flows import selections
 from evenkeel.flows.asking import ask_for_one
-from evenkeel.flows.handover import selections
-from evenkeel.flows.handover.checking import JOB_UID
+from evenkeel.flows.drain.dispatch.checking import JOB_UID
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node

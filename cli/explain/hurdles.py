@@ -6,7 +6,7 @@ from typing import Any, Final
 from cli.ways import Situation
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.handover.reading import list_all
+from evenkeel.flows.asking import list_all
 from evenkeel.model.request import List, Selection
 from evenkeel.model.surroundings import ResourceQuota
 from evenkeel.ports import Cluster

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from cli import node_names, words
 from cli.errors import BadInputError
-from evenkeel.flows.asking import ask_for_one
-from evenkeel.flows.handover.reading import list_all
+from evenkeel.flows.asking import ask_for_one, list_all
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod

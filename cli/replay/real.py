@@ -16,7 +16,7 @@ from cli.ways import movable, situations
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask
-from evenkeel.flows.handover.selections import pods_on
+from evenkeel.flows.selections import pods_on
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
 from evenkeel.model.request import List, Selection

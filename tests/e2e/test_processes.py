@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.handover.leadership import DURATION
+from evenkeel.flows.drain.leadership import DURATION
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
 from tests.fixtures.control_plane import ROOT

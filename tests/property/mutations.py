@@ -95,13 +95,13 @@ MUTATIONS = (
     ),
     Mutation(
         "what may go is taken from a view of any age",
-        "flows/handover/streams.py",
+        "flows/drain/streams.py",
         [("return timedelta() <= now - stream.fresh_at <= FRESH_FOR", "return True")],
         [LATE],
     ),
     Mutation(
         "a stopped holder writes when it wakes",
-        "flows/handover/leadership.py",
+        "flows/drain/leadership.py",
         [
             ("return VALID - max(passed, self._clock.boot() - boot)", "return VALID"),
             ("            self.is_lost = True\n", "            self.is_lost = False\n"),
@@ -122,7 +122,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a crash holds the Lease for ten minutes",
-        "flows/handover/leadership.py",
+        "flows/drain/leadership.py",
         [("DURATION = timedelta(seconds=15)", "DURATION = timedelta(seconds=60)")],
         [SHORT],
     ),
@@ -139,13 +139,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a refused pod is deleted at once",
-        "flows/handover/writing.py",
+        "flows/drain/writing.py",
         [("if decision.forced and pod is not None", "if pod is not None")],
         [BLOCKED],
     ),
     Mutation(
         "a refusal is the last word",
-        "flows/handover/writing.py",
+        "flows/drain/writing.py",
         [
             (
                 "self.submit(msgspec.structs.replace(decision, forced=True))",
@@ -167,7 +167,7 @@ MUTATIONS = (
     ),
     Mutation(
         "nobody comes back for released pods",
-        "flows/handover/reading.py",
+        "flows/drain/reading.py",
         [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),

@@ -19,7 +19,7 @@ from evenkeel.model import names
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from tests.fixtures.restoring import RestoreScene
 from tests.property.judging import IS_DEEP, tries
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 LARGEST = 50 if IS_DEEP else 9
 PATIENCE = 4 * 3600

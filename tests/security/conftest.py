@@ -7,7 +7,7 @@ import pytest
 
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 type MakeScene = Callable[..., Scene]
 

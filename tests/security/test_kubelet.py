@@ -15,7 +15,7 @@ from evenkeel.model.surroundings import Lease
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.security.conftest import MakeScene
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 FOREVER = "2199-12-31T00:00:00Z"
 

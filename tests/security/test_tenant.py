@@ -10,7 +10,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import Manifest, budget, deployment, stateful_set
+from tests.unit.drain.manifests import Manifest, budget, deployment, stateful_set
 from tests.unit.placement import scene as placing
 
 TENANT = "tenant"

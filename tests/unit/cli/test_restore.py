@@ -19,7 +19,7 @@ from evenkeel.errors import UnavailableError
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
 

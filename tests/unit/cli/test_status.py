@@ -19,7 +19,7 @@ from evenkeel.model.template import new_trace
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 
 def status(*arguments: str) -> Result:

@@ -16,7 +16,7 @@ from evenkeel.model import names
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 NAMESPACES = ("payments-production", "customer-onboarding-staging", "search")
 WORKLOADS = ("checkout-reconciliation-worker", "api", "fraud-detection-feature-store-refresher")

@@ -6,8 +6,8 @@ from typing import Any, Final
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenkeel.flows.handover.following import Follower
-from evenkeel.flows.handover.view import View
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import List, Selection
@@ -16,7 +16,7 @@ from tests import builders
 from tests.builders import NOW
 from tests.effort import measured
 from tests.fixtures.scene import Scene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 from tests.unit.hostile import objects
 from tests.unit.hostile.objects import Document
 

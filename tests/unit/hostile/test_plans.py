@@ -20,7 +20,7 @@ from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.queues import SimulatedQueue
 from tests.builders import NOW
 from tests.effort import measured
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 from tests.unit.hostile import objects
 from tests.unit.hostile.objects import Document
 

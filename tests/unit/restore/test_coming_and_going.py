@@ -5,7 +5,7 @@ from itertools import pairwise
 from evenkeel.model import names
 from evenkeel.model.release import rest_after
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 

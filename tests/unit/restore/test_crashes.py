@@ -8,7 +8,7 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 
 def kill_after(scene: RestoreScene, number: int) -> Callable[[], int]:

@@ -16,7 +16,7 @@ from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Evict, Get, Patch, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, quota, stateful_set
+from tests.unit.drain.manifests import deployment, quota, stateful_set
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 ON_PORT_80 = {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]}

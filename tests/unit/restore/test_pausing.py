@@ -11,7 +11,7 @@ from evenkeel.model.request import Delete, Patch, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import CALM
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 from tests.unit.restore.conftest import MakeScene
 
 SLOW = replace(CALM, requests_per_second=20)

@@ -2,7 +2,7 @@
 
 from evenkeel.model import names
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 

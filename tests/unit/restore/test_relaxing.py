@@ -7,7 +7,7 @@ from evenkeel.model import names
 from evenkeel.model.request import Patch, Request
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 FLOOR_OF_TWO = {names.ON_DEMAND: "2"}
 

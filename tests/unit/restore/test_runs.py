@@ -23,7 +23,7 @@ from evenkeel.settings import Mode
 from sandbox.simulator.event_source import SimulatedSchedule
 from tests.fixtures.restoring import EVERY, RestoreScene
 from tests.fixtures.scene import Function
-from tests.unit.handover.manifests import budget, deployment, stateful_set
+from tests.unit.drain.manifests import budget, deployment, stateful_set
 from tests.unit.restore.conftest import MakeScene
 
 FLOOR_OF_ONE = {names.ON_DEMAND: "1"}

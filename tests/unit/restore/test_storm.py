@@ -11,7 +11,7 @@ import pytest
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 
 TEAMS = 10
 EACH = 50

@@ -7,7 +7,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.settings import Mode
 from tests.fixtures.restoring import RestoreScene
-from tests.unit.handover.manifests import deployment, stateful_set
+from tests.unit.drain.manifests import deployment, stateful_set
 from tests.unit.restore.conftest import MakeScene
 
 BY_TEMPLATE = {names.PLACEMENT: names.BY_TEMPLATE}

@@ -12,7 +12,7 @@ from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.unusable import UNUSABLE
-from tests.unit.handover.manifests import deployment
+from tests.unit.drain.manifests import deployment
 
 
 def above_its_floor(scene: RestoreScene) -> None:

@@ -1,11 +1,21 @@
-"""Reading single answers from the cluster."""
+"""Reading from the cluster: single answers, listings, and many objects by few requests."""
 
-from typing import overload
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
 
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import (
+    NotFoundError,
+    ThrottledError,
+    UnauthenticatedError,
+    UnavailableError,
+)
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Get, List, Listing
+from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.ports import Cluster, Reply
+
+MANY = 8
+"""So many objects of one kind and namespace, and more, are read by one listing."""
 
 
 @overload
@@ -31,3 +41,60 @@ def answer(reply: Reply) -> KubernetesObject | Listing[KubernetesObject] | None:
     if reply.error is not None:
         raise reply.error
     return reply.result
+
+
+def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequence[Any]]:
+    """The items of several listings, in the order of the requests. Raises ClusterError."""
+    found = []
+    for reply in cluster.perform(requests):
+        listing = answer(reply)
+        assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
+        found.append(listing.items)
+    return found
+
+
+def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
+    """As ``get_all``, and many of one kind and namespace by one listing. Raises ClusterError."""
+    groups: defaultdict[Selection[Any], set[str]] = defaultdict(set)
+    for uid, request in requests.items():
+        groups[Selection(request.kind, request.namespace)].add(uid)
+    listed = [selection for selection, uids in groups.items() if len(uids) > MANY]
+    found = {
+        item.key: item
+        for items in list_all(cluster, [List(selection) for selection in listed])
+        for item in items
+        if item.key in requests
+    }
+    missing = {uid: request for uid, request in requests.items() if uid not in found}
+    return found | get_all(cluster, missing)
+
+
+def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
+    """The objects found, by the key that they were asked for and have.
+
+    One that the API server will not show is left out like one that is not there: nothing is
+    taken away from a controller that cannot be read. Raises ClusterError as ``_shown`` does.
+    """
+    found: dict[str, KubernetesObject] = {}
+    replies = shown(cluster.perform(list(requests.values())))
+    for key, reply in zip(requests, replies, strict=True):
+        if isinstance(reply.result, KubernetesObject) and reply.result.key == key:
+            found[key] = reply.result
+    return found
+
+
+def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
+    """Replies about single objects, after a look at their errors.
+
+    An error that is about one object must not keep all others from being looked after: a
+    stranger may have named it. Raises the ClusterError where the API server did not answer,
+    and where it refuses every single object, for then it is not the objects.
+    """
+    errors = [reply.error for reply in replies if reply.error is not None]
+    for error in errors:
+        if isinstance(error, UnavailableError | ThrottledError | UnauthenticatedError):
+            raise error
+    if len(errors) == len(replies) and not any(isinstance(e, NotFoundError) for e in errors):
+        for error in errors:
+            raise error
+    return replies

@@ -6,8 +6,8 @@ from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
 from evenkeel.flows.access import nothing_done
-from evenkeel.flows.handover.flow import HandoverFlow
-from evenkeel.flows.handover.outcome import Outcome
+from evenkeel.flows.drain.invocation import HandoverFlow
+from evenkeel.flows.drain.outcome import Outcome
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (
     Record,

@@ -183,7 +183,7 @@ def test_releases_count_until_the_controller_has_made_the_pods_anew(
         released=[released(f"r{i}") for i in range(away)],
         dooms=DOOMS,
     )
-    assert census.not_made_anew == expected
+    assert census.pending_replacements == expected
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_evenkeel_has_not_released_lately_from_a_doomed_node_fills_no_windo
     )
     census = builders.census(REPLICA_SET, released=[stranger], dooms=DOOMS)
     assert census.released
-    assert census.not_made_anew == 0
+    assert census.pending_replacements == 0
 
 
 def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set() -> None:
@@ -220,7 +220,7 @@ def test_without_a_hash_in_its_selector_nothing_is_released_from_a_replica_set()
         ),
     )
     census = builders.census(loose, released=[released("r")], dooms=DOOMS)
-    assert census.not_made_anew == 0
+    assert census.pending_replacements == 0
 
 
 OLD = NOW - timedelta(minutes=5)
@@ -411,7 +411,13 @@ def test_any_two_invocations_agree_on_who_goes_whatever_order_they_read_the_pods
         released=order.sample(list(census.released), len(census.released)),
     )
     assert other.order_of_leaving == census.order_of_leaving
-    for count in ("wanted", "surplus", "worth_keeping", "not_made_anew", "next_available_at"):
+    for count in (
+        "wanted",
+        "surplus",
+        "worth_keeping",
+        "pending_replacements",
+        "next_available_at",
+    ):
         assert getattr(other, count) == getattr(census, count)
 
 

@@ -242,7 +242,7 @@ def test_dying_nodes_then_zeros_then_priorities_then_rounds_decide_in_any_storm(
         census = turn.census
         before = released[census.owner.workload]
         released[census.owner.workload] += 1
-        ahead = before + census.not_made_anew + len(census.off_doomed)
+        ahead = before + census.pending_replacements + len(census.off_doomed)
         nothing_left = not before and not census.released and not census.ready_off_doomed
         ranks.append(
             (

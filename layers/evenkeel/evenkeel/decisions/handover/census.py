@@ -134,7 +134,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.ready_off_doomed / self.replicas if self.replicas else 1.0
 
     @cached_property
-    def not_made_anew(self) -> int:
+    def pending_replacements(self) -> int:
         """Releases whose replacement pod the ReplicaSet controller has not made yet.
 
         Zero while it cannot make any: a quota or a deletion must not hold up the others. Nor
@@ -143,10 +143,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         replica_set = self.replica_set
         if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
             return 0
-        released = sum(self._is_being_made_anew(replica_set, item) for item in self.released)
+        released = sum(self._is_being_replaced(replica_set, item) for item in self.released)
         return min(released, max(0, self.replicas - len(self.owned)))
 
-    def _is_being_made_anew(self, replica_set: ReplicaSet, item: ReleasedPod) -> bool:
+    def _is_being_replaced(self, replica_set: ReplicaSet, item: ReleasedPod) -> bool:
         """Whether its ReplicaSet may still be about to replace a pod that Evenkeel released.
 
         Evenkeel releases from doomed nodes, and where the template hash holds the pods together.

@@ -126,7 +126,7 @@ def _ranked(
     *,
     nothing_left: bool,
 ) -> Iterator[tuple[_Rank, Turn]]:
-    ahead = census.not_made_anew + sum(not census.is_doomed(pod) for pod in census.owned)
+    ahead = census.pending_replacements + sum(not census.is_doomed(pod) for pod in census.owned)
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
         is_first_of_zero = nothing_left and position == 0

@@ -18,9 +18,9 @@ from evenkeel.decisions.placement.scope import NEVER
 from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.handover.reading import list_all
-from evenkeel.flows.handover.selections import pods_selected
+from evenkeel.flows.asking import list_all
 from evenkeel.flows.restore.compact import Compactor
+from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.move import Move, believed_move

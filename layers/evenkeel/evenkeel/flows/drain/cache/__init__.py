@@ -1,0 +1,1 @@
+"""What an invocation knows of the cluster, and how old that is."""

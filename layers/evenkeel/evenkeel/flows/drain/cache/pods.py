@@ -1,0 +1,175 @@
+"""Pods as seen by several watches and reads, and which of them count.
+
+A controller is known by its key, ``namespace/uid``. A uid alone would not do: anybody may write
+the uid of a stranger's ReplicaSet into a pod of his own, and it would count as one of its pods.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from evenkeel.model.pod import Pod
+
+
+class Absence(NamedTuple):
+    """A pod was not among those that ``selects`` selected at a revision."""
+
+    selects: Callable[[Pod], bool]
+    revision: int
+
+    def refutes(self, pod: Pod) -> bool:
+        """Whether a sighting contradicts it: so the pod was before, and is no more."""
+        return pod.revision <= self.revision and self.selects(pod)
+
+
+class Pods:
+    """Pods by uid, each at its highest resource version, however many watches show it.
+
+    A deletion from a selector watch says only that the pod left the selection. Until another
+    sighting as new as that, the pod does not count: too few are seen rather than too many.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._pods: dict[str, Pod] = {}
+        self._revisions: dict[str, int] = {}
+        self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
+        self._controllers: dict[str, str] = {}
+        self._assumed_evicted: set[str] = set()
+        self._absences: dict[str, Sequence[Absence]] = {}
+
+    def __contains__(self, uid: str) -> bool:
+        """Whether the pod was seen and is not known to be gone."""
+        return uid in self._pods
+
+    def __iter__(self) -> Iterator[Pod]:
+        """All pods, leaving and finished ones too."""
+        return iter(list(self._pods.values()))
+
+    def get(self, uid: str) -> Pod | None:
+        """The pod as last seen."""
+        return self._pods.get(uid)
+
+    def see(self, pod: Pod) -> str | None:
+        """Take note of a pod. The key of its controller if a plan may change by it, else None.
+
+        One that was just put back and is not adopted yet stays with the controller it had. What
+        becomes of a pod that was told to go changes no plan: it does not count any more.
+        """
+        uid, revision = pod.uid, pod.revision
+        known = self._revisions.get(uid, -1)
+        if revision < known or (revision == known and uid in self._pods):
+            return None
+        if any(absence.refutes(pod) for absence in self._absences.get(uid, ())):
+            return None
+        last = self._pods.get(uid)
+        before = self._controllers.get(uid, "")
+        controller = pod.origin_key or before or uid
+        if before and before != controller:
+            self._counting[before].pop(uid, None)
+        self._pods[uid] = pod
+        self._revisions[uid] = revision
+        self._controllers[uid] = controller
+        self._recount(uid)
+        if uid in self._assumed_evicted or (last is not None and last.says_as_much_as(pod)):
+            return None
+        return controller
+
+    def miss(self, uid: str, revision: int) -> str | None:
+        """A pod was not there at a revision. Its controller's key if a plan may change by it."""
+        if uid not in self._pods or revision <= self._revisions[uid]:
+            return None
+        return self._drop(uid, revision)
+
+    def forget(self, uid: str) -> str | None:
+        """A pod is known to be gone for good. Its controller's key if a plan may change by it."""
+        if uid not in self._pods:
+            return None
+        return self._drop(uid, self._revisions[uid] + 1)
+
+    def relist(
+        self, items: Sequence[Pod], revision: int, selects: Callable[[Pod], bool]
+    ) -> set[str]:
+        """A selection was listed anew: what it selects and does not list is not there.
+
+        The controllers' keys of whatever was news. A pod that left the selection may be seen
+        elsewhere, as it was before the list was made.
+        """
+        listed = {pod.uid for pod in items}
+        news = {self.see(pod) for pod in items}
+        for pod in self:
+            if pod.uid not in listed and selects(pod) and pod.revision < revision:
+                absences = self._absences.get(pod.uid, ())
+                self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))
+                news.add(self.forget(pod.uid))
+        return {key for key in news if key is not None}
+
+    def controller_of(self, uid: str) -> set[str]:
+        """The key of the controller of a pod that was seen; empty for another object."""
+        return {self._controllers[uid]} if uid in self._controllers else set()
+
+    def assume_evicted(self, uid: str) -> None:
+        """A pod was told to go: from now on it does not count, whether or not that was heard."""
+        self._assumed_evicted.add(uid)
+        self._recount(uid)
+
+    def undo_eviction(self, uid: str) -> None:
+        """The API server refused to let a pod go: it counts again."""
+        self._assumed_evicted.discard(uid)
+        self._recount(uid)
+
+    def is_assumed_evicted(self, uid: str) -> bool:
+        """Whether the pod was told to go, and that was not refused."""
+        return uid in self._assumed_evicted
+
+    def of_controller(self, controller_key: str) -> Sequence[Pod]:
+        """The active pods that a controller owns, or that were released from it.
+
+        Sorted by uid, so that equal knowledge gives equal decisions.
+        """
+        pods = self._counting.get(controller_key, {})
+        return [pods[uid] for uid in sorted(pods)]
+
+    def has_any(self, controller_key: str) -> bool:
+        """Whether a controller has such pods."""
+        return bool(self._counting.get(controller_key))
+
+    def only_counting(self, pods: Iterable[Pod], controller_key: str) -> Sequence[Pod]:
+        """Those of freshly read pods that are this controller's and count, sorted by uid."""
+        return sorted(
+            (
+                pod
+                for pod in pods
+                if pod.active
+                and pod.uid not in self._assumed_evicted
+                and (pod.origin_key or pod.uid) == controller_key
+            ),
+            key=lambda pod: pod.uid,
+        )
+
+    def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
+        """The keys of the controllers of pods that were seen."""
+        return {self._controllers[pod.uid] for pod in pods}
+
+    @property
+    def active(self) -> Sequence[Pod]:
+        """All pods that count, in no order that means anything."""
+        return [pod for pods in self._counting.values() for pod in pods.values()]
+
+    def _recount(self, uid: str) -> None:
+        """Note whether a pod counts: active, and not told to go."""
+        pod = self._pods.get(uid)
+        if pod is None:
+            return
+        counting = self._counting[self._controllers[uid]]
+        if pod.active and uid not in self._assumed_evicted:
+            counting[uid] = pod
+        else:
+            counting.pop(uid, None)
+
+    def _drop(self, uid: str, revision: int) -> str | None:
+        del self._pods[uid]
+        self._revisions[uid] = revision
+        controller = self._controllers.pop(uid)
+        counted = self._counting[controller].pop(uid, None) is not None
+        return controller if counted else None

@@ -1,0 +1,239 @@
+"""What an invocation knows of the cluster, kept up to date from replies and watches."""
+
+from collections.abc import Collection, Container, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
+from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.notice import marks
+from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Deployment, ReplicaSet
+
+
+class View:
+    """The marked nodes, the pods concerned, who owns them, and what surrounds them."""
+
+    def __init__(
+        self,
+        assumed: Mapping[str, NodeNotice] | None = None,
+        capacities: dict[str, Capacity] | None = None,
+    ) -> None:
+        """``assumed`` are notices that no node carries, by node name: observe mode's.
+
+        ``unread``: doomed nodes of which nobody knows yet what is on them.
+
+        ``capacities``: of which type nodes are, as far as it was read before.
+        """
+        self._assumed = dict(assumed or {})
+        self.nodes: dict[str, Node] = {}
+        self.lost_nodes: set[str] = set()
+        self.notices: Mapping[str, NodeNotice] = self._assumed
+        self.dooms: Mapping[str, NodeNotice] = self._assumed
+        self.nodes_changed = False
+        self.changed_dooms: set[str] = set()
+        self.unread: frozenset[str] = frozenset()
+        self.pods = Pods()
+        self.controllers: dict[str, Controller] = {}  # by key, see pods
+        self.deployments: dict[str, Deployment] = {}  # by key
+        self.surroundings: dict[str, Surroundings] = {}
+        self.capacities = {} if capacities is None else capacities
+        self.unknown_capacities: dict[str, set[str]] = {}  # keys of controllers that want to know
+
+    def need_capacities(self, controller_key: str, pods: Sequence[Pod]) -> None:
+        """Somebody has to know of which capacity type the nodes of these pods are."""
+        for pod in pods:
+            name = pod.spec.node_name
+            if name and name not in self.capacities:
+                self.unknown_capacities.setdefault(name, set()).add(controller_key)
+
+    @property
+    def uids(self) -> frozenset[str]:
+        """The uids of all pods and marked nodes seen."""
+        return frozenset(item.uid for item in (*self.pods, *self.nodes.values()))
+
+    def see_node(self, node: Node) -> None:
+        """Take note of a node as it is now."""
+        known = self.nodes.get(node.name)
+        if known is None or known.uid != node.uid or known.revision < node.revision:
+            self.nodes[node.name] = node
+            self.lost_nodes.discard(node.name)
+            self._read_notice(node.name, node)
+
+    def relist_nodes(self, nodes: Sequence[Node]) -> None:
+        """These nodes and no others are marked."""
+        for name in self.nodes.keys() - {node.name for node in nodes}:
+            self.miss_node(name)
+        for node in nodes:
+            self.see_node(node)
+
+    def miss_node(self, name: str) -> None:
+        """A node is gone, or not marked any more."""
+        if self.nodes.pop(name, None) is not None:
+            self._read_notice(name, None)
+
+    def controllers_on(self, nodes: Container[str]) -> set[str]:
+        """The keys of the controllers of the pods on these nodes."""
+        return self.pods.controllers_of(
+            pod for pod in self.pods.active if pod.spec.node_name in nodes
+        )
+
+    def lose_node(self, name: str) -> set[str]:
+        """A node is gone for good. The keys of the controllers of the pods that it had."""
+        self.miss_node(name)
+        self.lost_nodes.add(name)
+        return self.controllers_on({name})
+
+    def _read_notice(self, name: str, node: Node | None) -> None:
+        """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
+
+        A node is drained once it is cordoned for its notice.
+        """
+        before = self.dooms.get(name)
+        read = marks.read(node) if node is not None else None
+        is_drained = read is not None and read.cordoned_at is not None
+        assumed = self._assumed.get(name)
+        self.notices = _but(self.notices, name, read or assumed)
+        self.dooms = _but(self.dooms, name, read if is_drained else assumed)
+        self.nodes_changed = True
+        if _deadline(self.dooms.get(name)) != _deadline(before):
+            self.changed_dooms.add(name)
+
+    def caught_up(self) -> None:
+        """Whatever changed about nodes was planned for."""
+        self.nodes_changed = False
+        self.changed_dooms = set()
+
+    def take_over(
+        self,
+        controller_key: str,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        read_at: int | None,
+    ) -> None:
+        """Take note of a fresh, consistent read of one controller and all its pods.
+
+        ``read_at`` is the revision at which all of them were listed; None: they were not.
+        """
+        if controller is not None:
+            self.controllers[controller_key] = controller
+        else:
+            self.controllers.pop(controller_key, None)
+        for pod in pods:
+            self.pods.see(pod)
+        if read_at is None:
+            return
+        read = {pod.uid for pod in pods}
+        for pod in self.pods.of_controller(controller_key):
+            if pod.uid not in read and pod.revision <= read_at:
+                self.pods.forget(pod.uid)
+
+    def owner_of(self, pod: Pod) -> Owner:
+        """Who owns a pod, or owned it before its release, as far as that is known."""
+        reference = pod.controller
+        release = pod.release if pod.released else None
+        if reference is None and release is None:
+            return Owner()
+        kind = reference.full_kind if reference is not None else "ReplicaSet"
+        return self.owner(kind, self.controllers.get(pod.origin_key))
+
+    def is_of_replica_set(self, pod: Pod) -> bool:
+        """Whether a ReplicaSet that was read selects this pod, or would without its release."""
+        controller = self.controllers.get(pod.origin_key)
+        if not isinstance(controller, ReplicaSet):
+            return False
+        return controller.spec.selector.matches(
+            pod.metadata.labels | {names.TEMPLATE_HASH: pod.template_hash}
+        )
+
+    def owner(self, kind: str, controller: Controller | None) -> Owner:
+        """A controller of this kind, with the Deployment above it if that was read."""
+        above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
+        return Owner(kind=kind, controller=controller, deployment=self.deployments.get(above))
+
+    def see_controller(self, controller: Controller) -> set[str]:
+        """Take note of a controller. Its key, of which this is news, unless it was known."""
+        known = self.controllers.get(controller.key)
+        if known is not None and known.revision >= controller.revision:
+            return set()
+        self.controllers[controller.key] = controller
+        is_news = known is None or not _is_the_same(known, controller)
+        return {controller.key} if is_news else set()
+
+    def see_deployment(self, deployment: Deployment) -> set[str]:
+        """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
+        self.deployments[deployment.key] = deployment
+        return {
+            key
+            for key, controller in self.controllers.items()
+            if controller.controller_key == deployment.key
+        }
+
+    def surroundings_of(self, namespace: str) -> Surroundings:
+        """What was read of a namespace's budgets, services, policies and claims."""
+        return self.surroundings.get(namespace, _NOTHING)
+
+
+_NOTHING = Surroundings()
+
+
+def _is_the_same(known: Controller, controller: Controller) -> bool:
+    """Whether two versions of a controller lead to the same plan.
+
+    A ReplicaSet's own counts of its pods do not matter: they follow each pod's every step.
+    """
+    if isinstance(known, ReplicaSet) and isinstance(controller, ReplicaSet):
+        status = msgspec.structs.replace(controller.status, conditions=known.status.conditions)
+        is_as_able = known.cannot_create == controller.cannot_create
+        known = msgspec.structs.replace(known, status=status)
+        controller = msgspec.structs.replace(controller, status=status)
+        return is_as_able and known.says_as_much_as(controller)
+    return False
+
+
+def _but(
+    notices: Mapping[str, NodeNotice], name: str, notice: NodeNotice | None
+) -> Mapping[str, NodeNotice]:
+    """These notices, but for what one node has. The old mapping stays as it is."""
+    others = {key: value for key, value in notices.items() if key != name}
+    return others if notice is None else {**others, name: notice}
+
+
+def _deadline(notice: NodeNotice | None) -> Deadline | None:
+    """What pods have to know of their node's notice."""
+    return None if notice is None else node_deadline(notice)
+
+
+def take_census(
+    replica_set: ReplicaSet | None,
+    owner: Owner,
+    pods: Sequence[Pod],
+    dooms: Mapping[str, NodeNotice],
+    lost: Collection[str],
+    now: datetime,
+) -> Census:
+    """Sort the active pods of a ReplicaSet into owned and released ones.
+
+    A released pod whose annotation cannot be believed is in neither.
+    """
+    released = []
+    for pod in pods:
+        release = pod.believed_release(now) if pod.released else None
+        if release is not None:
+            released.append(ReleasedPod(pod, release))
+    return Census(
+        now=now,
+        replica_set=replica_set,
+        owner=owner,
+        owned=[pod for pod in pods if pod.controller is not None],
+        released=released,
+        dooms=dooms,
+        lost=frozenset(lost),
+    )

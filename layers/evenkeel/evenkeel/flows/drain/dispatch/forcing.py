@@ -1,0 +1,89 @@
+"""When pods of dying nodes are evicted by force: the agenda of all workloads together."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from evenkeel.decisions import agenda
+from evenkeel.decisions.agenda import Forced, Slot
+from evenkeel.flows.drain.progress import Answers
+from evenkeel.model.decision import Decision
+
+COUNTED_FOR = timedelta(seconds=1)
+"""How long an agenda is good in which pods are missing that have gone meanwhile."""
+
+
+class ForcedEvictions:
+    """The slots of all pods that are evicted by force, counted anew every second at most.
+
+    Until all replacements could be seen each pod goes by its own deadline alone: what has a
+    replacement would be counted among those that have none, and take others away too early.
+    """
+
+    def __init__(self, per_second: float, at_once: int, answers: Answers) -> None:
+        """``at_once`` evictions can be under way; ``answers``: how long requests took of late."""
+        self._per_second = per_second
+        self._at_once = at_once
+        self._answers = answers
+        self._forced: dict[str, Sequence[Forced]] = {}
+        self._slots: Sequence[Slot] = ()
+        self._begins: dict[str, datetime] = {}
+        self._times: Sequence[datetime] = ()
+        self._counted_at: datetime | None = None
+        self._is_settled = False
+        self._has_changed = False
+
+    def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
+        """These of a controller's pods are evicted by force, and no others."""
+        if forced:
+            self._forced[controller_key] = forced
+        elif self._forced.pop(controller_key, None) is None:
+            return
+        self._has_changed = True
+        if any(each.pod.uid not in self._begins for each in forced):
+            self._counted_at = None
+
+    def settle(self) -> None:
+        """All that there is was seen: from now on pods go earlier because others go, too."""
+        self._is_settled = True
+        self._counted_at = None
+
+    def begins(self, uid: str) -> datetime | None:
+        """When the eviction of a pod begins; None if it is not evicted by force."""
+        return self._begins.get(uid)
+
+    def has_begun(self, uid: str, now: datetime) -> bool:
+        """Whether it is time for a pod's forced eviction."""
+        begins = self._begins.get(uid)
+        return begins is not None and begins <= now
+
+    def due(self, now: datetime, by: datetime) -> Iterator[Decision]:
+        """What has to be sent by then, in its order."""
+        self._count(now)
+        for slot in self._slots:
+            step = slot.step(by)
+            if step is not None:
+                yield step
+            elif slot.begin - agenda.LONGEST_LEAD > by:
+                return
+
+    def next_at(self, now: datetime) -> datetime | None:
+        """When something has to be sent next that is not due now."""
+        self._count(now)
+        later = bisect_right(self._times, now)
+        return self._times[later] if later < len(self._times) else None
+
+    def _count(self, now: datetime) -> None:
+        counted_at = self._counted_at
+        if counted_at is not None and not (self._has_changed and now - counted_at >= COUNTED_FOR):
+            return
+        self._counted_at, self._has_changed = now, False
+        forced = [each for of_one in self._forced.values() for each in of_one]
+        if self._is_settled:
+            answer = self._answers.usual(now)
+            rate = agenda.rate(self._per_second, answer, self._at_once)
+            self._slots = agenda.schedule(forced, rate)
+        else:
+            self._slots = agenda.alone(forced)
+        self._begins = {slot.forced.pod.uid: slot.begin for slot in self._slots}
+        self._times = sorted({at for slot in self._slots for at in (slot.first_at, slot.begin)})

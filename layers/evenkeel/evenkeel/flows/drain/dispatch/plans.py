@@ -1,0 +1,156 @@
+"""The plans of all controllers concerned, kept while they hold good."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+
+from evenkeel.decisions.handover import pace
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.decision import Decision
+
+
+class Plans:
+    """One plan per controller, by its key; a controller without active pods has none.
+
+    What all of them come to is kept up to date plan by plan, for it is asked for all the time.
+    """
+
+    def __init__(self, planner: Planner, view: View, forced: ForcedEvictions) -> None:
+        """All are the invocation's. Nothing is planned yet."""
+        self._planner = planner
+        self._view = view
+        self._forced = forced
+        self._plans: dict[str, WorkloadPlan] = {}
+        self._untold: set[str] = set()
+        self._dues: list[tuple[datetime, str]] = []  # a heap; of plans made anew meanwhile, too
+        self._listed: dict[str, datetime] = {}  # what the heap has last of each
+        self._nodes: Counter[str] = Counter()
+        self.pending_replacements = 0
+        """How many released pods have no replacement yet."""
+        self.writing: dict[str, Sequence[Decision]] = {}
+        """The steps that write and need no fresh read, per controller that has any."""
+        self.queues: dict[str, pace.Queue] = {}
+        """The pods that wait to be released, per ReplicaSet."""
+        self.claiming: dict[str, WorkloadPlan] = {}
+        """The plans that would take something away."""
+        self.polled: dict[str, WorkloadPlan] = {}
+        """The plans whose turns depend on pods that no watch shows."""
+        self.restless: set[str] = set()
+        """The controllers whose plans can change soon, by something other than mere time."""
+        self.pressing: set[str] = set()
+        """The controllers of which pods die at their deadline."""
+        self.held_namespaces: Counter[str] = Counter()
+        """Where voluntary moves hang on budgets."""
+
+    def __iter__(self) -> Iterator[WorkloadPlan]:
+        """All plans."""
+        return iter(self._plans.values())
+
+    @property
+    def controllers(self) -> set[str]:
+        """The keys of the controllers of all pods that were seen."""
+        return self._view.pods.controllers_of(self._view.pods)
+
+    def get(self, key: str) -> WorkloadPlan | None:
+        """The plan of a controller, if it has one."""
+        return self._plans.get(key)
+
+    def replan(self, controllers: Iterable[str], now: datetime) -> None:
+        """Plan anew for these controllers."""
+        for key in sorted(controllers):
+            self._drop(key)
+            if self._view.pods.has_any(key):
+                self._keep(key, self._planner.plan(key, now))
+            else:
+                self._forced.put(key, ())
+
+    def due(self, now: datetime) -> set[str]:
+        """The controllers whose plans change with time alone, and whose time may have come."""
+        due = set[str]()
+        while (at := self.next_due) is not None and at <= now:
+            due.add(self._pop())
+        return due
+
+    @property
+    def next_due(self) -> datetime | None:
+        """When the next plan changes with time alone."""
+        while self._dues:
+            at, key = self._dues[0]
+            plan = self._plans.get(key)
+            if plan is not None and plan.plan.due == at:
+                return at
+            self._pop()  # of a plan that was made anew meanwhile
+        return None
+
+    @property
+    def handovers(self) -> Collection[str]:
+        """The nodes that still have pods which are handed over."""
+        return self._nodes.keys()
+
+    def news(self, has_read: Callable[[str], bool]) -> Iterator[Decision]:
+        """What new plans leave or wait for; each plan says it once.
+
+        Of a workload that is polled when all its pods were read.
+        """
+        ready = {key for key in self._untold if not self._plans[key].polled or has_read(key)}
+        self._untold -= ready
+        for key in sorted(ready):
+            yield from (step for step in self._plans[key].plan.steps if step.write is None)
+
+    def _keep(self, key: str, plan: WorkloadPlan) -> None:
+        self._plans[key] = plan
+        self._untold.add(key)
+        self._forced.put(key, plan.plan.forced)
+        writing = [step for step in plan.plan.steps if step.write is not None]
+        if writing:
+            self.writing[key] = writing
+        if plan.plan.fresh_steps:
+            self.claiming[key] = plan
+        if plan.polled:
+            self.polled[key] = plan
+        if plan.restless:
+            self.restless.add(key)
+        if plan.pressing:
+            self.pressing.add(key)
+        due = plan.plan.due
+        if due is not None and self._listed.get(key) != due:
+            self._listed[key] = due
+            heapq.heappush(self._dues, (due, key))
+        self._nodes.update(plan.handovers)
+        if plan.census is not None:
+            self.pending_replacements += plan.census.pending_replacements
+            if plan.plan.candidates:
+                self.queues[key] = pace.queue(plan.census, plan.plan.candidates)
+            if plan.voluntary and plan.census.owned:
+                self.held_namespaces[plan.census.owned[0].namespace] += 1
+
+    def _drop(self, key: str) -> None:
+        plan = self._plans.pop(key, None)
+        if plan is None:
+            return
+        for kept in (self.writing, self.queues, self.claiming, self.polled):
+            kept.pop(key, None)
+        for keys in (self._untold, self.restless, self.pressing):
+            keys.discard(key)
+        _subtract(self._nodes, plan.handovers)
+        if plan.census is not None:
+            self.pending_replacements -= plan.census.pending_replacements
+            if plan.voluntary and plan.census.owned:
+                _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
+
+    def _pop(self) -> str:
+        at, key = heapq.heappop(self._dues)
+        if self._listed.get(key) == at:
+            del self._listed[key]
+        return key
+
+
+def _subtract(counts: Counter[str], keys: Iterable[str]) -> None:
+    for key in keys:
+        counts[key] -= 1
+        if not counts[key]:
+            del counts[key]

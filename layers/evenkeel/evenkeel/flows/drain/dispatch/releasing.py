@@ -1,0 +1,97 @@
+"""Releasing: whose turn it is, as far as the window and the session have room."""
+
+from datetime import UTC, datetime, timedelta
+
+from evenkeel.decisions.handover import pace
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.progress import Progress
+from evenkeel.flows.drain.sync.following import Follower
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.decision import Verb
+from evenkeel.model.pod import Pod
+from evenkeel.settings import HandoverSettings
+
+SHORTEST_HANDOVER = timedelta(seconds=5)
+"""With no more time than this before its eviction begins, a release would only be in the way."""
+
+
+class Releases:
+    """Releases pods at the pace at which their replacements are made."""
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        view: View,
+        planner: Planner,
+        plans: Plans,
+        follower: Follower,
+        writer: Writer,
+        forced: ForcedEvictions,
+    ) -> None:
+        """All of them are the invocation's."""
+        self._forced = forced
+        self._now = datetime.min.replace(tzinfo=UTC)
+        self._settings = settings
+        self._view = view
+        self._planner = planner
+        self._plans = plans
+        self._follower = follower
+        self._writer = writer
+        self._progress = Progress()
+        self._unplanned: dict[str, str] = {}
+
+    def release(self, now: datetime, kept: int) -> set[str]:
+        """Release whose turn it is, and whose eviction does not begin before a pod could start.
+
+        The controllers that have to be planned for before that.
+
+        Of the session's room so much is ``kept`` for others.
+        """
+        self._now = now
+        writer, stale = self._writer, set[str]()
+        if writer.room == 0 or not self._plans.queues:
+            return stale
+        room = min(self._room_in_window(now), writer.room - kept)
+        if room <= 0:
+            return stale
+        for turn in pace.turns(self._plans.queues.values(), room, self._may_go):
+            key, census = turn.replica_set.key, turn.census
+            if census.worth_keeping < census.replicas and key in self._follower.news:
+                stale.add(key)  # more may be worth keeping by now
+                continue
+            self._planner.promise(turn.replica_set.uid, census.worth_keeping)
+            if writer.submit(pace.release(turn)):
+                self._unplanned[turn.candidate.pod.uid] = key
+        return stale
+
+    def _room_in_window(self, now: datetime) -> int:
+        """How many more may be released and not made anew at the pace seen so far.
+
+        Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
+        """
+        self._unplanned = {
+            uid: key
+            for uid, key in self._unplanned.items()
+            if self._writer.is_under_way(uid) or key in self._follower.news
+        }
+        under_way = sum(map(self._writer.is_under_way, self._unplanned))
+        short = self._plans.pending_replacements + len(self._unplanned)
+        window = pace.window(
+            self._settings.window,
+            self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
+            zeros_wait=pace.would_reach_zero(self._plans.queues.values(), self._may_go),
+        )
+        return window - short
+
+    def _may_go(self, pod: Pod) -> bool:
+        """Whether this pod's release may be sent, whosever turn it is."""
+        known = self._view.pods.get(pod.uid)
+        if known is None or known.released or not known.active:
+            return False  # news that are not planned for yet
+        begins = self._forced.begins(pod.uid)
+        if begins is not None and begins - self._now <= SHORTEST_HANDOVER:
+            return False
+        return self._writer.may_write(pod.uid) and self._follower.shows_all_of(pod.template_hash)

@@ -1,0 +1,81 @@
+"""Sending: what of the plans may be written now, in which order, as far as there is room."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.releasing import Releases
+from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.model.decision import Decision, Verb
+
+COOLDOWN_FIRST_FOR = timedelta(seconds=5)
+"""How long a rollback waits for the cooldown of its workload to be written."""
+
+
+class Sender:
+    """Sends the steps of the plans; what finds no room stays planned."""
+
+    def __init__(
+        self,
+        plans: Plans,
+        writer: Writer,
+        approvals: Approvals,
+        releases: Releases,
+        forced: ForcedEvictions,
+    ) -> None:
+        """All of them are the invocation's."""
+        self._plans = plans
+        self._writer = writer
+        self._approvals = approvals
+        self._releases = releases
+        self._forced = forced
+        self._cooling_since: dict[str, datetime] = {}
+
+    def send(self, now: datetime, of_nodes: Iterable[Decision]) -> set[str]:
+        """Send what may be sent. The controllers that have to be planned for before a release.
+
+        Forced evictions first; then the other steps, then the releases whose turn it is, which
+        leave half of the room to the evictions of pods that are replaced, and the nodes' steps.
+        """
+        self.send_forced(now, now)
+        writing = self._plans.writing.values()
+        self._submit(step for steps in writing for step in self._in_order(steps, now))
+        approved = self._approvals.steps(now)
+        stale = self._releases.release(now, min(len(approved), self._writer.room // 2))
+        self._submit((*approved, *of_nodes))
+        return stale
+
+    def send_forced(self, now: datetime, by: datetime) -> None:
+        """Send the forced evictions that have to begin by a time."""
+        if self._writer.room_for_last_moments:
+            self._submit(self._forced.due(now, by))
+
+    def forced_wait(self, now: datetime, by: datetime) -> bool:
+        """Whether a forced eviction that has to begin by a time could not be sent yet."""
+        may_write = self._writer.may_write
+        return any(may_write(step.subject.uid, forced=True) for step in self._forced.due(now, by))
+
+    def _submit(self, steps: Iterable[Decision]) -> None:
+        """Send as many of these as there is room for."""
+        writer = self._writer
+        for step in steps:
+            if writer.submit(step):
+                continue
+            if (writer.room_for_last_moments if step.forced else writer.room) == 0:
+                break
+
+    def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
+        """Those of a workload's steps that may be taken now.
+
+        A workload's cooldown is written before its pods go back: once they are back nothing
+        tells any more that it needs a rest. But it is not waited for without end.
+        """
+        cool_down = next((step for step in steps if step.verb is Verb.COOL_DOWN), None)
+        if cool_down is None:
+            return steps
+        since = self._cooling_since.setdefault(cool_down.subject.uid, now)
+        if now - since >= COOLDOWN_FIRST_FOR:
+            return steps
+        return [step for step in steps if step.verb is not Verb.ROLL_BACK]

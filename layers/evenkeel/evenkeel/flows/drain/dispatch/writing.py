@@ -1,0 +1,318 @@
+"""Applying: sends decisions' writes, and draws the conclusions from their replies."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from functools import partial
+
+import msgspec
+
+from evenkeel.decisions.drain.refusal import after_refusal
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    DisruptionRefusedError,
+    InvalidError,
+    MultipleBudgetsError,
+    NotFoundError,
+    ThrottledError,
+    UnavailableError,
+)
+from evenkeel.flows import pause
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.sync.following import Follower
+from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Delete, Evict, Get
+from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.ports import Clock, Reply, Session, TimeLeft
+
+FIRST_RETRY = timedelta(milliseconds=200)
+LAST_RETRY = timedelta(seconds=2)
+"""What was refused is tried again after the first, twice as long each time up to the last."""
+
+AFTER_AN_ERROR = timedelta(seconds=5)
+"""So long a write rests that the API server will hardly accept soon, such as a forbidden one."""
+
+METRICS = {
+    Verb.CORDON: "NodesCordoned",
+    Verb.LIFT: "NodesLifted",
+    Verb.EXCLUDE: "NodesExcluded",
+    Verb.TAINT: "NodesOutOfService",
+    Verb.RELEASE: "PodsReleased",
+    Verb.EVICT: "PodsEvicted",
+    Verb.DELETE: "PodsDeleted",
+    Verb.ROLL_BACK: "PodsRolledBack",
+}
+"""What an accepted write is counted as."""
+
+
+class Writer:
+    """The only way by which the reconciler changes the cluster.
+
+    One write at a time per object. Nothing is written while Evenkeel is paused, or while
+    nobody knows whether it is, or beyond what the session carries out at once: a write that
+    waited in a queue would be made on stale knowledge.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        view: View,
+        clock: Clock,
+        once: OnceRecorder,
+        answers: Answers,
+        left: TimeLeft,
+        follower: Follower,
+    ) -> None:
+        """All of them are the invocation's. ``answers`` keeps how long they took.
+
+        ``left``: how long from now a write may begin that rests on the Lease.
+        """
+        self._session = session
+        self._view = view
+        self._clock = clock
+        self._once = once
+        self._recorder = once.recorder
+        self._follower = follower
+        self._gate = pause.PauseGate()
+        self._left = left
+        self._answers = answers
+        self._rereads = Reads[Reference](session, self._reread)
+        self._under_way: set[str] = set()
+        self._accepted_counts: Counter[Verb] = Counter()
+        self._delays: dict[str, timedelta] = {}
+        self._refused_until: dict[str, datetime] = {}
+        self._rests_until: dict[str, datetime] = {}
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether Evenkeel is known to be paused."""
+        return self._gate.is_paused
+
+    @property
+    def busy(self) -> bool:
+        """Whether writes are under way."""
+        return bool(self._under_way)
+
+    def is_under_way(self, uid: str) -> bool:
+        """Whether a write to this object is under way, or its answer is being looked up."""
+        return uid in self._under_way
+
+    def accepted(self, verb: Verb) -> int:
+        """How many writes of this kind were accepted so far."""
+        return self._accepted_counts[verb]
+
+    def keep_asking(self) -> None:
+        """Ask whether Evenkeel is paused, when the last answer gets old."""
+        now = self._clock.now()
+        if self._gate.should_ask(now):
+            self._session.submit(pause.QUESTION, partial(self._told_pause, self._gate.ask(now)))
+
+    def _told_pause(self, asked: pause.Asked, reply: Reply) -> None:
+        self._gate.heard(asked, reply)
+        now = self._clock.now()
+        self._answers.saw(now - asked.at, now)
+
+    def may_write(self, uid: str, *, forced: bool = False) -> bool:
+        """Whether a write to this object may be sent as far as the object is concerned.
+
+        Not while another is under way, nor once it goes, nor while it rests. A budget's
+        refusal lets it rest only until its last moment.
+        """
+        now = self._clock.now()
+        if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
+            return False
+        if now < self._rests_until.get(uid, now):
+            return False
+        return forced or now >= self._refused_until.get(uid, now)
+
+    @property
+    def next_retry(self) -> datetime | None:
+        """When the next object has rested enough; None if none rests."""
+        now = self._clock.now()
+        times = [*self._refused_until.values(), *self._rests_until.values()]
+        return min((time for time in times if time > now), default=None)
+
+    @property
+    def room(self) -> int:
+        """How many writes can be sent now: none while the gate is shut."""
+        return self._room(forced=False)
+
+    @property
+    def room_for_last_moments(self) -> int:
+        """How many last moments can be sent now: half of the session is kept for them."""
+        return self._room(forced=True)
+
+    def _room(self, *, forced: bool) -> int:
+        if not self._gate.is_open(self._clock.now(), forced=forced):
+            return 0
+        if not forced and self._left() <= timedelta():
+            return 0
+        capacity = self._session.capacity
+        return max(0, (capacity if forced else capacity - capacity // 2) - self._session.in_flight)
+
+    def submit(self, decision: Decision) -> bool:
+        """Send a decision's write, and tell the decision if it is news; whether it was sent.
+
+        It is not sent without room, nor when ``may_write`` forbids it.
+        """
+        subject = decision.subject.uid
+        if decision.write is None or self._room(forced=decision.forced) == 0:
+            return False
+        if not self.may_write(subject, forced=decision.forced):
+            return False
+        self._under_way.add(subject)
+        if isinstance(decision.write, Evict | Delete):
+            self._view.pods.assume_evicted(subject)
+            self._follower.news |= self._view.pods.controller_of(subject)
+            self._follower.streams.evicted(subject, self._clock.now())
+        # At its last moment a pod goes whoever else may be at work: that rests on no count.
+        self._session.submit(
+            decision.write,
+            partial(self._heard, decision, self._clock.now()),
+            None if decision.forced else self._left,
+        )
+        self._once.record([decision])
+        return True
+
+    def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
+        """Draw the conclusions from the reply to a decision's write."""
+        now = self._clock.now()
+        self._answers.saw(now - sent_at, now)
+        self._under_way.discard(decision.subject.uid)
+        if isinstance(reply.result, Pod):
+            self._follower.wrote(reply.result, sent_at)
+        self._follower.news |= (
+            self._accepted(decision, reply)
+            if reply.error is None
+            else self._refused(decision, reply.error)
+        )
+
+    def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
+        uid = decision.subject.uid
+        self._accepted_counts[decision.verb] += 1
+        self._delays.pop(uid, None)
+        self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
+        if isinstance(decision.write, Evict | Delete):
+            return set()  # planned for since it was sent
+        news = self._take_note(reply.result)
+        if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
+            self._insist(reply.result)
+        return news
+
+    def _refused(self, decision: Decision, error: ClusterError) -> set[str]:
+        """What follows an error.
+
+        - gone: as good as done;
+        - changed or made anew meanwhile, or nobody knows whether it happened: read it again;
+        - a budget refuses: again soon, or the harder way at the last moment;
+        - too much to do: when the API server said;
+        - else: told, and again after a while.
+
+        A pod that was not let go counts again, but where nobody knows whether it was.
+        """
+        uid, now = decision.subject.uid, self._clock.now()
+        self._follower.streams.withdrawn(uid)
+        if not isinstance(error, NotFoundError | UnavailableError):
+            self._view.pods.undo_eviction(uid)
+        match error:
+            case NotFoundError():
+                return self._gone(decision.subject)
+            case ConflictError() | InvalidError():
+                self._recorder.counted("WritesConflicted")
+                self._rests_until[uid] = now + self._next_delay(uid)
+                self._read_again(decision.subject)
+            case DisruptionRefusedError() | MultipleBudgetsError():
+                self._budget_refused(decision, error)
+            case ThrottledError(retry_after=seconds):
+                self._recorder.counted("WritesThrottled")
+                self._rests_until[uid] = now + timedelta(seconds=seconds)
+            case UnavailableError():
+                self._recorder.counted("WritesUnanswered")
+                self._rests_until[uid] = now + self._next_delay(uid)
+                self._read_again(decision.subject)
+            case _:
+                self._recorder.counted("WritesFailed")
+                self._recorder.noted(
+                    f"{decision.verb} {decision.subject} failed: {error}",
+                    reason=decision.reason,
+                    error=type(error).__name__,
+                )
+                self._rests_until[uid] = now + AFTER_AN_ERROR
+        return self._view.pods.controller_of(uid)
+
+    def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
+        uid, now = decision.subject.uid, self._clock.now()
+        self._recorder.counted("EvictionsRefused")
+        pod = self._view.pods.get(uid)
+        if decision.forced and pod is not None:
+            self._insist(pod)
+            return
+        if uid not in self._delays:
+            self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
+        self._refused_until[uid] = now + self._next_delay(uid)
+
+    def _next_delay(self, uid: str) -> timedelta:
+        delay = min(self._delays.get(uid, FIRST_RETRY / 2) * 2, LAST_RETRY)
+        self._delays[uid] = delay
+        return delay
+
+    def _insist(self, pod: Pod) -> None:
+        """A budget refuses, but the pod's last moment is here."""
+        decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
+        if decision.write is None:
+            self._once.record([decision])
+            self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR
+        else:
+            self.submit(msgspec.structs.replace(decision, forced=True))
+
+    def _gone(self, subject: Reference) -> set[str]:
+        if subject.kind == "Node":
+            self._view.miss_node(subject.name)
+            return set()
+        controller = self._view.pods.forget(subject.uid)
+        return {controller} if controller is not None else set()
+
+    def _read_again(self, subject: Reference) -> None:
+        kind = _REREAD[subject.kind]
+        self._under_way.add(subject.uid)
+        self._rereads.send(subject, Get(kind, subject.name, subject.namespace))
+
+    def _reread(self, subject: Reference, reply: Reply) -> None:
+        self._under_way.discard(subject.uid)
+        self._view.pods.undo_eviction(subject.uid)
+        found = reply.result
+        news = self._view.pods.controller_of(subject.uid) | self._take_note(found)
+        is_another = isinstance(found, Pod) and found.uid != subject.uid
+        if is_another or isinstance(reply.error, NotFoundError):
+            news |= self._gone(subject)
+        self._follower.news |= news
+
+    def _take_note(self, item: object) -> set[str]:
+        match item:
+            case Pod():
+                controller = self._view.pods.see(item)
+                return {controller} if controller is not None else set()
+            case Node() if names.NOTICE in item.metadata.annotations:
+                self._view.see_node(item)
+            case Node():
+                self._view.miss_node(item.name)
+            case Deployment():
+                return self._view.see_deployment(item)
+            case ReplicaSet():
+                return self._view.see_controller(item)
+        return set()
+
+
+_REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
+    "Pod": Pod,
+    "Node": Node,
+    "Deployment": Deployment,
+    "ReplicaSet": ReplicaSet,
+}

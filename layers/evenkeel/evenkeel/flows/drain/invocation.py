@@ -1,0 +1,227 @@
+"""The flow of the handover function: take the Lease, read what there is, reconcile."""
+
+import itertools
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.errors import ClusterError, ForbiddenError
+from evenkeel.flows import pause
+from evenkeel.flows.access import FORBIDDEN, metric_of
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.leadership import Hide, Leadership
+from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler, observe
+from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
+from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.model.notice import NodeNotice
+from evenkeel.ports import Clock, Cluster, Instances, Recorder, Reply, Session, TimeLeft
+from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
+
+READS = (
+    reading.read_pods,
+    reading.find_lost_nodes,
+    reading.read_owners,
+    reading.read_surroundings,
+)
+"""What an invocation reads first, in this order."""
+
+AFTER_A_FAILURE = timedelta(seconds=1)
+"""How long to rest when the API server does not answer: deadlines do not wait either."""
+
+AFTER_A_REFUSAL = UNHURRIED
+"""How long to rest when it refuses who asks. No right comes back within a second, and a wake-up
+that came back every second would be a dead letter after a quarter of an hour."""
+
+WITHOUT_LEASE = timedelta(seconds=5)
+"""How long an invocation works that did not get the Lease; the next one tries again."""
+
+LOOK_AROUND = timedelta(milliseconds=400)
+"""How long to wait for what is read before the next sign of life may be due."""
+
+
+class HandoverFlow:
+    """Outlives invocations. What it keeps between them only saves work.
+
+    Two invocations of one process at a time are two holders of the Lease.
+    """
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        cluster: Cluster,
+        instances: Instances,
+        clock: Clock,
+        recorder: Recorder,
+    ) -> None:
+        """Keep the ports; nothing is called yet."""
+        self._settings = settings
+        self._cluster = cluster
+        self._clock = clock
+        self._recorder = recorder
+        self._once = OnceRecorder(recorder)
+        self._runs = itertools.count(1)
+        self._cloud = Cloud(cluster, instances, settings.capacity_labels, recorder)
+
+    def run(
+        self,
+        assumed: Mapping[str, NodeNotice] | None = None,
+        *,
+        scheduled: bool = False,
+        hide: Hide | None = None,
+        left: TimeLeft | None = None,
+    ) -> Outcome:
+        """One invocation. ``assumed``: notices that no node carries, by node name.
+
+        They count in observe mode alone, where nodes are never marked. ``scheduled``: no
+        wake-up led to it, so none comes back. ``hide`` is for the wake-up that led to it. ``left``
+        None: it may take all the time that its function has. Whatever the API server
+        refuses or leaves unanswered ends the invocation, and another follows.
+        """
+        started = self._clock.now()
+        try:
+            if self._settings.mode is Mode.OBSERVE:
+                return self._observe(View(assumed))
+            with self._cluster.session() as session:
+                holder = f"{self._settings.holder}/{next(self._runs)}"
+                leadership = Leadership(self._cluster, self._clock, self._recorder, holder, hide)
+                leadership.beat(session)
+                outcome = self._act(
+                    session,
+                    leadership,
+                    scheduled=scheduled,
+                    left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
+                )
+                self._finish_hiding(session, leadership)
+                return outcome
+        except ClusterError as error:
+            return msgspec.structs.replace(self._failed(error), awaited=True, error=error)
+
+    def _failed(self, error: ClusterError) -> Outcome:
+        metric = metric_of(error)
+        self._recorder.counted(metric)
+        self._recorder.noted(
+            f"the API server failed this invocation: {error}", error=type(error).__name__
+        )
+        rest = AFTER_A_REFUSAL if metric == FORBIDDEN else AFTER_A_FAILURE
+        return Outcome("ClusterUnavailable", rest)
+
+    def _observe(self, view: View) -> Outcome:
+        if reading.is_any_work(self._cluster, view) or view.notices:
+            for read in READS:
+                read(self._cluster, view)
+            keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce())
+            reading.read_peers(self._cluster, view)
+            observe(self._settings, view, keeper, self._once, self._clock.now())
+        return Outcome("Observed")
+
+    def _act(
+        self,
+        session: Session,
+        leadership: Leadership,
+        *,
+        scheduled: bool,
+        left: TimeLeft,
+    ) -> Outcome:
+        """Whoever finds the Lease held reads nothing else, and comes back when it runs out.
+
+        The schedule comes back anyway.
+        """
+        started = self._clock.now()
+        held_for = self._look(leadership)
+        if held_for:
+            return Outcome("LeaseHeld", None if scheduled else held_for)
+        view = View(capacities=self._cloud.capacities.known(started))
+        if not reading.is_any_work(self._cluster, view):
+            self._once.forget()
+            return Outcome("Quiet")
+        if pause.is_paused(self._cluster):
+            return Outcome("Paused", UNHURRIED, awaited=True)
+        held_for = self._take(leadership)
+        if held_for:
+            return Outcome("LeaseHeld", None if scheduled else held_for)
+        wake_up_at = None
+        try:
+            outcome = self._work(session, view, leadership, started, left)
+            if outcome.again_in is not None:
+                wake_up_at = self._clock.now() + outcome.again_in
+        finally:
+            awaited = leadership.give_up(wake_up_at)
+        rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
+        return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
+
+    def _look(self, leadership: Leadership) -> timedelta:
+        """How long another may hold the Lease; 0 also where nobody may know, which is told."""
+        try:
+            return leadership.look()
+        except ForbiddenError as error:
+            self._tell_refusal(error)
+            return timedelta()
+
+    def _take(self, leadership: Leadership) -> timedelta:
+        """Take the Lease; how long another holds it who was faster.
+
+        Without it nothing can be done but what needs none: pods at their last moment.
+        """
+        try:
+            return timedelta() if leadership.take() else leadership.look()
+        except ClusterError as error:
+            self._tell_refusal(error)
+            return timedelta()
+
+    def _tell_refusal(self, error: ClusterError) -> None:
+        self._recorder.counted("LeaseRefused")
+        self._recorder.noted(
+            "without the Lease, so pods go at their last moment only; where a right is missing,"
+            f" apply manifests/rbac: {error}",
+            error=type(error).__name__,
+        )
+
+    def _work(
+        self,
+        session: Session,
+        view: View,
+        leadership: Leadership,
+        started: datetime,
+        left: TimeLeft,
+    ) -> Outcome:
+        """Read what there is, with signs of life meanwhile, and reconcile."""
+
+        def read() -> None:
+            for each in READS:
+                each(self._cluster, view)
+
+        reads = session.start(read)
+        while not reads.done():
+            if leadership.is_lost:
+                return Outcome("LeaseLost", timedelta())
+            if left() <= CLOSING:
+                return Outcome("OutOfTime", timedelta())
+            leadership.beat(session)
+            for arrival in session.next(LOOK_AROUND):
+                if isinstance(arrival, Reply) and arrival.then is not None:
+                    arrival.then(arrival)
+        reads.result()
+        reconciler = Reconciler(
+            self._settings,
+            Ports(self._cluster, session, self._clock),
+            view,
+            self._cloud,
+            self._once,
+            leadership,
+        )
+        until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
+        try:
+            return reconciler.act(until, self._clock.now() - started, left)
+        except ClusterError as error:
+            return self._failed(error)
+
+    def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
+        """Wait a moment for SQS: hidden late, a wake-up would be away that was given back."""
+        give_up = self._clock.now() + AFTER_A_FAILURE
+        while leadership.is_hiding and self._clock.now() < give_up:
+            session.next(LOOK_AROUND)

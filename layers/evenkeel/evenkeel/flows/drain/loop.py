@@ -1,0 +1,299 @@
+"""One invocation of the reconciler: decide and apply, until time is up or all waits."""
+
+import contextlib
+import sys
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from evenkeel.decisions.handover import pace
+from evenkeel.decisions.plan import earliest
+from evenkeel.errors import ClusterError
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.releasing import Releases
+from evenkeel.flows.drain.dispatch.sending import Sender
+from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
+from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
+from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.sync.following import Follower
+from evenkeel.flows.drain.sync.rereading import Rereading
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.request import Relisted, Request
+from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
+from evenkeel.settings import HandoverSettings
+
+LONGEST_WAIT = timedelta(milliseconds=400)
+"""How long to wait for news before looking around: the pause has to be asked for."""
+
+DRAINING = timedelta(seconds=2)
+"""How long to wait, in the end, for the replies to what is under way."""
+
+FIRST_LOOK = timedelta(seconds=1)
+"""How long the watches may take to show what there is, before work begins without them."""
+
+LEAD = timedelta(seconds=1)
+"""Lead time of the next wake-up: a queue counts in whole seconds."""
+
+SHORTEST_REST = timedelta(seconds=10)
+"""An invocation with something to do before this stays for it."""
+
+CLOSING = timedelta(seconds=3)
+"""No invocation begins anything so shortly before it is stopped."""
+
+FLUSH_EVERY = timedelta(seconds=30)
+"""How old what is counted, and what Kubernetes Events tell, may get while an invocation works."""
+
+SCHEDULE = timedelta(seconds=60)
+"""What can wait as long as this is left to the schedule."""
+
+
+def observe(
+    settings: HandoverSettings,
+    view: View,
+    keeper: NodeKeeper,
+    once: OnceRecorder,
+    now: datetime,
+) -> None:
+    """Tell what would be done with a gathered view, and do nothing."""
+    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
+    plans = Plans(Planner(view), view, forced)
+    plans.replan(plans.controllers, now)
+    forced.settle()
+    once.record(forced.due(now, now))
+    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
+        if not forced.has_begun(step.subject.uid, now):
+            once.record([step])
+    turns = pace.turns(plans.queues.values(), len(view.pods.active))
+    once.record(pace.release(turn) for turn in turns)
+    keeper.plan(frozenset(plans.handovers), now)
+    once.record(keeper.steps)
+
+
+class Ports(NamedTuple):
+    """What one invocation has of the outside; the session is open."""
+
+    cluster: Cluster
+    session: Session
+    clock: Clock
+
+
+class Reconciler:
+    """Carries out one invocation on a gathered view."""
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        ports: Ports,
+        view: View,
+        cloud: Cloud,
+        once: OnceRecorder,
+        leadership: Leadership,
+    ) -> None:
+        """All but ``cloud`` and ``once`` are the invocation's."""
+        cluster, session, clock = ports
+        self._settings = settings
+        self._session = session
+        self._clock = clock
+        self._view = view
+        self._keeper = NodeKeeper(settings, view, cloud, session)
+        self._once = once
+        planner = Planner(view)
+        self._forced = forced = ForcedEvictions(
+            settings.evictions_per_second, session.capacity, cloud.answers
+        )
+        self._plans = plans = Plans(planner, view, forced)
+        self._leadership = leadership
+        self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
+        self._writer = writer = Writer(
+            session, view, clock, once, cloud.answers, leadership.left, follower
+        )
+        self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
+        releases = Releases(settings, view, planner, plans, follower, writer, forced)
+        self._sender = Sender(plans, writer, self._approvals, releases, forced)
+        self._rereading = Rereading(cluster, session, view, once.recorder, clock.now())
+        self._pace_of_planning = PaceOfPlanning(clock.now())
+        self._flush_at = clock.now() + FLUSH_EVERY
+        self._flushing: Future[None] | None = None
+        self._urgent: set[str] = set()
+        self._lead = LEAD
+        self._left: TimeLeft = timedelta
+
+    def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
+        """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
+
+        That is ``until``, or when this invocation is about to be stopped: ``left``.
+        ``gathered_in`` is how long it took to know what there is: the next wake-up comes so much
+        before the next time at which something has to be done, and some more.
+        """
+        self._left = left
+        self._lead = LEAD + 1.5 * gathered_in
+        now = self._clock.now()
+        self._plans.replan(self._plans.controllers, now)
+        self._keeper.plan(self._handovers, now)
+        self._follower.follow(now)
+        first_look: datetime | None = now + FIRST_LOOK
+        while (now := self._clock.now()) < until and not self._has_to_stop:
+            self._leadership.beat(self._session)
+            self._flush(now)
+            self._writer.keep_asking()
+            self._follower.keep_budgets(self._plans.held_namespaces, now)
+            if first_look is not None and self._follower.is_blind and now < first_look:
+                self._sender.send_forced(now, now)
+            else:
+                if first_look is not None:
+                    first_look = None
+                    self._forced.settle()
+                self._urgent |= self._sender.send(now, self._keeper.steps)
+                self._once.record(step for step in self._keeper.steps if step.write is None)
+                news = self._plans.news(self._approvals.has_read)
+                has_begun = self._forced.has_begun
+                self._once.record(step for step in news if not has_begun(step.subject.uid, now))
+                self._approvals.seek(now)
+                if self._only_waits(now) and not self._is_soon(now):
+                    return self._outcome(now)
+            for arrival in self._session.next(self._patience(now, until)):
+                self._take(arrival)
+            self._catch_up()
+        again_at = now + self._rest(now)
+        self._hear_the_last(now)
+        if self._writer.is_paused:
+            return Outcome("Paused", UNHURRIED)
+        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
+        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
+
+    def _flush(self, now: datetime) -> None:
+        """Hand on what was once, beside the loop."""
+        if now >= self._flush_at and (self._flushing is None or self._flushing.done()):
+            self._flush_at = now + FLUSH_EVERY
+            self._flushing = self._session.start(self._once.recorder.flush)
+
+    @property
+    def _has_to_stop(self) -> bool:
+        """Whether nothing may be begun any more."""
+        return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
+
+    def _take(self, arrival: Arrival) -> None:
+        """Let a reply be heard by whoever asked, and the follower see what watches show."""
+        if isinstance(arrival, Reply):
+            if arrival.then is not None:
+                arrival.then(arrival)
+            elif arrival.error is not None:
+                self._tell_blindness(arrival.request, arrival.error)
+            return
+        self._follower.absorb(arrival)
+        if isinstance(arrival, Relisted):
+            self._urgent |= self._follower.take_news()  # all is seen, and nothing planned on it
+
+    def _tell_blindness(self, request: Request, error: ClusterError) -> None:
+        """Nobody else says it: what is not seen is only waited for, up to its last moment."""
+        recorder = self._once.recorder
+        recorder.counted("WatchesRefused")
+        recorder.noted(f"nothing is seen of {request}: {error}", error=type(error).__name__)
+
+    def _catch_up(self) -> None:
+        """Plan anew for whatever there is news of, and for whatever is due.
+
+        News wait a little in a storm, so that planning takes but a share of the time; what is
+        due does not, nor what has to be planned for before anything else can be done.
+        """
+        now = self._clock.now()
+        self._urgent |= self._follower.gather_new_nodes(now)
+        self._follower.ask_for_capacities()
+        self._follower.read_again(now)
+        self._follower.news |= self._rereading.read_again(now)
+        news = self._urgent | self._plans.due(now)
+        self._urgent = set()
+        if self._view.changed_dooms:
+            news |= self._view.controllers_on(self._view.changed_dooms)
+        if self._follower.news and now >= self._pace_of_planning.next_at:
+            news |= self._follower.take_news()
+        if news:
+            self._follower.news -= news
+            self._plans.replan(news, now)
+            self._pace_of_planning.planned(now, self._clock.now())
+        handovers = self._handovers
+        if self._keeper.is_stale(now, handovers, news=bool(news)):
+            self._keeper.plan(handovers, now)
+        self._view.caught_up()
+
+    @property
+    def _handovers(self) -> frozenset[str]:
+        """The nodes that have pods which are handed over, or may have: nobody knows yet."""
+        return frozenset(self._plans.handovers) | self._view.unread
+
+    def _hear_the_last(self, now: datetime) -> None:
+        """Wait for the replies to the writes that are under way.
+
+        Whoever's last moment would come before the next invocation knows what there is, goes now.
+        """
+        back_at, until = now + self._lead, now + DRAINING
+        while (at := self._clock.now()) < until:
+            has_to_stop = self._has_to_stop
+            if not has_to_stop:
+                self._writer.keep_asking()
+                self._sender.send_forced(at, back_at)
+            if not self._writer.busy and (has_to_stop or not self._sender.forced_wait(at, back_at)):
+                return
+            for arrival in self._session.next(LONGEST_WAIT):
+                if isinstance(arrival, Reply):
+                    with contextlib.suppress(ClusterError):  # what is not known now is read anew
+                        self._take(arrival)
+
+    def _only_waits(self, now: datetime) -> bool:
+        """Whether nothing is under way, and nothing that a watch or a poll would show."""
+        if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
+            return False
+        if self._leadership.is_hiding or self._leadership.is_sqs_slow:
+            return False  # the next wake-up would come late
+        if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
+            return False
+        return not self._plans.restless and not any(self._forced.due(now, now))
+
+    def _is_soon(self, now: datetime) -> bool:
+        """Whether what is waited for is due so soon that nobody would be back in time."""
+        due = self._next_due
+        return due is not None and due - now < max(self._lead, SHORTEST_REST)
+
+    def _outcome(self, now: datetime) -> Outcome:
+        due = self._next_due
+        if due is None or (due - now > SCHEDULE and not self._is_pressing):
+            self._once.forget(but=self._view.uids)
+            return Outcome("Quiet")
+        return Outcome("Waiting", due - now - self._lead)
+
+    def _rest(self, now: datetime) -> timedelta:
+        """How long to rest with work left: a moment where pods die, and never too long."""
+        rest = self._settings.pause if self._is_pressing else UNHURRIED
+        due = self._next_due
+        return rest if due is None else max(self._settings.pause, min(rest, due - now - self._lead))
+
+    @property
+    def _is_pressing(self) -> bool:
+        """Whether pods die at their deadline: then nobody relies on the schedule alone."""
+        return bool(self._plans.pressing)
+
+    @property
+    def _next_due(self) -> datetime | None:
+        now = self._clock.now()
+        return earliest(self._keeper.due, self._plans.next_due, self._forced.next_at(now))
+
+    def _patience(self, now: datetime, until: datetime) -> timedelta:
+        """How long to wait for news: until something else has to be done."""
+        if self._urgent:
+            return timedelta()
+        due = earliest(
+            until if now < until else None,
+            now + LONGEST_WAIT,
+            self._writer.next_retry,
+            self._next_due,
+            self._approvals.due(now),
+            self._pace_of_planning.next_at if self._follower.news else None,
+        )
+        return max(timedelta(), (due or now) - now)

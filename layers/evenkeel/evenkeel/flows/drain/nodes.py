@@ -1,0 +1,181 @@
+"""The nodes' own part: who may be cordoned for a hint, and what becomes of each."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.notice import marks
+from evenkeel.decisions.plan import earliest
+from evenkeel.decisions.upkeep import node as upkeep
+from evenkeel.decisions.upkeep.node import Situation
+from evenkeel.decisions.upkeep.share import admitted
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.ports import Background
+from evenkeel.settings import HandoverSettings
+
+ASK_OFTEN_FOR = timedelta(minutes=2)
+"""So long after a deadline EC2 is asked often; later the schedule's turns are enough, but where EC2
+does not list an instance."""
+
+LOOK_AGAIN_AFTER = timedelta(seconds=5)
+"""How long to rest when nobody could say what load balancers would keep."""
+
+
+class NodeKeeper:
+    """Decides about the doomed nodes of one invocation.
+
+    ``steps`` are what was decided last, ``due`` is when that changes though nothing else does.
+    """
+
+    def __init__(
+        self,
+        settings: HandoverSettings,
+        view: View,
+        cloud: Cloud,
+        background: Background,
+    ) -> None:
+        """What the cloud lacks is asked for in the background."""
+        self._settings = settings
+        self._view = view
+        self._cloud = cloud
+        self._background = background
+        self._handovers: frozenset[str] = frozenset()
+        self._hangs_on_pods = False
+        self.steps: Sequence[Decision] = ()
+        self.due: datetime | None = None
+
+    def is_stale(self, now: datetime, handovers: frozenset[str], *, news: bool) -> bool:
+        """Whether something happened that the last plan depends on.
+
+        ``handovers`` as in ``plan``; ``news``: whether there are some of pods.
+        """
+        is_due = self.due is not None and self.due <= now
+        have_moved = handovers != self._handovers or (news and self._hangs_on_pods)
+        is_answered = any(question.has_answer for question in self._cloud.questions)
+        return self._view.nodes_changed or is_due or have_moved or is_answered
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that is to be decided about when the answer is there."""
+        return any(question.is_open for question in self._cloud.questions)
+
+    def _cordons(self, now: datetime) -> Sequence[Decision]:
+        """The cordons for rebalance recommendations that the share allows now."""
+        notices = self._view.notices
+        hinted = [
+            (node, notices[node.name])
+            for node in self._view.nodes.values()
+            if node.name in notices
+            and notices[node.name].is_hint
+            and notices[node.name].deadline > now
+        ]
+        if all(notice.cordoned_at is not None for _, notice in hinted):
+            return ()
+        spot_nodes = self._cloud.spot_count.read(now, self._background)
+        if spot_nodes is None:
+            return ()
+        share = self._settings.rebalance_share
+        return [
+            Decision(
+                verb=Verb.CORDON,
+                subject=node.reference,
+                node=node.name,
+                reason="RebalanceRecommendation",
+                message=f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
+                until=notices[node.name].deadline,
+                write=marks.cordon(node, now),
+            )
+            for node in admitted(hinted, spot_nodes, share)
+        ]
+
+    def plan(self, handovers: frozenset[str], now: datetime) -> None:
+        """Decide about every marked node.
+
+        ``handovers`` names the nodes that still have pods which go by handover, or may have.
+        """
+        self._handovers = handovers
+        self._cloud.hear(now)
+        self._ask_about_overdue(now)
+        situations = list(self._situations(now))
+        off = {situation.node.name for situation in situations if situation.is_off}
+        self._hangs_on_pods, have_ordinals = bool(off), self._with_ordinals(off)
+        remain = self._others_remain(situations, now)
+        steps, dues = list[Decision](), list[datetime | None]()
+        for situation in situations:
+            decisions, due = upkeep.plan(
+                msgspec.structs.replace(
+                    situation,
+                    others_remain=remain,
+                    ordinals_left=situation.node.name in have_ordinals,
+                )
+            )
+            steps.extend(decisions)
+            dues.append(due)
+            if situation.wants_exclusion and remain is None:
+                dues.append(now + LOOK_AGAIN_AFTER)
+            often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
+            if situation.over and not situation.is_off and often:
+                dues.append(self._cloud.states.ask_again_at)
+        self.steps = [*self._cordons(now), *self._unreadable(), *steps]
+        self.due = earliest(*dues)
+
+    def _situations(self, now: datetime) -> Iterator[Situation]:
+        """What is known of every node with a notice, but for its pods and for load balancers.
+
+        Those whose deadline has passed and that EC2 is being asked about wait for its answer.
+        """
+        states = self._cloud.states
+        for node in self._view.nodes.values():
+            notice = self._view.notices.get(node.name)
+            if notice is None:
+                continue
+            situation = Situation(
+                now=now,
+                node=node,
+                notice=notice,
+                state=states.of(node.instance_id, now),
+                heard_at=states.heard_at or now,
+                handovers_left=node.name in self._handovers,
+                load_balancer_lead=self._settings.load_balancer_lead,
+                do_out_of_service=self._settings.do_out_of_service,
+            )
+            if not (situation.over and states.is_awaited(node.instance_id, now)):
+                yield situation
+
+    def _unreadable(self) -> Iterator[Decision]:
+        """What becomes of nodes whose notice was spoilt."""
+        notices = self._view.notices
+        spoilt = (node for node in self._view.nodes.values() if node.name not in notices)
+        return map(upkeep.unreadable, spoilt)
+
+    def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
+        """Whether load balancers would keep another node, if anybody has to know; else None."""
+        if not any(situation.wants_exclusion for situation in situations):
+            return None
+        return self._cloud.others.remain(self._view.nodes.keys(), now, self._background)
+
+    def _ask_about_overdue(self, now: datetime) -> None:
+        """Ask EC2 about all nodes whose deadline has passed."""
+        notices = self._view.notices
+        overdue = (
+            node.instance_id
+            for node in self._view.nodes.values()
+            if node.name in notices and notices[node.name].deadline <= now
+        )
+        self._cloud.states.refresh(filter(None, overdue), now, self._background)
+
+    def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
+        """Those of these nodes with a StatefulSet's pods, also such that hang in their end."""
+        if not node_names:
+            return ()
+        return {
+            pod.spec.node_name
+            for pod in self._view.pods
+            if pod.spec.node_name in node_names
+            and not pod.finished
+            and pod.controller is not None
+            and pod.controller.full_kind == "StatefulSet"
+        }

@@ -1,0 +1,155 @@
+"""Gathering: what an invocation reads before it decides anything."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.errors import (
+    NotFoundError,
+)
+from evenkeel.flows import selections
+from evenkeel.flows.asking import MANY, find_all, list_all, shown
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.model.surroundings import (
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Cluster
+
+_CONTROLLERS: dict[str, type[ReplicaSet | StatefulSet | Job]] = {
+    "ReplicaSet": ReplicaSet,
+    "StatefulSet": StatefulSet,
+    "Job": Job,
+}
+
+
+def is_any_work(cluster: Cluster, view: View) -> bool:
+    """Read all marked nodes; whether there are any, or any released pods. Raises ClusterError.
+
+    Who finds that another invocation is at work need not have read all pods for it.
+    """
+    any_released = List(selections.RELEASED_PODS, limit=1)
+    nodes, released = list_all(cluster, [List(selections.MARKED_NODES), any_released])
+    view.relist_nodes(nodes)
+    return bool(nodes or released)
+
+
+def read_pods(cluster: Cluster, view: View) -> None:
+    """Read all released pods, fresh, and the pods of all doomed nodes. Raises ClusterError."""
+    candidates = map(candidates_on, sorted(view.dooms))
+    for pods in list_all(cluster, [List(selections.RELEASED_PODS), *candidates]):
+        for pod in pods:
+            view.pods.see(pod)
+
+
+def candidates_on(node_name: str) -> List[Pod]:
+    """What to ask for the pods of a node; the API server's cache is good enough for candidates."""
+    return List(selections.pods_on(node_name), fresh=False)
+
+
+def find_lost_nodes(cluster: Cluster, view: View) -> None:
+    """Look whether the nodes of released pods are there that carry no mark. Raises ClusterError.
+
+    Most of them are given back; one that is gone has taken its pods with it.
+    """
+    names = {pod.spec.node_name for pod in view.pods.active if pod.released}
+    missing = names - set(view.nodes) - {""}
+    if len(missing) > MANY:
+        (nodes,) = list_all(cluster, [List(Selection(Node), metadata_only=True)])
+        lost = missing - {node.name for node in nodes}
+    else:
+        requests = [Get(Node, name) for name in sorted(missing)]
+        replies = shown(cluster.perform(requests)) if requests else ()
+        lost = {
+            request.name
+            for request, reply in zip(requests, replies, strict=True)
+            if isinstance(reply.error, NotFoundError)
+        }
+    for name in lost:
+        view.lose_node(name)
+
+
+def read_peers(cluster: Cluster, view: View) -> None:
+    """Read all pods of the template hashes seen: what watches would show. Raises ClusterError."""
+    hashes = {pod.template_hash for pod in view.pods.active} - {""}
+    chunks = map(selections.pods_of_hashes, selections.chunks_of(hashes))
+    for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
+        for pod in pods:
+            view.pods.see(pod)
+
+
+def read_owners(cluster: Cluster, view: View) -> None:
+    """Read the controllers of all pods seen, and the Deployments above them.
+
+    A controller that is not found, or has another uid by now, is left out: it is gone.
+    """
+    wanted = {uid: get for pod in view.pods.active for uid, get in _controller_of(pod)}
+    missing = {uid: get for uid, get in wanted.items() if uid not in view.controllers}
+    for uid, controller in find_all(cluster, missing).items():
+        if isinstance(controller, ReplicaSet | StatefulSet | Job):
+            view.controllers[uid] = controller
+    above = {
+        controller.controller_key: Get(Deployment, owner.name, controller.namespace)
+        for controller in view.controllers.values()
+        if (owner := controller.controller) is not None and owner.full_kind == "Deployment"
+    }
+    missing = {uid: get for uid, get in above.items() if uid not in view.deployments}
+    for uid, deployment in find_all(cluster, missing).items():
+        if isinstance(deployment, Deployment):
+            view.deployments[uid] = deployment
+
+
+def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
+    """The key of the controller that a pod has or was released from, and how to read it."""
+    reference = pod.controller
+    if reference is not None:
+        kind = _CONTROLLERS.get(reference.full_kind)
+        if kind is not None:
+            yield pod.controller_key, Get(kind, reference.name, pod.namespace)
+    elif pod.released and (release := pod.release) is not None:
+        yield pod.origin_key, Get(ReplicaSet, release.controller, pod.namespace)
+
+
+def read_surroundings(cluster: Cluster, view: View) -> None:
+    """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
+
+    Claims only where a pod of the namespace mounts one.
+    """
+    namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
+    mounting = {
+        pod.namespace
+        for pod in view.pods.active
+        if any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+    }
+    ordered = sorted(namespaces)
+    requests: list[List[Any]] = []
+    for namespace in ordered:
+        kinds: list[type[KubernetesObject]] = [PodDisruptionBudget, Service, NetworkPolicy]
+        if namespace in mounting:
+            kinds.append(PersistentVolumeClaim)
+        requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
+    found = list_all(cluster, requests)
+    for namespace in ordered:
+        items = [
+            item
+            for request, listed in zip(requests, found, strict=True)
+            if request.selection.namespace == namespace
+            for item in listed
+        ]
+        view.surroundings[namespace] = Surroundings.of(items)
+
+
+def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:
+    """Replace what is known of a namespace's budgets."""
+    view.surroundings[namespace] = msgspec.structs.replace(
+        view.surroundings_of(namespace), budgets=budgets
+    )

@@ -1,0 +1,79 @@
+"""Pods that no watch shows, Jobs' above all: they are read again while their node dies.
+
+Watches select by template hash, which these pods do not have. One that has ended meanwhile would
+be evicted at its last moment, and its logs would be lost for nothing.
+"""
+
+from collections.abc import Callable, Collection, Container, Iterable
+from datetime import datetime, timedelta
+
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.route import not_ours
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Listing
+from evenkeel.ports import Reply, Session
+
+READ_AGAIN_AFTER = timedelta(seconds=10)
+"""How old what is known of them may get. What ends later than this is evicted all the same."""
+
+LOOK_AFTER = timedelta(seconds=1)
+"""How often to look for nodes that have such pods."""
+
+
+class Unwatched:
+    """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
+
+    def __init__(
+        self, session: Session, view: View, tell: Callable[[Collection[str]], None]
+    ) -> None:
+        """What is in the view was just read. ``tell``: of which controllers there is news."""
+        self._view = view
+        self._tell = tell
+        self._read_at: dict[str, datetime] = {}
+        self._reads = Reads[str](session, self._see)  # of nodes
+        self._look_at: datetime | None = None
+
+    def read_again(self, now: datetime) -> None:
+        """Ask what is on nodes of which that is not known any more."""
+        if self._look_at is not None and now < self._look_at:
+            return
+        self._look_at = now + LOOK_AFTER
+        reading_now = self._reads.subjects
+        old = [
+            name
+            for name in self._nodes()
+            if name not in reading_now
+            and now - self._read_at.setdefault(name, now) >= READ_AGAIN_AFTER
+        ]
+        old.sort(key=lambda name: (self._read_at[name], name))
+        for name in old[: self._reads.room(8)]:
+            self._read_at[name] = now
+            self._reads.send(name, reading.candidates_on(name))
+
+    def _see(self, name: str, reply: Reply) -> None:
+        """Take what is on a node.
+
+        An error is no news: it is asked again, and what is known holds good until then. Nor is a
+        pod that was not known: what it hangs on was not read.
+        """
+        listing = reply.result
+        if not isinstance(listing, Listing):
+            return
+        known = self._view.pods
+        pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
+        self._tell(known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name))
+
+    def _nodes(self) -> Iterable[str]:
+        view = self._view
+        dying = {name for name, notice in view.dooms.items() if node_deadline(notice).forced}
+        return {
+            pod.spec.node_name for pod in view.pods.active if self._concerns(pod, dying)
+        } - view.unread
+
+    def _concerns(self, pod: Pod, dying: Container[str]) -> bool:
+        if pod.spec.node_name not in dying or pod.template_hash:
+            return False
+        return not_ours(pod, self._view.owner_of(pod)) is None

@@ -1,0 +1,253 @@
+"""Deciding: turns what the view holds of one controller into the plan for its pods."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain import breaks
+from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.handover import plan as handover
+from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.flows.drain.cache.view import View, take_census
+from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import ReplicaSet
+
+
+class Fresh(msgspec.Struct, frozen=True, kw_only=True):
+    """A fresh, consistent read of a controller and its pods.
+
+    ``siblings`` are the pods of its Deployment's other ReplicaSets, None if they were not read.
+    """
+
+    controller: Controller | None
+    pods: Sequence[Pod]
+    siblings: Sequence[Pod] | None = None
+
+
+class Planner:
+    """Plans for the controllers of a view."""
+
+    def __init__(self, view: View) -> None:
+        """The invocation's."""
+        self._view = view
+        self._routes: dict[tuple[str, int, bool], Route] = {}
+        self._promised: dict[str, int] = {}
+        self._siblings: dict[str, Sequence[Pod] | None] = {}
+
+    def promise(self, uid: str, wanted: int) -> None:
+        """So many available pods of a ReplicaSet, by its own uid, were promised to be kept."""
+        self._promised[uid] = max(wanted, self._promised.get(uid, 0))
+
+    def plan(
+        self,
+        controller_key: str,
+        now: datetime,
+        fresh: Fresh | None = None,
+    ) -> WorkloadPlan:
+        """Plan for one controller, by its key, from the view, or from a fresh read of it."""
+        view = self._view
+        pods = view.pods.of_controller(controller_key) if fresh is None else fresh.pods
+        controller = view.controllers.get(controller_key) if fresh is None else fresh.controller
+        if fresh is not None:
+            self._siblings[controller_key] = fresh.siblings
+        dooms = view.dooms
+        movers: list[Mover] = []
+        orphans: list[Mover] = []
+        for pod in pods:
+            notice = dooms.get(pod.spec.node_name)
+            is_read = pod.spec.node_name not in view.unread
+            if notice is not None and is_read and not pod.released:
+                mover = Mover(pod, self._route(pod, notice), notice)
+                (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
+        moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
+        leave = [
+            _leave(mover, view.owner_of(mover.pod))
+            for mover in movers
+            if mover.route.way is Way.LEAVE
+        ]
+        left = _together(Plan(steps=leave), self._of_orphans(pods, orphans, now))
+        if not pods:
+            return WorkloadPlan(plan=left)
+        if _is_of_replica_set(controller, pods):
+            return self._replica_set(controller_key, controller, pods, moving, left, now)
+        group_plan = self._break(pods, moving, now)
+        trying = [mover for mover in moving if not self._is_kept(mover, now)]
+        by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
+        forced = [mover for mover in trying if mover.deadline.forced]
+        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
+        return WorkloadPlan(
+            plan=_together(left, group_plan),
+            polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
+            pressing=bool(forced),
+            voluntary=any(not mover.deadline.forced for mover in moving),
+        )
+
+    def _replica_set(
+        self,
+        controller_key: str,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        moving: Sequence[Mover],
+        left: Plan,
+        now: datetime,
+    ) -> WorkloadPlan:
+        replica_set = controller if isinstance(controller, ReplicaSet) else None
+        owner = self._view.owner("ReplicaSet", replica_set)
+        view = self._view
+        census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
+        uid = replica_set.uid if replica_set is not None else ""
+        if replica_set is not None:
+            for item in census.released:
+                self.promise(uid, item.release.wanted)
+        census = msgspec.structs.replace(
+            census,
+            promised=self._promised.get(uid, 0),
+            capacities=view.capacities,
+            siblings_available=self._siblings_available(controller_key, census),
+        )
+        if any(item.release.target is not None for item in census.released):
+            view.need_capacities(controller_key, census.owned)
+        handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
+        others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
+        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
+        unreadable = Plan(
+            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
+        )
+        return WorkloadPlan(
+            plan=_together(
+                left,
+                unreadable,
+                handover.plan(census, handed, budgets),
+                self._break(pods, others, now),
+            ),
+            census=census,
+            polled=any(
+                mover.route.way is Way.RATIONED and not self._is_kept(mover, now)
+                for mover in others
+            )
+            or (census.is_handing_over and census.spare_in_rollout is not None),
+            pressing=any(
+                mover.deadline.forced and not self._is_kept(mover, now) for mover in moving
+            )
+            or any(census.deadline_of(item).forced for item in census.released),
+            voluntary=any(not mover.deadline.forced for mover in moving),
+            handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
+        )
+
+    def _siblings_available(self, controller_key: str, census: Census) -> int | None:
+        """How many pods of the Deployment's other ReplicaSets were available when last read.
+
+        None where no rollout goes on: the ReplicaSet is all that its Deployment has.
+        """
+        siblings = self._siblings.get(controller_key)
+        deployment = census.owner.deployment_in_rollout
+        if siblings is None or deployment is None:
+            return None
+        min_ready = deployment.spec.min_ready_seconds
+        return sum(
+            pod.available(census.now, min_ready)
+            and not census.is_lost(pod)
+            and not self._view.pods.is_assumed_evicted(pod.uid)
+            for pod in siblings
+        )
+
+    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
+        """Plan for pods that will be adopted any moment: only their last moment counts."""
+        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
+        steps = [step for step in plan.steps if step.write is not None]
+        return Plan(steps=steps, forced=plan.forced, due=plan.due)
+
+    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
+        """Plan for the movers of one controller that break before they make."""
+        if not movers:
+            return Plan()
+        first = movers[0].pod
+        group = Group(
+            now=now,
+            owner=self._view.owner_of(first),
+            movers=movers,
+            peers=pods,
+            budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
+        )
+        return breaks.plan(group)
+
+    def _is_kept(self, mover: Mover, now: datetime) -> bool:
+        """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
+        owner = self._view.owner_of(mover.pod)
+        return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
+
+    def _route(self, pod: Pod, notice: NodeNotice) -> Route:
+        key = (pod.uid, pod.revision, notice.is_hint)
+        found = self._routes.get(key)
+        if found is None:
+            owner = self._view.owner_of(pod)
+            surroundings = self._view.surroundings_of(pod.namespace)
+            found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
+        return found
+
+
+def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
+    """Whether a pod was put back under its controller, which has not taken it yet."""
+    return pod.controller is None and not pod.released and pod.uid != controller_key
+
+
+def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bool:
+    if isinstance(controller, ReplicaSet):
+        return True
+    owner = next((pod.controller for pod in pods if pod.controller is not None), None)
+    return pods[0].released if owner is None else owner.full_kind == "ReplicaSet"
+
+
+def _is_unreadable(pod: Pod, now: datetime) -> bool:
+    return pod.released and pod.believed_release(now) is None
+
+
+def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:
+    return frozenset(pod.spec.node_name for pod in pods)
+
+
+def _together(*plans: Plan) -> Plan:
+    """Several plans for pods of the same controller as one."""
+    return Plan(
+        steps=[step for plan in plans for step in plan.steps],
+        fresh_steps=[step for plan in plans for step in plan.fresh_steps],
+        candidates=[candidate for plan in plans for candidate in plan.candidates],
+        forced=[each for plan in plans for each in plan.forced],
+        due=earliest(*(plan.due for plan in plans)),
+    )
+
+
+def _leave(mover: Mover, owner: Owner) -> Decision:
+    return Decision(
+        verb=Verb.LEAVE,
+        subject=mover.pod.reference,
+        workload=owner.workload,
+        node=mover.pod.spec.node_name,
+        reason=mover.route.reason,
+        message=mover.route.message,
+        warning=mover.route.warning,
+    )
+
+
+def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
+    """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
+    return Decision(
+        verb=Verb.ROLL_BACK,
+        subject=pod.reference,
+        workload=owner.workload,
+        node=pod.spec.node_name,
+        reason="UnreadableRelease",
+        message="the annotation of its release cannot be read: back to its owner",
+        warning=True,
+        write=writes.roll_back_patch(pod, None),
+    )

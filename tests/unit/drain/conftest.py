@@ -1,0 +1,50 @@
+"""Scenes for the stories: what is set up in a test ends with it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import Manifest, deployment
+
+type MakeScene = Callable[..., Scene]
+
+
+def doomed(scene: Scene, *manifests: Manifest, seconds: float = 15) -> None:
+    """Everything runs on s1, which is interrupted; o1 has room."""
+    scene.add_node("s1")
+    scene.apply(*manifests)
+    scene.settle(seconds)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.interrupt("s1")
+
+
+def with_a_stuck_pod(scene: Scene) -> str:
+    """A Deployment's pod on s1 that finds no other place."""
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    return scene.pod("stuck")
+
+
+@pytest.fixture
+def make_scene() -> Iterator[MakeScene]:
+    """Make a scene with settings of its own."""
+    made: list[Scene] = []
+
+    def make(**options: Any) -> Scene:
+        made.append(Scene(**options))
+        return made[-1]
+
+    yield make
+    for scene in made:
+        scene.close()
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """A scene with the usual settings."""
+    return make_scene()

@@ -1,0 +1,217 @@
+"""Cancelling a notice that was wrong, by hand."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    UnavailableError,
+)
+from evenkeel.flows import cancel as cancelling
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Patch, Request
+from tests.fixtures.nodes import is_marked
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import deployment
+
+
+@pytest.fixture
+def released(scene: Scene) -> Scene:
+    """Two pods on s1 were released, and found no other place."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1", spare=True)
+    scene.run(until=10)
+    return scene
+
+
+def cancel(scene: Scene, node: str = "s1", *, act: bool = True) -> list[Decision]:
+    """Do as ``evenkeel cancel NODE`` does."""
+    return list(cancelling.cancel(scene.cluster, node, scene.recorder, act=act))
+
+
+def patched(kind: type[Any]) -> Callable[[Request], bool]:
+    """Whether a request patches an object of this kind."""
+    return lambda request: isinstance(request, Patch) and request.kind is kind
+
+
+def test_everything_goes_back_and_nothing_restarts(released: Scene) -> None:
+    before = {pod.uid: pod.status.start_time for pod in released.pods("web") if pod.released}
+
+    made = cancel(released)
+    released.run(until=200)
+
+    after = {pod.uid: pod.status.start_time for pod in released.pods("web")}
+    assert [(str(d.verb), d.reason) for d in made] == [
+        ("lift", "Cancelled"),
+        ("roll-back", "Cancelled"),
+        ("roll-back", "Cancelled"),
+    ]
+    assert after == before
+    assert all(pod.controller is not None for pod in released.pods("web"))
+    assert not is_marked(released.node("s1"))
+    assert not released.node("s1").spec.unschedulable
+    assert released.is_quiet
+
+
+def test_the_reconciler_at_work_releases_nothing_anew(released: Scene) -> None:
+    """It is in the middle of its invocation when somebody cancels."""
+    assert released.moving.running
+
+    cancel(released)
+    released.run(until=300)
+
+    assert not any(pod.released for pod in released.pods("web"))
+    assert released.lowest("web") == 2
+    assert len(released.told("NodeDoomed")) == 2
+
+
+def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
+    scene.begin()
+    scene.interrupt("s1", spare=True)
+    scene.run(until=10)
+
+    cancel(scene)
+
+    assert scene.node("s1").spec.unschedulable
+    assert not is_marked(scene.node("s1"))
+
+
+def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> None:
+    """Nobody knows any more whose the cordon is."""
+    spoilt = {"metadata": {"annotations": {names.NOTICE: "?"}}}
+    released.cluster.server.patch("Node", ("", "s1"), spoilt)
+
+    cancel(released)
+    released.run(until=200)
+
+    assert not is_marked(released.node("s1"))
+    assert released.node("s1").spec.unschedulable
+    assert all(pod.controller is not None for pod in released.pods("web"))
+
+
+def test_only_deciding_writes_nothing(released: Scene) -> None:
+    before = len(released.writes)
+
+    made = cancel(released, act=False)
+
+    assert len(made) == 3
+    assert len(released.writes) == before
+    assert released.recorder.decisions[-3:] == made
+
+
+def test_nothing_is_done_to_a_node_without_a_notice(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.begin()
+
+    assert cancel(scene) == []
+    assert scene.writes == []
+
+
+def test_a_node_that_is_not_there_is_an_error(scene: Scene) -> None:
+    scene.begin()
+
+    with pytest.raises(NotFoundError):
+        cancel(scene, "nobody")
+
+
+@pytest.mark.parametrize("kind", [Node, Pod])
+@pytest.mark.parametrize("error", [ConflictError("changed"), InvalidError("a test failed")])
+def test_what_others_changed_meanwhile_is_read_again(
+    released: Scene, kind: type[Any], error: ClusterError
+) -> None:
+    released.fail(error, patched(kind), times=2)
+
+    made = cancel(released)
+    released.run(until=100)
+
+    assert len(made) == 3
+    assert not is_marked(released.node("s1"))
+    assert not any(pod.released for pod in released.pods("web"))
+
+
+def test_it_gives_up_when_others_never_stop(released: Scene) -> None:
+    released.fail(ConflictError("changed"), patched(Node))
+
+    with pytest.raises(ConflictError):
+        cancel(released)
+
+    tries = [sent for sent in released.writes if sent.name == "s1" and sent.error is not None]
+    assert len(tries) == cancelling.ATTEMPTS
+
+
+@pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("reset")])
+def test_what_no_second_try_would_help_is_an_error_at_once(
+    released: Scene, error: ClusterError
+) -> None:
+    released.fail(error, patched(Node))
+
+    with pytest.raises(type(error)):
+        cancel(released)
+
+    assert len([sent for sent in released.writes if sent.name == "s1" and sent.error]) == 1
+
+
+def test_a_pod_that_is_gone_by_then_is_no_error(released: Scene) -> None:
+    released.fail(NotFoundError("gone"), patched(Pod), times=1)
+
+    assert len(cancel(released)) == 3
+
+
+def test_a_leaving_pod_is_left_to_leave(released: Scene) -> None:
+    slow = {"metadata": {"annotations": {"evenkeel.test/stop-after": "25s"}}}
+    name = next(pod.name for pod in released.pods("web") if pod.released)
+    released.cluster.server.patch("Pod", ("default", name), slow)
+    released.cluster.delete("Pod", name, "default")
+
+    made = cancel(released)
+
+    assert name not in {decision.subject.name for decision in made}
+    assert len(made) == 2
+
+
+def test_what_lands_on_a_node_as_it_is_given_back_is_not_taken_for_doomed(scene: Scene) -> None:
+    """The watch of nodes may be a moment behind that of pods: so long the mark is still seen."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1")
+    scene.run(until=4)
+    change = {"spec": {"unschedulable": None, "taints": None}}
+    scene.cluster.server.patch("Node", ("", "s1"), change)
+    scene.run(until=4.6)
+    assert len(scene.pods("web", "s1")) == 6
+    cancel(scene)
+    scene.run(until=40)
+    assert len(scene.recorder.with_verb(Verb.RELEASE)) == 3
+
+
+def test_what_lands_on_a_marked_node_that_was_uncordoned_by_hand_is_not_moved_without_end(
+    scene: Scene,
+) -> None:
+    """Each replacement lands where the pod before it was: only some of them are tried."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.begin()
+    scene.interrupt("s1")
+    scene.run(until=2)
+    change = {"spec": {"unschedulable": None, "taints": None}}
+    scene.cluster.server.patch("Node", ("", "s1"), change)
+    scene.run(until=80)
+    assert 3 * 4 <= len(scene.recorder.with_verb(Verb.RELEASE)) <= 3 * 7
+    assert scene.lowest("web") == 3

@@ -1,0 +1,116 @@
+"""What is kept of EC2's answers, and for how long."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.errors import InstancesError
+from evenkeel.flows.drain.cloud import InstanceStates
+from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.model.instance import Instance
+from sandbox.simulator.instances import SimulatedInstances
+from tests.unit.drain.later import Later
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ONE = "i-00000000000000001"
+
+
+@pytest.fixture
+def instances() -> SimulatedInstances:
+    """EC2 with one running instance."""
+    return SimulatedInstances(Instance(instance_id=ONE, state="running"))
+
+
+@pytest.fixture
+def states(instances: SimulatedInstances) -> InstanceStates:
+    """Nothing was asked yet."""
+    return InstanceStates(instances, InMemoryRecorder())
+
+
+def after(seconds: float) -> datetime:
+    """That many seconds later."""
+    return NOW + timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("state", "later"),
+    [
+        ("running", None),
+        ("pending", None),
+        ("stopping", "stopping"),
+        ("shutting-down", "shutting-down"),
+        ("terminated", "terminated"),
+    ],
+)
+def test_an_end_is_believed_for_longer_than_a_life(
+    instances: SimulatedInstances, states: InstanceStates, state: str, later: str | None
+) -> None:
+    instances.set_state(ONE, state)
+    states.refresh([ONE], NOW, AtOnce())
+
+    assert states.of(ONE, after(9)) == state
+    assert states.of(ONE, after(11)) == later
+
+
+def test_it_is_asked_again_after_a_rest(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    for seconds in (0, 1, 9, 10, 11):
+        states.refresh([ONE], after(seconds), AtOnce())
+
+    assert instances.calls == [(ONE,), (ONE,)]
+    assert states.ask_again_at == after(20)
+
+
+def test_no_answer_is_an_answer_too(instances: SimulatedInstances, states: InstanceStates) -> None:
+    states.refresh([ONE], NOW, AtOnce())
+    instances.fail(InstancesError("throttled"))
+    states.refresh([ONE], after(10), AtOnce())
+
+    assert states.of(ONE, after(10)) is None
+
+
+def test_what_nobody_asks_about_any_more_is_forgotten(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    states.refresh([ONE], NOW, AtOnce())
+    states.refresh([], after(1), AtOnce())
+    states.refresh([ONE], after(2), AtOnce())
+
+    assert len(instances.calls) == 2
+    assert states.ask_again_at == after(12)
+
+
+def test_while_it_is_asked_nobody_looks_for_a_time_to_ask_again(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    later = Later()
+    states.refresh([ONE], NOW, later)
+    states.refresh([ONE, "i-2"], after(14), later)
+    assert states.question.is_open
+    assert states.ask_again_at is None
+    assert states.is_awaited(ONE, after(14))
+    assert not states.is_awaited("i-2", after(14))
+
+    later.finish()
+    states.hear(after(15))
+    assert instances.calls == [(ONE,)]
+    assert states.of(ONE, after(15)) == "running"
+    assert states.ask_again_at == after(25)
+
+
+def test_an_answer_that_tells_of_the_past_is_none(
+    instances: SimulatedInstances, states: InstanceStates
+) -> None:
+    """An invocation ended while it was asked, and the next one comes much later."""
+    later = Later()
+    states.refresh([ONE], NOW, later)
+    later.finish()
+    states.hear(after(31))
+    assert states.of(ONE, after(31)) is None
+    assert not states.question.is_open
+
+    states.refresh([ONE], after(31), AtOnce())
+    assert states.of(ONE, after(31)) == "running"
+    assert len(instances.calls) == 2

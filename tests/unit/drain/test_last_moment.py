@@ -1,0 +1,203 @@
+"""The last moment: a pod goes then, replacement or not, and not before.
+
+It is the deadline (120 s) less the grace period (at most 45 s), one second, and what the
+evictions of all pods with the same deadline need at 60 a second, and a tenth of that.
+"""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from evenkeel.model import names
+from evenkeel.model.request import Delete, Evict
+from tests.builders import seconds
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.manifests import budget, deployment, job
+
+
+@pytest.mark.parametrize(
+    ("grace", "gone_at"),
+    [(0, 118.9), (10, 108.9), (30, 88.9), (45, 73.9), (46, 73.9), (3600, 73.9)],
+)
+def test_a_pod_that_finds_no_new_place_goes_when_its_grace_period_needs_it(
+    scene: Scene, grace: int, gone_at: float
+) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", pod={"grace": grace}))
+    scene.settle()
+    scene.begin()
+    old = scene.pod("stuck")
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        f"{gone_at} evict LastMoment",
+    ]
+    assert scene.gone_at(old) == gone_at
+
+
+@pytest.mark.parametrize("latency", [0.2, 1.0, 1.5, 2.0, 3.0])
+def test_an_api_server_that_is_slow_to_answer_is_told_in_time_and_not_much_earlier(
+    make_scene: MakeScene, latency: float
+) -> None:
+    """Its answers take so long, and an invocation that knows nothing yet many of them."""
+    scene = make_scene(options=replace(CALM, latency=seconds(latency)))
+    scene.add_node("s1")
+    scene.apply(deployment("stuck", 5))
+    scene.settle(30)
+    scene.begin()
+    going = [pod.name for pod in scene.pods("stuck")]
+
+    scene.interrupt("s1")
+    scene.run(until=118)
+
+    assert all(88 <= scene.gone_at(name) <= 90 for name in going)
+
+
+def test_a_budget_that_refuses_is_overruled_at_the_last_moment_and_not_before(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("rigid"), budget("rigid", minAvailable=3))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    old = scene.pod("rigid")
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "3.0 evict ReplacementAvailable",
+        "88.9 evict LastMoment",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    assert scene.gone_at(old) == 88.9
+    assert scene.lowest("rigid") == 1
+
+
+def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("rigid"), budget("rigid", minAvailable=3))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    old = scene.pod("rigid")
+
+    scene.interrupt("s1")
+    scene.run(until=15)
+
+    tries = [sent.at for sent in scene.writes if sent.name == old and isinstance(sent.write, Evict)]
+    pauses = [later - at for at, later in itertools.pairwise(tries)]
+    assert [round(pause, 1) for pause in pauses[:5]] == [0.2, 0.8, 1.0, 1.6, 2.0]
+    assert max(pauses) < 2.1
+    assert scene.recorder.total("EvictionsRefused") == len(tries)
+
+
+def test_a_pod_that_its_owner_wants_to_stay_dies_with_its_node(scene: Scene) -> None:
+    scene.add_node("s1")
+    stays = {names.AT_DEADLINE: "leave"}
+    scene.apply(deployment("stays", notes=stays), budget("stays", minAvailable=3))
+    scene.settle()
+    scene.begin()
+    old = scene.pod("stays")
+
+    scene.interrupt("s1")
+    scene.run(until=119)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "88.9 evict LastMoment",
+        "88.9 leave AtDeadlineLeave",
+    ]
+    assert [pod.name for pod in scene.pods("stays", "s1")] == [old]
+    assert not [sent for sent in scene.writes if isinstance(sent.write, Delete)]
+
+
+def test_two_budgets_on_one_pod_do_not_keep_it_for_ever(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("twice"))
+    scene.apply(budget("first", "twice", minAvailable=1), budget("second", "twice", minAvailable=1))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    old = scene.pod("twice")
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "3.0 evict ReplacementAvailable",
+        "88.9 evict LastMoment",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    assert scene.lowest("twice") == 1
+
+
+def test_a_job_sees_a_disruption_though_its_budget_refused_the_eviction(scene: Scene) -> None:
+    scene.add_node("s1")
+    rules = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+    policy = {"rules": [*rules, {"action": "FailJob", "onExitCodes": {}}]}
+    scene.apply(
+        job("sums", backoffLimit=0, podFailurePolicy=policy), budget("sums", minAvailable=1)
+    )
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    old = scene.pod("sums")
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    assert scene.story(old) == [
+        "1.0 wait JobMayFinish",
+        "88.9 evict LastMoment",
+        "88.9 set-condition JobCountsFailures",
+        "88.9 delete BudgetRefusedAtLastMoment",
+    ]
+    (found,) = scene.cluster.objects("Job")
+    assert found["status"].get("failed", 0) == 0
+    assert len(scene.pods("sums", "o1")) == 1
+
+
+def test_many_last_moments_come_earlier_by_what_their_evictions_take(
+    make_scene: MakeScene,
+) -> None:
+    scene = make_scene()
+    scene.add_node("s1", room="40")
+    scene.apply(deployment("many", 90, pod={"grace": 30}))
+    scene.settle()
+    scene.begin()
+    old = [pod.name for pod in scene.pods("many")]
+
+    scene.interrupt("s1")
+    scene.run(until=130)
+
+    gone = sorted(scene.gone_at(name) for name in old)
+    assert (gone[0], gone[-1]) == (87.5, 88.9)
+
+
+@pytest.mark.parametrize("work", [84.0, 86.0, 87.5])
+def test_whose_last_moment_comes_while_nobody_looks_goes_before_that(
+    make_scene: MakeScene, work: float
+) -> None:
+    """Requests take 0.7 s each: the next invocation knows what there is only after some."""
+    scene = make_scene(work=seconds(work), options=replace(CALM, latency=seconds(0.7)))
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    old = scene.pod("stuck")
+    scene.interrupt("s1")
+    scene.run(until=130)
+    assert 80 < scene.gone_at(old) <= 90

@@ -1,0 +1,217 @@
+"""The pause: while its ConfigMap is there nothing is touched."""
+
+import itertools
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from evenkeel.errors import NotFoundError, UnavailableError
+from evenkeel.flows import pause
+from evenkeel.model import names
+from evenkeel.model.request import Request
+from evenkeel.ports import Reply
+from tests.builders import NOW, seconds
+from tests.fixtures.scene import CALM, Scene
+from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.manifests import bare_pod, deployment
+
+PAUSED: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
+}
+
+
+def pause_at(scene: Scene, seconds: float) -> None:
+    """Somebody pauses Evenkeel then."""
+    scene.later(seconds, lambda: scene.apply(PAUSED))
+
+
+def resume_at(scene: Scene, seconds: float) -> None:
+    """Somebody resumes it then."""
+    scene.later(
+        seconds,
+        lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
+    )
+
+
+def is_the_question(request: Request) -> bool:
+    """Whether a request asks for the pause."""
+    return request == pause.QUESTION
+
+
+def test_a_handover_stops_in_the_middle_and_goes_on_when_it_is_over(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("one")
+    pause_at(scene, 2)
+    resume_at(scene, 40)
+
+    scene.interrupt("s1")
+    scene.run(until=39)
+    while_paused = scene.written(after=2)
+    scene.run(until=60)
+
+    assert while_paused == []
+    assert scene.story(pod) == [
+        "1.0 release NodeDoomed",
+        "1.0 wait ReplacementPending",
+        "42.3 evict ReplacementAvailable",
+    ]
+    assert scene.lowest("one") == 1
+    assert scene.outcomes()[0] == "Paused"
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_no_write_is_made_more_than_a_second_after_it(make_scene: MakeScene) -> None:
+    """Replacements are made at ten a second, and each release waits for the last one's."""
+    slowly = replace(CALM, controller_qps=10, controller_burst=1)
+    scene = make_scene(options=slowly, window=1)
+    scene.add_node("s1", room="40")
+    scene.apply(*(deployment(f"app-{number}") for number in range(80)))
+    scene.settle(60)
+    scene.add_node("o1", spot=False, room="40")
+    scene.begin()
+    pause_at(scene, 4.7)
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    made = [sent.at for sent in scene.written(after=1)]
+    assert 10 < len(made) < 80
+    assert 4.7 < max(made) < 5.7
+    assert scene.outcomes()[0] == "Paused"
+
+
+def test_nothing_begins_while_it_lasts_and_every_wake_up_stays(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+    pause_at(scene, 0.5)
+
+    scene.interrupt("s1")
+    scene.run(until=115)
+
+    assert [sent.name for sent in scene.written()] == ["s1"]
+    assert scene.story("alone") == []
+    assert set(scene.outcomes()) == {"Paused"}
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_what_is_overdue_when_it_ends_is_done_at_once(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("alone"))
+    scene.settle()
+    scene.begin()
+    pause_at(scene, 0.5)
+    resume_at(scene, 100)
+
+    scene.interrupt("s1")
+    scene.run(until=115)
+
+    assert scene.gone_at("alone") == 101.2
+
+
+def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.apply(PAUSED)
+    scene.begin()
+    resume_at(scene, 20)
+
+    scene.interrupt("s1")
+    scene.run(until=19)
+    assert scene.written() == []
+    scene.run(until=60)
+
+    assert scene.lowest("one") == 1
+    assert scene.pod("one", "o1")
+
+
+def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) -> None:
+    """Nobody knows whether Evenkeel is paused: a second later no write is made any more."""
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("one")
+    scene.fail(
+        UnavailableError("no answer"),
+        lambda request: 2 <= scene.seconds < 12 and is_the_question(request),
+    )
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.story(pod)[-1].endswith("evict ReplacementAvailable")
+    assert 12 <= scene.gone_at(pod) < 13
+    asked = [at for at, request in scene.requests if is_the_question(request) and 2 <= at < 12]
+    assert len(asked) <= 20
+    assert scene.lowest("one") == 1
+
+
+def test_it_is_asked_for_more_than_once_a_second_while_work_goes_on(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=15)
+
+    asked = [at for at, request in scene.requests if is_the_question(request) and at > 1.02]
+    assert max(later - at for at, later in itertools.pairwise(asked)) < 1
+    assert len(asked) < 36
+
+
+def answer(*, paused: bool = False) -> Reply:
+    return Reply(pause.QUESTION, error=None if paused else NotFoundError("no such ConfigMap"))
+
+
+def test_a_clock_that_is_set_back_opens_no_gate_and_asks_again() -> None:
+    gate = pause.PauseGate()
+    gate.heard(gate.ask(NOW), answer())
+    assert gate.is_open(NOW)
+    assert not gate.should_ask(NOW)
+    earlier = NOW - seconds(30)
+    assert not gate.is_open(earlier)
+    assert gate.should_ask(earlier)
+
+
+def test_of_an_api_server_that_takes_its_time_every_answer_is_known_in_time() -> None:
+    """It takes 0.5 s: were it asked one by one, the gate would be shut half of the time."""
+    gate, under_way = pause.PauseGate(), list[tuple[datetime, pause.Asked]]()
+    for now in (NOW + seconds(tenth / 10) for tenth in range(100)):
+        while under_way and under_way[0][0] <= now:
+            gate.heard(under_way.pop(0)[1], answer())
+        if gate.should_ask(now):
+            under_way.append((now + seconds(0.5), gate.ask(now)))
+        assert gate.is_open(now) is (now >= NOW + seconds(0.5))
+
+
+def test_one_that_answers_nothing_is_not_asked_without_end() -> None:
+    gate = pause.PauseGate()
+    asked = 0
+    for half in range(100):
+        if gate.should_ask(NOW + seconds(half / 2)):
+            gate.ask(NOW + seconds(half / 2))
+            asked += 1
+    assert asked == pause.MOST_UNDER_WAY
+
+
+@pytest.mark.parametrize("paused_first", [True, False])
+def test_what_was_asked_last_counts_whichever_answer_comes_first(*, paused_first: bool) -> None:
+    gate = pause.PauseGate()
+    first, second = gate.ask(NOW), gate.ask(NOW + seconds(0.5))
+    gate.heard(second, answer(paused=not paused_first))
+    gate.heard(first, answer(paused=paused_first))
+    assert gate.is_paused is not paused_first

@@ -1,0 +1,30 @@
+"""What an invocation reads of owners before it decides anything."""
+
+from evenkeel.flows import asking
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync import reading
+from evenkeel.model.request import Get, List
+from evenkeel.model.workload import ReplicaSet
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import deployment
+
+
+def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly(
+    scene: Scene,
+) -> None:
+    scene.add_node("s1")
+    number = asking.MANY + 1
+    scene.apply(*(deployment(f"web-{i}") for i in range(number)))
+    scene.settle()
+    scene.begin()
+    view = View()
+
+    (pods,) = asking.list_all(scene.cluster, [reading.candidates_on("s1")])
+    for pod in pods:
+        view.pods.see(pod)
+    reading.read_owners(scene.cluster, view)
+
+    assert len(view.controllers) == len(view.deployments) == number
+    asked = [request for _, request in scene.requests if isinstance(request, List)]
+    assert [r.selection.namespace for r in asked if r.selection.kind is ReplicaSet] == ["default"]
+    assert not [request for _, request in scene.requests if isinstance(request, Get)]

@@ -1,0 +1,48 @@
+"""An invocation works for minutes: what it reads once is read again while pods hang on it."""
+
+from typing import Any
+
+from evenkeel.errors import UnavailableError
+from evenkeel.model.request import List, Request
+from evenkeel.model.surroundings import NetworkPolicy
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import deployment
+
+NEVER: dict[str, Any] = {"metadata": {"annotations": {"evenkeel.dev/handover": "never"}}}
+"""A change of a Deployment: never two of its pods at once from now on."""
+
+
+def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> None:
+    scene.add_node("s1", room="0.2")
+    scene.add_node("s2", room="0.2")
+    scene.apply(deployment("web", 4))
+    scene.settle(20)
+    scene.begin()
+    scene.interrupt("s1")
+    web = ("default", "web")
+    scene.later(5, lambda: scene.cluster.server.patch("Deployment", web, NEVER))
+    scene.later(40, lambda: scene.interrupt("s2"))
+    scene.run(until=60)
+
+    second = [pod.name for pod in scene.pods("web", "s2")]
+    assert second
+    stories = [line for pod in second for line in scene.story(pod)]
+    assert not any("release" in line for line in stories), stories
+
+
+def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("stuck"))
+    scene.settle()
+    scene.begin()
+    pod = scene.pod("stuck")
+
+    def surroundings(request: Request) -> bool:
+        return isinstance(request, List) and request.selection.kind is NetworkPolicy
+
+    scene.later(5, lambda: scene.fail(UnavailableError("reset"), surroundings))
+    scene.interrupt("s1")
+    scene.run(until=100)
+
+    assert any("stay as they were read" in note for note, _ in scene.recorder.notes)
+    assert scene.gone_at(pod) == 88.9

@@ -1,0 +1,173 @@
+"""StatefulSets: each ordinal exists once, so each goes before it comes."""
+
+from evenkeel.errors import UnavailableError
+from evenkeel.model.request import Get, Request
+from evenkeel.model.workload import StatefulSet
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import budget, stateful_set
+
+
+def spread(scene: Scene, replicas: int) -> list[str]:
+    """One ordinal on each of as many spot nodes: the nodes in the order of the ordinals."""
+    for number in range(replicas):
+        scene.add_node(f"s{number}", room="0.1")
+    scene.apply(stateful_set("db", replicas))
+    scene.settle(5 + 4 * replicas)
+    return [pod.spec.node_name for pod in scene.pods("db")]
+
+
+def test_the_next_goes_when_the_last_is_ready_again(scene: Scene) -> None:
+    scene.add_node("s1")
+    slow = {"annotations": {"evenkeel.test/ready-after": "10s"}}
+    scene.apply(stateful_set("db", 2, pod=slow))
+    scene.settle(40)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.story("db-1") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "15.0 evict StatefulSet"]
+    assert scene.lowest("db") == 1
+
+
+def test_ordinals_on_two_nodes_go_one_at_a_time(scene: Scene) -> None:
+    nodes = spread(scene, 3)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.interrupt(nodes[0], nodes[2])
+    scene.run(until=30)
+
+    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "5.0 evict StatefulSet"]
+    assert scene.story("db-1") == []
+    assert scene.lowest("db") == 2
+
+
+def test_those_that_are_left_all_go_at_the_last_moment(scene: Scene) -> None:
+    """The first finds no new place, so the others' turns never come."""
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 3))
+    scene.settle(20)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=100)
+
+    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
+    for pod in ("db-0", "db-1"):
+        assert scene.story(pod) == ["1.0 wait StatefulSet", "88.9 evict LastMoment"]
+
+
+def test_one_that_is_missing_elsewhere_is_waited_for(scene: Scene) -> None:
+    """Ordinal 1 is not Ready: no other may go, for that would be two."""
+    nodes = spread(scene, 3)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.cluster.delete("Pod", "db-1", "default")
+
+    scene.interrupt(nodes[2])
+    scene.run(until=30)
+
+    assert scene.story("db-2") == ["1.0 wait StatefulSet", "3.0 evict StatefulSet"]
+
+
+def test_one_that_serves_nobody_goes_first(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 2))
+    scene.settle(15)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    broken = {
+        "type": "Ready",
+        "status": "False",
+        "lastTransitionTime": scene.at(-1).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    scene.cluster.server.set_condition(("default", "db-0"), broken)
+
+    scene.interrupt("s1")
+    scene.run(until=30)
+
+    assert scene.story("db-0") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-1")[-1] == "5.0 evict StatefulSet"
+
+
+def test_a_warning_s_ordinal_goes_before_a_hint_s(scene: Scene) -> None:
+    nodes = spread(scene, 2)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.recommend(nodes[1])
+    scene.interrupt(nodes[0])
+    scene.run(until=30)
+
+    assert scene.story("db-0") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-1")[-1] == "5.0 evict StatefulSet"
+
+
+def test_a_budget_in_trouble_holds_the_hint_s_ordinal_and_not_the_warning_s(
+    scene: Scene,
+) -> None:
+    nodes = spread(scene, 2)
+    scene.apply(budget("db", minAvailable=3))
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.recommend(nodes[1])
+    scene.interrupt(nodes[0])
+    scene.run(until=110)
+
+    assert scene.story("db-0")[-1] == "88.9 delete BudgetRefusedAtLastMoment"
+    assert scene.written("db-1") == []
+
+
+def test_a_read_that_fails_is_made_again(scene: Scene) -> None:
+    """Nobody goes on a stale count: the fresh read fails for two seconds."""
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 2))
+    scene.settle(15)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    def reads_the_set(request: Request) -> bool:
+        return isinstance(request, Get) and request.kind is StatefulSet
+
+    reset = UnavailableError("reset")
+    scene.fail(reset, lambda r: reads_the_set(r) and 1.04 < scene.seconds < 3)
+    scene.interrupt("s1")
+    scene.run(until=30)
+
+    (first, *_) = scene.story("db-1")
+    assert 3 <= scene.gone_at("db-1") < 3.6, first
+    assert scene.lowest("db") == 1
+
+
+def test_a_set_deleted_meanwhile_is_left_to_the_garbage_collector(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 3))
+    scene.settle(20)
+    scene.begin()
+    scene.later(10, lambda: scene.cluster.delete("StatefulSet", "db", "default"))
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.pods("db") == []
+    assert scene.written("db-0") == []
+
+
+def test_scaling_in_meanwhile_takes_the_highest_ordinals(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 3))
+    scene.settle(20)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.later(2, lambda: scene.cluster.scale("StatefulSet", "db", "default", 1))
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert [pod.name for pod in scene.pods("db")] == ["db-0"]
+    assert scene.pods("db")[0].spec.node_name == "o1"

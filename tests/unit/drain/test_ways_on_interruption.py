@@ -1,0 +1,268 @@
+"""The table of pods on an interruption warning, row by row."""
+
+import pytest
+
+from evenkeel.model import names
+from tests.fixtures.scene import Scene
+from tests.unit.drain.conftest import doomed
+from tests.unit.drain.manifests import (
+    NO_SURGE,
+    RECREATE,
+    Manifest,
+    bare_pod,
+    claim,
+    daemon_set,
+    deployment,
+    job,
+    replica_set,
+    service,
+    stateful_set,
+    volume,
+)
+
+
+def test_a_deployment_s_pods_are_handed_over(scene: Scene) -> None:
+    doomed(scene, deployment("web", 2))
+    pods = [pod.name for pod in scene.pods("web")]
+    scene.run(until=10)
+
+    for pod in pods:
+        assert scene.story(pod) == [
+            "1.0 release NodeDoomed",
+            "1.0 wait ReplacementPending",
+            "3.0 evict ReplacementAvailable",
+        ]
+    assert scene.lowest("web") == 2
+
+
+@pytest.mark.parametrize(
+    ("manifests", "reason"),
+    [
+        ([deployment("app", **RECREATE)], "Recreate"),
+        ([deployment("app", notes={names.HANDOVER: "never"})], "HandoverNever"),
+        ([deployment("app", pod={"annotations": {names.HANDOVER: "never"}})], "HandoverNever"),
+        ([deployment("app", **NO_SURGE)], "NoSurge"),
+        ([claim("disk"), deployment("app", pod=volume("disk"))], "SingleNodeVolume"),
+        ([replica_set("app")], "NoTemplateHash"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_single_replica_that_may_not_run_twice_goes_at_once(
+    scene: Scene, manifests: list[Manifest], reason: str
+) -> None:
+    doomed(scene, *manifests)
+    pod = scene.pod("app")
+    scene.run(until=10)
+
+    assert scene.story(pod) == [f"1.0 evict {reason}"]
+    assert scene.gone_at(pod) == 1.0
+    assert scene.pod("app", "o1")
+
+
+@pytest.mark.parametrize(
+    ("manifests", "reason"),
+    [
+        ([deployment("app", 3, notes={names.HANDOVER: "never"})], "HandoverNever"),
+        ([deployment("app", 3, **NO_SURGE)], "NoSurge"),
+        ([replica_set("app", 3)], "NoTemplateHash"),
+    ],
+    ids=["never", "no surge", "no hash"],
+)
+def test_several_that_may_not_run_twice_go_one_after_the_other(
+    scene: Scene, manifests: list[Manifest], reason: str
+) -> None:
+    doomed(scene, *manifests)
+    pods = [pod.name for pod in scene.pods("app")]
+    scene.run(until=30)
+
+    gone = sorted(scene.gone_at(pod) for pod in pods)
+    assert gone[0] == 1.0
+    assert gone[1] - gone[0] >= 2
+    assert gone[2] - gone[1] >= 2
+    assert gone[2] < 10
+    assert {line.split()[-1] for pod in pods for line in scene.story(pod)} == {reason}
+    assert scene.lowest("app") == 2
+    assert len(scene.pods("app", "o1")) == 3
+
+
+def test_as_many_go_at_a_time_as_a_rolling_update_may_take(scene: Scene) -> None:
+    bounds: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 3}}}
+    doomed(scene, deployment("app", 8, **bounds))
+    pods = [pod.name for pod in scene.pods("app")]
+    scene.run(until=30)
+
+    gone = sorted(scene.gone_at(pod) for pod in pods)
+    assert gone[2] == 1.0
+    assert gone[3] >= 3
+    assert scene.lowest("app") == 5
+
+
+@pytest.mark.parametrize("way", [RECREATE, {"pod": volume("disk")}], ids=["Recreate", "volume"])
+def test_all_go_at_once_where_a_ration_would_gain_nothing(scene: Scene, way: Manifest) -> None:
+    doomed(scene, claim("disk"), deployment("app", 3, **way))
+    pods = [pod.name for pod in scene.pods("app")]
+    scene.run(until=10)
+
+    assert [scene.gone_at(pod) for pod in pods] == [1.0, 1.0, 1.0]
+
+
+def test_a_volume_that_many_nodes_can_mount_is_no_hindrance(scene: Scene) -> None:
+    doomed(scene, claim("share", "ReadWriteMany"), deployment("app", pod=volume("share")))
+    pod = scene.pod("app")
+    scene.run(until=10)
+
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.lowest("app") == 1
+
+
+def test_a_service_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("app", 2))
+    scene.settle()
+    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
+    scene.apply(service("app", **{names.TEMPLATE_HASH: template_hash}))
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pods = [pod.name for pod in scene.pods("app")]
+
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    assert min(scene.gone_at(pod) for pod in pods) == 1.0
+    assert {line.split()[-1] for pod in pods for line in scene.story(pod)} == {"SelectedByHash"}
+    assert scene.lowest("app") == 1
+
+
+def test_a_policy_that_selects_by_template_hash_would_lose_a_released_pod(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("app"))
+    scene.settle()
+    template_hash = scene.pods("app")[0].metadata.labels[names.TEMPLATE_HASH]
+    scene.apply(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": "only-this", "namespace": "default"},
+            "spec": {"podSelector": {"matchLabels": {names.TEMPLATE_HASH: template_hash}}},
+        }
+    )
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("app")
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.story(pod) == ["1.0 evict SelectedByHash"]
+
+
+def test_a_host_port_is_no_hindrance_for_the_replacement_runs_on_another_node(
+    scene: Scene,
+) -> None:
+    port = {"hostPort": 8080, "containerPort": 8080}
+    made = deployment("app")
+    made["spec"]["template"]["spec"]["containers"][0]["ports"] = [port]
+    doomed(scene, made)
+    pod = scene.pod("app")
+    scene.run(until=10)
+
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.lowest("app") == 1
+
+
+def test_rationed_pods_that_are_left_go_at_the_last_moment(scene: Scene) -> None:
+    """The first finds no new place, so the second's turn never comes."""
+    scene.add_node("s1")
+    scene.apply(deployment("app", 2, **NO_SURGE))
+    scene.settle()
+    scene.begin()
+    pods = [pod.name for pod in scene.pods("app")]
+
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    first, second = sorted(pods, key=scene.gone_at)
+    assert scene.story(first) == ["1.0 evict NoSurge"]
+    assert scene.story(second) == ["1.0 wait NoSurge", "88.9 evict LastMoment"]
+
+
+def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None:
+    doomed(scene, stateful_set("db", 3), seconds=20)
+    scene.run(until=30)
+
+    assert scene.story("db-2") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-1") == ["1.0 wait StatefulSet", "5.0 evict StatefulSet"]
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "9.0 evict StatefulSet"]
+    assert scene.lowest("db") == 2
+    assert len(scene.pods("db", "o1")) == 3
+
+
+def test_a_job_runs_to_its_last_moment_and_may_finish_before(scene: Scene) -> None:
+    finishing = {"annotations": {"evenkeel.test/complete-after": "80s"}}
+    doomed(scene, job("short", pod=finishing), job("long"))
+    short, long = scene.pod("short"), scene.pod("long")
+    scene.run(until=110)
+
+    assert scene.story(short) == ["1.0 wait JobMayFinish"]
+    assert scene.story(long) == ["1.0 wait JobMayFinish", "88.9 evict LastMoment"]
+    assert scene.written(short) == []
+    assert scene.gone_at(long) == 88.9
+
+
+def test_a_bare_pod_stays_to_its_last_moment_with_a_warning(scene: Scene) -> None:
+    doomed(scene, bare_pod("alone"))
+    scene.run(until=110)
+
+    assert scene.story("alone") == ["1.0 wait BarePod", "88.9 evict LastMoment"]
+    assert [decision.warning for _, decision in scene.told("LastMoment")] == [True]
+
+
+def test_a_pod_of_a_controller_that_nobody_knows_goes_at_once(scene: Scene) -> None:
+    owner = {
+        "apiVersion": "apps.kruise.io/v1alpha1",
+        "kind": "CloneSet",
+        "name": "web",
+        "uid": "0c1e9be2-5a27-4a0c-8a1f-5f3a8f1c2d3e",
+        "controller": True,
+    }
+    pod = bare_pod("clone")
+    pod["metadata"]["ownerReferences"] = [owner]
+    scene.add_node("s1")
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    scene.cluster.load({**pod, "spec": {**pod["spec"], "nodeName": "s1"}, "status": ready})
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=10)
+
+    assert scene.story("clone") == ["1.0 evict ForeignController"]
+
+
+def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
+    scene.add_node("s1")
+    static = bare_pod("static", annotations={names.MIRROR_POD: "x"})
+    ended = bare_pod("ended", annotations={"evenkeel.test/complete-after": "1s"})
+    going = bare_pod("going", grace=3600, annotations={"evenkeel.test/stop-after": "3600s"})
+    scene.apply(daemon_set("agent"), static, ended, going)
+    scene.settle(20)
+    scene.cluster.delete("Pod", "going", "default")
+    scene.begin()
+    agent = scene.pod("agent")
+
+    scene.interrupt("s1", spare=True)
+    scene.run(until=119)
+
+    assert scene.story(agent) == ["1.0 leave DaemonSet"]
+    assert scene.story("static") == ["1.0 leave StaticPod"]
+    assert scene.written(after=1) == []
+
+
+def test_a_pod_that_is_not_ready_goes_as_well(scene: Scene) -> None:
+    """Nothing serves, so nothing dips: its release costs nobody anything."""
+    never_ready = {"annotations": {"evenkeel.test/ready-after": "3600s"}}
+    doomed(scene, deployment("broken", pod=never_ready))
+    pod = scene.pod("broken")
+    scene.run(until=110)
+
+    assert scene.story(pod)[0] == "1.0 release NodeDoomed"
+    assert scene.gone_at(pod) <= 88.9
