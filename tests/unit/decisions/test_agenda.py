@@ -11,7 +11,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenkeel.decisions import agenda
-from evenkeel.decisions.agenda import FLOOR, LONGEST_LEAD, SLOWEST, Forced, Rate, Slot
+from evenkeel.decisions.agenda import (
+    FLOOR,
+    LIKELY_GONE,
+    LONGEST_LEAD,
+    SLOWEST,
+    Forced,
+    Rate,
+    Slot,
+    Usual,
+)
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.request import Evict
@@ -31,6 +40,7 @@ def forced(
     left: float = 1.0,
     grace: int = 0,
     is_replaced: bool = False,
+    is_coming: bool = False,
     first: Decision | None = None,
     lead: timedelta = timedelta(),
 ) -> Forced:
@@ -41,6 +51,7 @@ def forced(
         deadline=Deadline(NOW + seconds(evict_by + grace + 1), forced=True),
         left=left,
         is_replaced=is_replaced,
+        is_coming=is_coming,
         first=first,
         lead=lead,
     )
@@ -254,6 +265,15 @@ def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> 
     assert each.evict_by == deadline.evict_by(each.pod) == NOW + seconds(99)
 
 
+def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
+    """Two pods whose replacements start already make the others go earlier by less than one does."""
+    coming = [forced(name, left=left, is_coming=True) for name, left in (("a", 0.9), ("b", 0.8))]
+    slots = agenda.schedule([*coming, forced("c", left=0.5)], Rate(1))
+    by = slots[-1].forced.evict_by
+    before = [(by - slot.begin).total_seconds() for slot in slots]
+    assert before == pytest.approx([1 + 2 * LIKELY_GONE, 1 + LIKELY_GONE, 1])
+
+
 # The rate.
 
 
@@ -285,7 +305,12 @@ def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> 
 def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
     answer: float, expected: Rate
 ) -> None:
-    assert agenda.rate(60, seconds(answer), at_once=30) == expected
+    usual = Usual(seconds(answer), seconds(answer))
+    assert agenda.rate(60, usual, at_once=30) == expected
+
+
+def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> None:
+    assert agenda.rate(60, Usual(seconds(0.2), seconds(3)), 30) == Rate(60, ahead=seconds(2))
 
 
 @given(
@@ -296,6 +321,6 @@ def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
 def test_the_rate_is_never_above_its_setting_nor_below_its_floor(
     per_second: float, answer: timedelta, at_once: int
 ) -> None:
-    found = agenda.rate(per_second, answer, at_once)
+    found = agenda.rate(per_second, Usual(answer, answer), at_once)
     assert FLOOR * per_second <= found.per_second <= per_second
     assert timedelta() <= found.ahead <= SLOWEST

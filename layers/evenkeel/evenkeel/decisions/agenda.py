@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,13 @@ At less a storm's evictions would all begin at once, long before their deadlines
 LONGEST_LEAD = timedelta(seconds=4)
 """No write precedes its eviction by more than this."""
 
+LIKELY_GONE = 0.4
+"""A pod whose replacement is available or starts already takes this part of a slot.
+
+Most of them are gone when it begins. Were they to count like the others, pods would be evicted by
+force whose replacements are seconds away.
+"""
+
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -30,7 +38,8 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
 
     ``left`` is the share of its workload that serves on once it is gone: the pod after which
-    most is left goes first. ``first`` is a write that has to precede the eviction by ``lead``.
+    most is left goes first. ``is_replaced``: its replacement is available; ``is_coming``: it
+    starts already. ``first`` is a write that has to precede the eviction by ``lead``.
     """
 
     pod: Pod
@@ -38,8 +47,14 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     deadline: Deadline
     left: float = 1.0
     is_replaced: bool = False
+    is_coming: bool = False
     first: Decision | None = None
     lead: timedelta = timedelta()
+
+    @property
+    def share(self) -> float:
+        """How much of an eviction's time is reckoned for it: some go before it is their turn."""
+        return LIKELY_GONE if self.is_replaced or self.is_coming else 1.0
 
     @property
     def evict_by(self) -> datetime:
@@ -87,15 +102,22 @@ class Rate(msgspec.Struct, frozen=True):
     ahead: timedelta = timedelta()
 
 
-def rate(per_second: float, answer: timedelta, at_once: int) -> Rate:
+class Usual(NamedTuple):
+    """How long answers take: ``half`` of them at most, and ``most``, nearly all, at most."""
+
+    half: timedelta = timedelta()
+    most: timedelta = timedelta()
+
+
+def rate(per_second: float, usual: Usual, at_once: int) -> Rate:
     """The rate to reckon with where it is set to so many, and answers take so long.
 
-    ``at_once`` evictions can be under way. By what an answer takes longer than a deadline allows
+    ``at_once`` evictions can be under way. By what answers take longer than a deadline allows
     for all evictions go earlier: the API server holds the last of them for as long, too.
     """
-    seconds = answer.total_seconds()
+    seconds = usual.half.total_seconds()
     possible = at_once / seconds if seconds else per_second
-    slow = min(max(answer - EVICTION_OVERHEAD, timedelta()), SLOWEST)
+    slow = min(max(usual.most - EVICTION_OVERHEAD, timedelta()), SLOWEST)
     return Rate(max(FLOOR * per_second, min(per_second, possible)), slow)
 
 
@@ -110,7 +132,7 @@ def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
     pace = timedelta(seconds=1 / rate.per_second)
     slots, begin = list[Slot](), _NEVER
     for each in ordered:
-        begin = min(each.evict_by - rate.ahead, begin) - pace
+        begin = min(each.evict_by - rate.ahead, begin) - each.share * pace
         slots.append(Slot(begin, each))
     slots.reverse()
     return slots

@@ -128,6 +128,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Owned pods that are ready off doomed nodes: what would be left."""
         return sum(pod.ready for pod in self.off_doomed)
 
+    @cached_property
+    def starting_off_doomed(self) -> int:
+        """Owned pods that have a place off doomed nodes, and are about to be ready there."""
+        return sum(not pod.ready and self._is_on_its_way(pod) for pod in self.off_doomed)
+
     @property
     def share_left(self) -> float:
         """The share of its replicas that would be left were all on doomed nodes gone."""

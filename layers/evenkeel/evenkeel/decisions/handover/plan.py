@@ -111,6 +111,7 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
             owner=owner,
             deadline=deadline,
             left=whole - position * each,
+            is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, released.get(pod.uid)),
             lead=LONGEST_LEAD,
         )

@@ -1,8 +1,9 @@
 """How fast replacements are made, how long answers take, how much time goes into planning."""
 
-import math
 from collections import deque
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+
+from evenkeel.decisions.agenda import Usual
 
 
 class Progress:
@@ -29,31 +30,23 @@ class Answers:
     """How long the API server takes of late to answer: writes, and whether Evenkeel is paused."""
 
     WINDOW = timedelta(seconds=30)
-    MOST = 0.95
+    NEARLY_ALL = 0.95
 
     def __init__(self) -> None:
         """Nothing was answered yet."""
         self._taken: deque[tuple[datetime, timedelta]] = deque()
-        self._held, self._held_until = timedelta(), datetime.min.replace(tzinfo=UTC)
 
     def saw(self, took: timedelta, now: datetime) -> None:
         """A request was answered, after so long."""
         self._taken.append((now, took))
 
-    def usual(self, now: datetime) -> timedelta:
-        """What nearly all took at most, in whole seconds.
-
-        It falls only after a while, so that it seldom changes: whoever is concerned is planned
-        for again when it grows.
-        """
+    def usual(self, now: datetime) -> Usual:
+        """How long they took of late; nothing where there were none."""
         while self._taken and now - self._taken[0][0] > self.WINDOW:
             self._taken.popleft()
         ordered = sorted(took for _, took in self._taken) or [timedelta()]
-        longest = ordered[int(self.MOST * (len(ordered) - 1))]
-        seen = timedelta(seconds=math.ceil(longest.total_seconds()))
-        if seen >= self._held or now >= self._held_until:
-            self._held, self._held_until = seen, now + self.WINDOW
-        return self._held
+        last = len(ordered) - 1
+        return Usual(ordered[last // 2], ordered[int(self.NEARLY_ALL * last)])
 
 
 class PaceOfPlanning:

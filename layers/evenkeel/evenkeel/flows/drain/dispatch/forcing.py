@@ -80,8 +80,8 @@ class ForcedEvictions:
         self._counted_at, self._has_changed = now, False
         forced = [each for of_one in self._forced.values() for each in of_one]
         if self._is_settled:
-            answer = self._answers.usual(now)
-            rate = agenda.rate(self._per_second, answer, self._at_once)
+            usual = self._answers.usual(now)
+            rate = agenda.rate(self._per_second, usual, self._at_once)
             self._slots = agenda.schedule(forced, rate)
         else:
             self._slots = agenda.alone(forced)
