@@ -266,7 +266,7 @@ def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> 
 
 
 def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
-    """Two pods whose replacements start already make the others go earlier by less than one does."""
+    """Two pods whose replacements start already count for less than one that has none."""
     coming = [forced(name, left=left, is_coming=True) for name, left in (("a", 0.9), ("b", 0.8))]
     slots = agenda.schedule([*coming, forced("c", left=0.5)], Rate(1))
     by = slots[-1].forced.evict_by
