@@ -15,6 +15,7 @@ from evenkeel.decisions.agenda import (
     FLOOR,
     LIKELY_GONE,
     LONGEST_LEAD,
+    LONGEST_RESERVE,
     SLOWEST,
     Forced,
     Rate,
@@ -306,21 +307,29 @@ def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
     answer: float, expected: Rate
 ) -> None:
     usual = Usual(seconds(answer), seconds(answer))
-    assert agenda.rate(60, usual, at_once=30) == expected
+    assert agenda.rate(60, usual, at_once=30, number=0) == expected
 
 
 def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> None:
-    assert agenda.rate(60, Usual(seconds(0.2), seconds(3)), 30) == Rate(60, ahead=seconds(2))
+    assert agenda.rate(60, Usual(seconds(0.2), seconds(3)), 30, 0) == Rate(60, ahead=seconds(2))
+
+
+@pytest.mark.parametrize(("number", "reserve"), [(60, 0.1), (300, 0.5), (600, 1), (6_000, 1)])
+def test_a_tenth_of_the_time_is_kept_for_an_api_server_that_pauses(
+    number: int, reserve: float
+) -> None:
+    assert agenda.rate(60, Usual(), 30, number) == Rate(60, ahead=seconds(reserve))
 
 
 @given(
     per_second=st.floats(0.1, 1000),
     answer=st.timedeltas(timedelta(), seconds(600)),
     at_once=st.integers(1, 500),
+    number=st.integers(0, 100_000),
 )
 def test_the_rate_is_never_above_its_setting_nor_below_its_floor(
-    per_second: float, answer: timedelta, at_once: int
+    per_second: float, answer: timedelta, at_once: int, number: int
 ) -> None:
-    found = agenda.rate(per_second, Usual(answer, answer), at_once)
+    found = agenda.rate(per_second, Usual(answer, answer), at_once, number)
     assert FLOOR * per_second <= found.per_second <= per_second
-    assert timedelta() <= found.ahead <= SLOWEST
+    assert timedelta() <= found.ahead <= SLOWEST + LONGEST_RESERVE

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions import agenda
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
@@ -20,7 +21,8 @@ KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
 @pytest.fixture
-def scene(make_scene: MakeScene) -> Scene:
+def scene(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    monkeypatch.setattr(agenda, "RESERVE", 0)
     return make_scene(evictions_per_second=1)
 
 

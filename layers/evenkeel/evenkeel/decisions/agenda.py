@@ -15,6 +15,12 @@ from evenkeel.model.pod import Pod
 SLOWEST = timedelta(seconds=4)
 """No eviction is sent earlier than by this because the API server is slow to answer."""
 
+RESERVE = 0.1
+"""Of the time that the evictions take so much is kept beside it."""
+
+LONGEST_RESERVE = timedelta(seconds=1)
+"""But no more than this."""
+
 FLOOR = 0.25
 """At least this part of the rate that is set is reckoned with, however slow answers come.
 
@@ -109,16 +115,19 @@ class Usual(NamedTuple):
     most: timedelta = timedelta()
 
 
-def rate(per_second: float, usual: Usual, at_once: int) -> Rate:
+def rate(per_second: float, usual: Usual, at_once: int, number: int) -> Rate:
     """The rate to reckon with where it is set to so many, and answers take so long.
 
-    ``at_once`` evictions can be under way. By what answers take longer than a deadline allows
-    for all evictions go earlier: the API server holds the last of them for as long, too.
+    ``at_once`` of the ``number`` of evictions can be under way. By what answers take longer than a
+    deadline allows for all evictions go earlier: the API server holds the last of them for as
+    long, too. And by a tenth of the time that they need, for an API server that pauses.
     """
     seconds = usual.half.total_seconds()
     possible = at_once / seconds if seconds else per_second
+    reckoned = max(FLOOR * per_second, min(per_second, possible))
     slow = min(max(usual.most - EVICTION_OVERHEAD, timedelta()), SLOWEST)
-    return Rate(max(FLOOR * per_second, min(per_second, possible)), slow)
+    reserve = min(RESERVE * timedelta(seconds=number / reckoned), LONGEST_RESERVE)
+    return Rate(reckoned, slow + reserve)
 
 
 def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:

@@ -81,7 +81,7 @@ class ForcedEvictions:
         forced = [each for of_one in self._forced.values() for each in of_one]
         if self._is_settled:
             usual = self._answers.usual(now)
-            rate = agenda.rate(self._per_second, usual, self._at_once)
+            rate = agenda.rate(self._per_second, usual, self._at_once, len(forced))
             self._slots = agenda.schedule(forced, rate)
         else:
             self._slots = agenda.alone(forced)
