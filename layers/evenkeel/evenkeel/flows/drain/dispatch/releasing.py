@@ -43,18 +43,16 @@ class Releases:
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
 
-    def release(self, now: datetime, kept: int) -> set[str]:
+    def release(self, now: datetime) -> set[str]:
         """Release whose turn it is, and whose eviction does not begin before a pod could start.
 
         The controllers that have to be planned for before that.
-
-        Of the session's room so much is ``kept`` for others.
         """
         self._now = now
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
-        room = min(self._room_in_window(now), writer.room - kept)
+        room = min(self._room_in_window(now), writer.room)
         if room <= 0:
             return stale
         for turn in pace.turns(self._plans.queues.values(), room, self._may_go):

@@ -36,15 +36,15 @@ class Sender:
     def send(self, now: datetime, of_nodes: Iterable[Decision]) -> set[str]:
         """Send what may be sent. The controllers that have to be planned for before a release.
 
-        Forced evictions first; then the other steps, then the releases whose turn it is, which
-        leave half of the room to the evictions of pods that are replaced, and the nodes' steps.
+        Forced evictions first; then the other steps, then the releases whose turn it is, for a pod
+        without a replacement is in danger and one that has it can wait; then the evictions of
+        those, and the nodes' steps.
         """
         self.send_forced(now, now)
         writing = self._plans.writing.values()
         self._submit(step for steps in writing for step in self._in_order(steps, now))
-        approved = self._approvals.steps(now)
-        stale = self._releases.release(now, min(len(approved), self._writer.room // 2))
-        self._submit((*approved, *of_nodes))
+        stale = self._releases.release(now)
+        self._submit((*self._approvals.steps(now), *of_nodes))
         return stale
 
     def send_forced(self, now: datetime, by: datetime) -> None:
