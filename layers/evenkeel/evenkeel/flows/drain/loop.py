@@ -293,7 +293,7 @@ class Reconciler:
             now + LONGEST_WAIT,
             self._writer.next_retry,
             self._next_due,
-            self._approvals.due(now),
+            self._approvals.due,
             self._pace_of_planning.next_at if self._follower.news else None,
         )
         return max(timedelta(), (due or now) - now)

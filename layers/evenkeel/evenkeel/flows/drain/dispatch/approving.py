@@ -1,6 +1,6 @@
 """What may be taken away: what the watches show as of a moment ago, or a fresh read does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.plan import earliest
@@ -16,6 +16,9 @@ from evenkeel.ports import Clock, Session
 
 POLL = timedelta(seconds=1)
 """How often pods are read that no watch shows, or whose watch has nothing to show."""
+
+SEEK_EVERY = timedelta(milliseconds=100)
+"""How often to look for controllers that have to be read, while no plan is made."""
 
 APPROVED_FOR = timedelta(milliseconds=500)
 """How long an approval justifies a step that found no room at once."""
@@ -50,6 +53,9 @@ class Approvals:
         self._follower = follower
         self._writer = writer
         self._checker = Checker(session, view, self._checked)
+        self._seek_at = clock.now()
+        self._sought = 0
+        self._due: datetime | None = None
         self._approved: dict[str, tuple[datetime, frozenset[str]]] = {}
 
     @property
@@ -61,27 +67,27 @@ class Approvals:
         """Whether all pods of this controller were read by now."""
         return self._checker.has_read(key)
 
-    def due(self, now: datetime) -> datetime | None:
+    @property
+    def due(self) -> datetime | None:
         """When the next controller may be, or has to be, read again."""
-        times = (
-            self._checker.due_after(key, _interval(plan), now)
-            for key, plan in (self._plans.polled | self._plans.claiming).items()
-        )
-        return earliest(*(at for at in times if at > now))
+        return self._due
 
-    def steps(self, now: datetime) -> Sequence[Decision]:
+    def steps(self, now: datetime) -> Iterator[Decision]:
         """What may be written of what the plans would take away."""
         self._approved = {
             key: (at, uids) for key, (at, uids) in self._approved.items() if now - at < APPROVED_FOR
         }
-        keys = [key for key, _ in self._plans.claiming.items()]
-        return [step for key in keys for step in self._approved_of(key, now)]
+        for key in list(self._plans.claiming):
+            yield from self._approved_of(key, now)
 
     def seek(self, now: datetime) -> None:
         """Begin to read what the plans would take something away from, and is not known afresh.
 
         Whose turns are polled for is read every second.
         """
+        if self._sought == self._plans.made and timedelta() < self._seek_at - now <= SEEK_EVERY:
+            return
+        self._sought = self._plans.made
         polled, stale = list[str](), list[str]()
         for key in self._plans.polled:
             if self._checker.due_after(key, POLL, now) <= now:
@@ -93,6 +99,12 @@ class Approvals:
                 (polled if plan.shown_by_watches is None else stale).append(key)
         self._checker.begin(polled, SHORTEST_INTERVAL, now)
         self._checker.begin(stale, POLL, now)
+        times = (
+            self._checker.due_after(key, _interval(plan), now)
+            for key, plan in (self._plans.polled | self._plans.claiming).items()
+        )
+        self._due = earliest(*(at for at in times if at > now))
+        self._seek_at = min(self._due or now + SEEK_EVERY, now + SEEK_EVERY)
 
     def _approved_of(self, key: str, now: datetime) -> Sequence[Decision]:
         """What a controller's plan takes away, as far as that is approved and may be written.

@@ -44,7 +44,9 @@ class Sender:
         writing = self._plans.writing.values()
         self._submit(step for steps in writing for step in self._in_order(steps, now))
         stale = self._releases.release(now)
-        self._submit((*self._approvals.steps(now), *of_nodes))
+        if self._writer.room:
+            self._submit(self._approvals.steps(now))
+            self._submit(of_nodes)
         return stale
 
     def send_forced(self, now: datetime, by: datetime) -> None:

@@ -1,5 +1,7 @@
 """The plan for one controller's pods, as the flow keeps and reads it."""
 
+from functools import cached_property
+
 import msgspec
 
 from evenkeel.decisions.handover.census import Census
@@ -8,7 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 
 
-class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
+class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The plan for one controller's pods, and what the flow has to know to carry it out.
 
     ``census`` is set for a ReplicaSet. ``polled``: its turns depend on pods that no watch
@@ -24,7 +26,7 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     voluntary: bool = False
     handovers: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def shown_by_watches(self) -> Pod | None:
         """A released pod of a ReplicaSet of which the watches show all that matters.
 
