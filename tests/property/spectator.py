@@ -30,10 +30,10 @@ from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 
 LONGEST_GRACE = 45
-"""docs/design.md: the last moment is deadline - min(grace period, 45 s) - a margin."""
+"""docs/design.md: the eviction deadline is the node's less the grace period, of 45 s at most."""
 
 MARGIN = timedelta(seconds=1.5)
-"""Of the margin: what so few evictions can take at most."""
+"""By so much before its eviction deadline a pod may go: what so few evictions can take at most."""
 
 UNKNOWN_FOR = timedelta(seconds=2)
 """So long after a pod failed Evenkeel may still count it: it does not know at once."""

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from evenkeel.errors import UnavailableError
+from evenkeel.flows.drain.sync.rereading import _replace
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import NetworkPolicy
+from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import deployment
 
@@ -46,3 +50,20 @@ def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
 
     assert any("stay as they were read" in note for note, _ in scene.recorder.notes)
     assert scene.gone_at(pod) == 88.9
+
+
+@pytest.mark.parametrize(("read_at", "kept"), [(9, 10), (10, 10), (11, 11)])
+def test_a_reply_that_came_while_it_read_is_not_undone_by_the_read(read_at: int, kept: int) -> None:
+    """Such as the reply to a cooldown: it would count twice."""
+    known, read = (builders.deployment(revision=each) for each in (10, read_at))
+    deployments = {known.key: known}
+    changed = _replace(deployments, {read.key: read}, deployments.keys())
+    assert deployments[known.key].revision == kept
+    assert bool(changed) is (kept > 10)
+
+
+def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() -> None:
+    known, read = builders.deployment(revision=10), builders.deployment(revision=9, uid="another")
+    deployments = {"web": known}
+    assert _replace(deployments, {"web": read}, ["web"]) == {"web"}
+    assert deployments == {"web": read}

@@ -4,7 +4,7 @@ An invocation works for minutes. Meanwhile somebody scales a StatefulSet, change
 strategy, or makes a Service that selects by template hash.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Cluster, Recorder, Session
 
@@ -90,15 +91,26 @@ def _read(cluster: Cluster, beside: View) -> View:
     return beside
 
 
-def _replace(known: dict[str, Any], read: Mapping[str, Any], keys: Any) -> set[str]:
+def _replace(known: dict[str, Any], read: Mapping[str, Any], keys: Iterable[str]) -> set[str]:
     """Put what was read under these keys in place of what was known; the keys that changed.
 
-    What was not found is gone.
+    What was not found is gone. What is known by now from the reply to a write is newer than a read
+    that was under way, and stays.
     """
-    changed = {key for key in keys if known.get(key) != read.get(key)}
+    changed = {
+        key
+        for key in keys
+        if known.get(key) != read.get(key) and not _is_newer(known.get(key), read.get(key))
+    }
     for key in changed:
         if key in read:
             known[key] = read[key]
         else:
             known.pop(key, None)
     return changed
+
+
+def _is_newer(known: object, read: object) -> bool:
+    if not isinstance(known, KubernetesObject) or not isinstance(read, KubernetesObject):
+        return False
+    return known.uid == read.uid and known.revision > read.revision
