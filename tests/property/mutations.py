@@ -95,7 +95,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what may go is taken from a view of any age",
-        "flows/drain/streams.py",
+        "flows/drain/cache/streams.py",
         [("return timedelta() <= now - stream.fresh_at <= FRESH_FOR", "return True")],
         [LATE],
     ),
@@ -130,22 +130,19 @@ MUTATIONS = (
         "a warning does not supersede a recommendation",
         "decisions/notice/marking.py",
         [
-            (
-                "    if present.is_hint:\n        return True",
-                "    if present.is_hint:\n        return False",
-            )
+            ("return notice.is_hint, -deadline if", "return False, -deadline if"),
         ],
         [LEFT_HINTED],
     ),
     Mutation(
         "a refused pod is deleted at once",
-        "flows/drain/writing.py",
+        "flows/drain/dispatch/writing.py",
         [("if decision.forced and pod is not None", "if pod is not None")],
         [BLOCKED],
     ),
     Mutation(
         "a refusal is the last word",
-        "flows/drain/writing.py",
+        "flows/drain/dispatch/writing.py",
         [
             (
                 "self.submit(msgspec.structs.replace(decision, forced=True))",
@@ -167,7 +164,7 @@ MUTATIONS = (
     ),
     Mutation(
         "nobody comes back for released pods",
-        "flows/drain/reading.py",
+        "flows/drain/sync/reading.py",
         [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),
@@ -182,8 +179,8 @@ MUTATIONS = (
         "decisions/handover/plan.py",
         [
             (
-                "(steps=steps, fresh_steps=fresh_steps, due=next_due(census.now, *dues))",
-                "(steps=steps, due=next_due(census.now, *dues))",
+                "return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)",
+                "return Plan(steps=steps, forced=forced, due=due)",
             )
         ],
         [UNWANTED],
