@@ -1,7 +1,6 @@
 """Who is released first, and how many at once."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.agenda import Forced, Slot
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census
@@ -72,18 +70,12 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
     return Candidate(pod, node_deadline(dooms[pod.spec.node_name]))
 
 
-def turns(
-    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
-) -> list[pace.Turn]:
-    ranked = [pace.queue(*each) for each in queues]
-    return list(pace.turns(ranked, room, is_last_round=is_last_round))
+def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
+    return list(pace.turns([pace.queue(*each) for each in queues], room))
 
 
-def order_of(
-    queues: Sequence[Waiting], room: int = 1000, *, is_last_round: bool = False
-) -> list[str]:
-    going = turns(queues, room, is_last_round=is_last_round)
-    return [turn.candidate.pod.name for turn in going]
+def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
+    return [turn.candidate.pod.name for turn in turns(queues, room)]
 
 
 def would_reach_zero(*queues: Waiting) -> bool:
@@ -290,52 +282,12 @@ def test_the_window_widens_with_the_rate_seen_once_nothing_would_reach_zero(
     setting=st.integers(1, 1000),
     rate=st.floats(0, 1e6, allow_nan=False),
     zeros_wait=st.booleans(),
-    closing=st.none() | st.timedeltas(seconds(pace.AHEAD), seconds(120)),
 )
 def test_the_window_is_never_narrower_than_set_nor_wider_than_four_times_that(
-    setting: int, rate: float, closing: timedelta | None, *, zeros_wait: bool
+    setting: int, rate: float, *, zeros_wait: bool
 ) -> None:
-    found = pace.window(setting, rate, zeros_wait=zeros_wait, closing=closing)
+    found = pace.window(setting, rate, zeros_wait=zeros_wait)
     assert setting <= found <= 4 * setting
-
-
-@pytest.mark.parametrize(("closing", "expected"), [(25, 250), (30, 300), (60, 400)])
-def test_in_the_last_round_the_window_holds_all_that_can_still_be_made(
-    closing: int, expected: int
-) -> None:
-    assert pace.window(100, 10.0, zeros_wait=False, closing=seconds(closing)) == expected
-    assert pace.window(100, 10.0, zeros_wait=True, closing=seconds(closing)) == 100
-
-
-def slots(*begins: float) -> list[Slot]:
-    """Forced evictions that begin so many seconds from now."""
-    deadline = node_deadline(builders.notice())
-    forced = Forced(pod=builders.pod(), owner=builders.owner(), deadline=deadline)
-    return [Slot(NOW + seconds(each), forced) for each in begins]
-
-
-def test_the_last_round_begins_shortly_before_forced_evictions_that_take_long() -> None:
-    """15 s for the last replacements to start, and 10 s for the round itself."""
-    many = slots(60, 75, 90)
-    assert pace.last_round(many, NOW + seconds(34.9)) is None
-    assert pace.last_round(many, NOW + seconds(35)) == seconds(40)
-    assert pace.last_round(many, NOW + seconds(54.9)) == seconds(20.1)
-    assert pace.last_round(many, NOW + seconds(55)) is None
-
-
-def test_there_is_no_last_round_where_forced_evictions_are_quickly_over() -> None:
-    assert all(pace.last_round(slots(60, 70), NOW + seconds(at)) is None for at in range(150))
-    assert pace.last_round([], NOW) is None
-
-
-def test_the_last_round_is_shared_out_one_by_one() -> None:
-    """What has been asked for when the evictions begin is the same of every workload."""
-    queues = [waiting("a", 40, ready=6, away=3), waiting("b", 40, ready=15), waiting("c", 40)]
-    order = order_of(queues, 40, is_last_round=True)
-    before = {"a": 6 + 3, "b": 15, "c": 0}
-    after = [have + sum(pod[0] == name for pod in order) for name, have in before.items()]
-    assert sum(after) == sum(before.values()) + 40
-    assert max(after) - min(after) <= 1
 
 
 @pytest.mark.parametrize(

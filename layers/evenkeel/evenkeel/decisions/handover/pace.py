@@ -7,13 +7,12 @@ at once queues single replicas behind the big Deployments, so releases come in r
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import itemgetter
 
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.agenda import Slot
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -29,15 +28,11 @@ type _Rank = tuple[bool, bool, int, int, int, datetime, str, str]
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A candidate, its ReplicaSet, and the census that its release is decided on.
-
-    ``earlier``: so many of its workload have their place, or will have it, before it.
-    """
+    """A candidate, its ReplicaSet, and the census that its release is decided on."""
 
     replica_set: ReplicaSet
     census: Census
     candidate: Candidate
-    earlier: int
 
 
 class Queue(msgspec.Struct, frozen=True):
@@ -63,44 +58,20 @@ It takes ReplicaSet by ReplicaSet, each with all that it lacks, and updates the 
 longer its queue, the more it makes; and the longer waits whoever comes next.
 """
 
-CLOSING = timedelta(seconds=10)
-"""How long before the forced evictions begin the last replacements are asked for."""
-
-STARTING = timedelta(seconds=15)
-"""A replacement has to be made so long before its pod goes, to be of use by then."""
-
 
 def _anybody(_: Pod) -> bool:
     return True
 
 
-def last_round(slots: Sequence[Slot], now: datetime) -> timedelta | None:
-    """How long pods can be made that are of use yet, where forced evictions begin soon.
-
-    Once they begin the controller makes anew whatever is evicted, ReplicaSet by ReplicaSet and
-    wholly, and comes to no others. What it was asked for before, it makes before: so that is the
-    time to ask for all that it can make until they are over, the same of every workload.
-    None if they do not begin soon, or are quickly over.
-    """
-    if not slots or now < slots[0].begin - STARTING - CLOSING:
-        return None
-    left = slots[-1].begin - STARTING - now
-    return left if left > timedelta(seconds=AHEAD) else None
-
-
-def window(
-    setting: int, made_per_second: float, *, zeros_wait: bool, closing: timedelta | None = None
-) -> int:
+def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     """How many pods may be released and not made anew at a time.
 
     As many as set, while a workload waits that would otherwise reach zero: it must not queue
-    behind the others. After that more, in proportion to the rate seen; in the last round as many
-    as can be made until its ``closing``.
+    behind the others. After that more, in proportion to the rate seen.
     """
     if zeros_wait:
         return setting
-    ahead = AHEAD if closing is None else closing.total_seconds()
-    return round(min(max(setting, ahead * made_per_second), WIDEST * setting))
+    return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
 
 
 def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:
@@ -120,29 +91,20 @@ def turns(
     queues: Iterable[Queue],
     room_left: int,
     may_go: MayGo = _anybody,
-    *,
-    is_last_round: bool = False,
 ) -> Iterator[Turn]:
     """The candidates that may go and whose turn it is, first to go first, at most ``room_left``.
 
     - those on nodes that die before those under a mere hint;
     - then one pod of every workload that would otherwise reach zero;
     - then by priority;
-    - then in rounds of 2, 4, 8, 8 ... per workload; in the last round one by one;
+    - then in rounds of 2, 4, 8, 8 ... per workload;
     - then fewest ready replicas off doomed nodes; earliest deadline;
     - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
       would spend half its writes on status updates.
     """
-    key = _one_by_one if is_last_round else itemgetter(0)
-    ranked = heapq.merge(*(queue.turns for queue in queues), key=key)
+    ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
     return itertools.islice(going, room_left)
-
-
-def _one_by_one(ranked: tuple[_Rank, Turn]) -> _Rank:
-    """The rank with every pod of a workload a round of its own."""
-    (is_hint, is_other, priority, _, ready, deadline, replica_set, pod), turn = ranked
-    return is_hint, is_other, priority, turn.earlier, ready, deadline, replica_set, pod
 
 
 def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
@@ -179,7 +141,7 @@ def _ranked(
             replica_set.uid,
             pod.uid,
         )
-        yield rank, Turn(replica_set, census, candidate, ahead + position)
+        yield rank, Turn(replica_set, census, candidate)
 
 
 def _round_of(earlier: int) -> int:

@@ -48,11 +48,6 @@ class ForcedEvictions:
         self._is_settled = True
         self._counted_at = None
 
-    def slots(self, now: datetime) -> Sequence[Slot]:
-        """All that is evicted by force, the earliest first."""
-        self._count(now)
-        return self._slots
-
     def begins(self, uid: str) -> datetime | None:
         """When the eviction of a pod begins; None if it is not evicted by force."""
         return self._begins.get(uid)

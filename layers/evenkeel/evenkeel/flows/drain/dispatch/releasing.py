@@ -52,12 +52,10 @@ class Releases:
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
-        closing = pace.last_round(self._forced.slots(now), now)
-        room = min(self._room_in_window(now, closing), writer.room)
+        room = min(self._room_in_window(now), writer.room)
         if room <= 0:
             return stale
-        queues, is_last = self._plans.queues.values(), closing is not None
-        for turn in pace.turns(queues, room, self._may_go, is_last_round=is_last):
+        for turn in pace.turns(self._plans.queues.values(), room, self._may_go):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and key in self._follower.news:
                 stale.add(key)  # more may be worth keeping by now
@@ -67,7 +65,7 @@ class Releases:
                 self._unplanned[turn.candidate.pod.uid] = key
         return stale
 
-    def _room_in_window(self, now: datetime, closing: timedelta | None) -> int:
+    def _room_in_window(self, now: datetime) -> int:
         """How many more may be released and not made anew at the pace seen so far.
 
         Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
@@ -83,7 +81,6 @@ class Releases:
             self._settings.window,
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
             zeros_wait=pace.would_reach_zero(self._plans.queues.values(), self._may_go),
-            closing=closing,
         )
         return window - short
 
