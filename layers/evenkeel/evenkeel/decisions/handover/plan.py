@@ -85,26 +85,22 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
     what has to be evicted first goes first; then released pods before the ``movers``, which are
     still owned, for what starts replaces released ones.
     """
+    owner = census.owner
+    released = {item.pod.uid: item for item in census.released}
+    staying = (item for item in census.order_of_leaving if not census.is_lost(item.pod))
+    pairs = [(item.pod, census.deadline_of(item)) for item in staying]
+    pairs += [(pod, node_deadline(census.dooms[pod.spec.node_name])) for pod in movers]
     replaced: list[tuple[Pod, Deadline]] = []
     others: list[tuple[Pod, Deadline]] = []
-    for item in census.order_of_leaving:
-        deadline = census.deadline_of(item)
-        if deadline.forced and not census.is_lost(item.pod):
-            (replaced if item.pod.uid in census.leaving else others).append((item.pod, deadline))
-    for pod in movers:
-        deadline = node_deadline(census.dooms[pod.spec.node_name])
-        if deadline.forced:
-            others.append((pod, deadline))
-    owner, now = census.owner, census.now
-    released = {item.pod.uid: item for item in census.released}
+    for pod, deadline in pairs:
+        if deadline.forced and left_to_the_end(pod, owner, deadline, census.now) is None:
+            (replaced if pod.uid in census.leaving else others).append((pod, deadline))
     each = 1 / census.replicas if census.replicas else 0.0
-    others = [pair for pair in others if left_to_the_end(pair[0], owner, pair[1], now) is None]
     others.sort(key=lambda pair: pair[1].evict_by(pair[0]))
     whole = census.share_left + len(others) * each
     return [
         Forced(pod=pod, owner=owner, deadline=deadline, left=whole, is_replaced=True)
         for pod, deadline in replaced
-        if left_to_the_end(pod, owner, deadline, now) is None
     ] + [
         Forced(
             pod=pod,

@@ -169,7 +169,7 @@ class Reconciler:
         return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
 
     def _flush(self, now: datetime) -> None:
-        """Hand on what was once, beside the loop."""
+        """Hand on what was recorded, beside the loop."""
         if now >= self._flush_at and (self._flushing is None or self._flushing.done()):
             self._flush_at = now + FLUSH_EVERY
             self._flushing = self._session.start(self._once.recorder.flush)

@@ -54,7 +54,7 @@ class ForcedEvictions:
 
     def has_begun(self, uid: str, now: datetime) -> bool:
         """Whether it is time for a pod's forced eviction."""
-        begins = self._begins.get(uid)
+        begins = self.begins(uid)
         return begins is not None and begins <= now
 
     def due(self, now: datetime, by: datetime) -> Iterator[Decision]:

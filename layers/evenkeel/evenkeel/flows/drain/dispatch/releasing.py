@@ -1,6 +1,7 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from evenkeel.decisions.handover import pace
 from evenkeel.flows.drain.cache.view import View
@@ -33,7 +34,6 @@ class Releases:
     ) -> None:
         """All of them are the invocation's."""
         self._forced = forced
-        self._now = datetime.min.replace(tzinfo=UTC)
         self._settings = settings
         self._view = view
         self._planner = planner
@@ -48,14 +48,13 @@ class Releases:
 
         The controllers that have to be planned for before that.
         """
-        self._now = now
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
             return stale
         room = min(self._room_in_window(now), writer.room)
         if room <= 0:
             return stale
-        for turn in pace.turns(self._plans.queues.values(), room, self._may_go):
+        for turn in pace.turns(self._plans.queues.values(), room, partial(self._may_go, now)):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and key in self._follower.news:
                 stale.add(key)  # more may be worth keeping by now
@@ -80,16 +79,18 @@ class Releases:
         window = pace.window(
             self._settings.window,
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
-            zeros_wait=pace.would_reach_zero(self._plans.queues.values(), self._may_go),
+            zeros_wait=pace.would_reach_zero(
+                self._plans.queues.values(), partial(self._may_go, now)
+            ),
         )
         return window - short
 
-    def _may_go(self, pod: Pod) -> bool:
+    def _may_go(self, now: datetime, pod: Pod) -> bool:
         """Whether this pod's release may be sent, whosever turn it is."""
         known = self._view.pods.get(pod.uid)
         if known is None or known.released or not known.active:
             return False  # news that are not planned for yet
         begins = self._forced.begins(pod.uid)
-        if begins is not None and begins - self._now <= SHORTEST_HANDOVER:
+        if begins is not None and begins - now <= SHORTEST_HANDOVER:
             return False
         return self._writer.may_write(pod.uid) and self._follower.shows_all_of(pod.template_hash)
