@@ -88,7 +88,7 @@ MUTATIONS = (
         [INTERRUPTED],
     ),
     Mutation(
-        "a release promises nothing",
+        "a release keeps nothing available",
         "decisions/handover/pace.py",
         [("wanted=census.worth_keeping,", "wanted=0,")],
         [DYING, CRASHED],
@@ -146,7 +146,7 @@ MUTATIONS = (
         [
             (
                 "self.submit(msgspec.structs.replace(decision, forced=True))",
-                "self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR",
+                "self._resting.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)",
             )
         ],
         [BLOCKED],

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from evenkeel.decisions import agenda
 from evenkeel.decisions.agenda import (
     FLOOR,
+    LEAD,
     LIKELY_GONE,
-    LONGEST_LEAD,
     LONGEST_RESERVE,
     SLOWEST,
     Forced,
@@ -43,7 +43,6 @@ def forced(
     is_replaced: bool = False,
     is_coming: bool = False,
     first: Decision | None = None,
-    lead: timedelta = timedelta(),
 ) -> Forced:
     """A pod that has to be evicted so many seconds from now at the latest."""
     return Forced(
@@ -54,7 +53,6 @@ def forced(
         is_replaced=is_replaced,
         is_coming=is_coming,
         first=first,
-        lead=lead,
     )
 
 
@@ -215,17 +213,18 @@ BEGIN = NOW + seconds(60)
 def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
     at: datetime, verb: Verb | None
 ) -> None:
-    slot = Slot(BEGIN, forced(first=BACK, lead=LONGEST_LEAD))
+    slot = Slot(BEGIN, forced(first=BACK))
     step = slot.step(at)
     assert (step.verb if step is not None else None) is verb
-    assert slot.first_at == BEGIN - LONGEST_LEAD
+    assert slot.is_due(at) is (verb is not None)
+    assert slot.first_at == BEGIN - LEAD
 
 
 @pytest.mark.parametrize(
     ("at", "verb"),
     [
-        (BEGIN - LONGEST_LEAD - TICK, None),
-        (BEGIN - LONGEST_LEAD, None),
+        (BEGIN - LEAD - TICK, None),
+        (BEGIN - LEAD, None),
         (BEGIN - TICK, None),
         (BEGIN, Verb.EVICT),
     ],
@@ -233,9 +232,10 @@ def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
 def test_nothing_is_due_before_the_eviction_where_no_write_has_to_precede_it(
     at: datetime, verb: Verb | None
 ) -> None:
-    slot = Slot(BEGIN, forced(lead=LONGEST_LEAD))
+    slot = Slot(BEGIN, forced())
     step = slot.step(at)
     assert (step.verb if step is not None else None) is verb
+    assert slot.is_due(at) is (verb is not None)
     assert slot.first_at == BEGIN
 
 

@@ -89,7 +89,7 @@ def test_two_nodes_at_once_share_a_workload_and_it_does_not_dip(scene: Scene) ->
     assert len(scene.pods("web", "o1")) == 6
 
 
-def test_what_a_release_promises_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
+def test_the_minimum_available_counts_pods_that_no_dying_node_has(scene: Scene) -> None:
     """The second node is found in the middle of an invocation: its pods' peers come later."""
     scene.add_node("s1")
     scene.apply(deployment("stuck", pod={"cpu": "4"}))
@@ -106,9 +106,9 @@ def test_what_a_release_promises_counts_pods_that_no_dying_node_has(scene: Scene
     scene.later(5, lambda: scene.interrupt("s2"))
     scene.run(until=20)
 
-    promises = [d.message for _, d in scene.told("NodeDoomed") if "web" in d.subject.name]
-    assert len(promises) == 1
-    assert promises[0].endswith("3 are to stay available")
+    messages = [d.message for _, d in scene.told("NodeDoomed") if "web" in d.subject.name]
+    assert len(messages) == 1
+    assert messages[0].endswith("3 are to stay available")
     assert scene.lowest("web") == 3
 
 

@@ -94,7 +94,7 @@ def test_scaling_to_zero_deletes_the_released_pods_at_once(begun: Scene) -> None
     assert begun.pods("web") == []
 
 
-def test_scaling_out_waits_for_nobody_who_was_not_promised(begun: Scene) -> None:
+def test_scaling_out_waits_for_no_pod_beyond_the_minimum_available(begun: Scene) -> None:
     """Three were to stay available: the three more that somebody asks for are not waited for."""
     old = [pod.name for pod in begun.pods("web")]
     at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 6)

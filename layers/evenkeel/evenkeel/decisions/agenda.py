@@ -27,8 +27,8 @@ FLOOR = 0.25
 At less a storm's evictions would all begin at once, long before their deadlines.
 """
 
-LONGEST_LEAD = timedelta(seconds=4)
-"""No write precedes its eviction by more than this."""
+LEAD = timedelta(seconds=4)
+"""So long before its eviction a pod is written to where something has to precede it."""
 
 LIKELY_GONE = 0.4
 """A pod whose replacement is available or starts already takes this part of a slot.
@@ -45,7 +45,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     ``left`` is the share of its workload that serves on once it is gone: the pod after which
     most is left goes first. ``is_replaced``: its replacement is available; ``is_coming``: it
-    starts already. ``first`` is a write that has to precede the eviction by ``lead``.
+    starts already. ``first`` is a write that precedes the eviction by LEAD.
     """
 
     pod: Pod
@@ -55,7 +55,6 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     is_replaced: bool = False
     is_coming: bool = False
     first: Decision | None = None
-    lead: timedelta = timedelta()
 
     @property
     def share(self) -> float:
@@ -92,7 +91,11 @@ class Slot(msgspec.Struct, frozen=True):
     @property
     def first_at(self) -> datetime:
         """When the write that precedes the eviction is sent; its begin without one."""
-        return self.begin if self.forced.first is None else self.begin - self.forced.lead
+        return self.begin if self.forced.first is None else self.begin - LEAD
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether something is to be sent for it now."""
+        return now >= self.first_at
 
     def step(self, now: datetime) -> Decision | None:
         """What is to be sent for it now, if it is time."""

@@ -263,15 +263,15 @@ def test_what_works_or_is_about_to_is_worth_keeping(census: Census, expected: in
     assert census.worth_keeping == expected
 
 
-@pytest.mark.parametrize(("promised", "expected"), [(0, 1), (2, 2), (9, 3)])
-def test_what_was_promised_before_is_worth_keeping_too(promised: int, expected: int) -> None:
+@pytest.mark.parametrize(("minimum", "expected"), [(0, 1), (2, 2), (9, 3)])
+def test_the_minimum_so_far_is_worth_keeping_too(minimum: int, expected: int) -> None:
     census = builders.census(REPLICA_SET, owned=[owned("a")])
-    again = msgspec.structs.replace(census, promised=promised)
+    again = msgspec.structs.replace(census, minimum_available=minimum)
     assert again.worth_keeping == expected
 
 
 @pytest.mark.parametrize(
-    ("replicas", "promises", "promised", "expected"),
+    ("replicas", "kept", "minimum", "expected"),
     [
         (3, [], 0, 3),
         (3, [], 2, 3),
@@ -285,23 +285,23 @@ def test_what_was_promised_before_is_worth_keeping_too(promised: int, expected: 
     ],
     ids=[
         "nothing released",
-        "nothing released, whatever was promised",
+        "nothing released, whatever the minimum so far",
         "all were there",
         "one was there",
         "the highest of several releases",
-        "an earlier promise",
+        "an earlier minimum",
         "scaled in meanwhile",
         "scaled out meanwhile",
         "none was there",
     ],
 )
 def test_wanted_is_what_is_asked_for_or_what_was_there_whichever_is_less(
-    replicas: int, promises: Sequence[int], promised: int, expected: int
+    replicas: int, kept: Sequence[int], minimum: int, expected: int
 ) -> None:
     replica_set = builders.replica_set(replicas=replicas)
-    away = [released(f"r{i}", wanted=wanted) for i, wanted in enumerate(promises)]
+    away = [released(f"r{i}", wanted=wanted) for i, wanted in enumerate(kept)]
     census = builders.census(replica_set, released=away)
-    assert msgspec.structs.replace(census, promised=promised).wanted == expected
+    assert msgspec.structs.replace(census, minimum_available=minimum).wanted == expected
 
 
 @pytest.mark.parametrize(
@@ -380,9 +380,9 @@ def censuses(draw: st.DrawFn) -> Census:
         ]
 
     def away(name: str, **options: Any) -> Pod:
-        promise = draw(st.integers(0, 8))
+        kept = draw(st.integers(0, 8))
         deadline = NOW + seconds(draw(st.integers(-5, 5)))
-        return released(name, wanted=promise, deadline=deadline, **options)
+        return released(name, wanted=kept, deadline=deadline, **options)
 
     return builders.census(
         replica_set, owned=some("o", owned), released=some("r", away), dooms=DOOMS

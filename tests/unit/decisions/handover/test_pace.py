@@ -351,7 +351,7 @@ def test_a_release_remembers_what_do_not_disrupt_was(before: str) -> None:
     assert away.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
 
 
-def test_a_release_promises_no_more_than_works_now() -> None:
+def test_a_release_keeps_no_more_available_than_works_now() -> None:
     (first, _) = turns([waiting("web", 2, replicas=5, ready=1)], 10)
     away = patched(first.candidate.pod, pace.release(first).write)
     assert builders.release_on(away).wanted == 3

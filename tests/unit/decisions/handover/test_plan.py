@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions import agenda, writes
-from evenkeel.decisions.agenda import LONGEST_LEAD
+from evenkeel.decisions.agenda import LEAD
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.handover.census import Census
@@ -413,7 +413,7 @@ QUOTA = "exceeded quota: pods"
 
 def test_a_released_pod_is_put_back_shortly_before_its_eviction_when_none_can_be_made() -> None:
     scene = Scene(failure=QUOTA).away("a")
-    back = EVICT_BY - LONGEST_LEAD
+    back = EVICT_BY - LEAD
     found = scene.plan()
 
     assert told(found.steps) == [("a", Verb.WAIT, "ReplacementPending")]

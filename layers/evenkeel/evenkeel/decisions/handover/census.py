@@ -40,10 +40,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     active pods only: terminating and finished ones never count. ``dooms`` has the open
     notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
     says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
-    of its Deployment own; None: no rollout goes on, or nobody looked. ``promised`` is the most
-    that was worth keeping so far: a census taken in the middle of many moves may miss a pod
-    that is just changing hands. ``capacities`` says of which type a node is, as far as somebody
-    had to know.
+    of its Deployment own; None: no rollout goes on, or nobody looked. ``minimum_available``
+    is the most that was worth keeping so far: a census taken in the middle of many moves may miss
+    a pod that is just changing hands. ``capacities`` says of which type a node is, as far as that
+    was read.
     """
 
     now: datetime
@@ -54,7 +54,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
     siblings_available: int | None = None
-    promised: int = 0
+    minimum_available: int = 0
     capacities: Mapping[str, Capacity] = {}
 
     @property
@@ -168,12 +168,12 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def worth_keeping(self) -> int:
         """How many pods a release has to keep available, were it made now.
 
-        What is available, owned and released, and what is young and on its way, or what was
-        promised before if that was more; never more than the replicas asked for.
+        What is available, owned and released, and what is young and on its way, or the minimum
+        so far if that is more; never more than the replicas asked for.
         """
         coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
         there = self.available_owned + self.available_released + coming
-        return min(self.replicas, max(self.promised, there))
+        return min(self.replicas, max(self.minimum_available, there))
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
@@ -199,8 +199,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if not self.released:
             return self.replicas
-        promised = max(self.promised, *(item.release.wanted for item in self.released))
-        return min(self.replicas, promised)
+        minimum = max(self.minimum_available, *(item.release.wanted for item in self.released))
+        return min(self.replicas, minimum)
 
     def target_of(self, item: ReleasedPod) -> Capacity | None:
         """The capacity type that a released pod's replacement has to be on, if any.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.agenda import LONGEST_LEAD, Forced
+from evenkeel.decisions.agenda import Forced
 from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
@@ -109,7 +109,6 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
             left=whole - position * each,
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, released.get(pod.uid)),
-            lead=LONGEST_LEAD,
         )
         for position, (pod, deadline) in enumerate(others, 1)
     ]

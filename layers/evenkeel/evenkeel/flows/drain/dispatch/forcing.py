@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from evenkeel.decisions import agenda
 from evenkeel.decisions.agenda import Forced, Slot
@@ -59,13 +60,19 @@ class ForcedEvictions:
 
     def due(self, now: datetime, by: datetime) -> Iterator[Decision]:
         """What has to be sent by then, in its order."""
-        self._count(now)
-        for slot in self._slots:
+        for slot in self._due_slots(now, by):
             step = slot.step(by)
             if step is not None:
                 yield step
-            elif slot.begin - agenda.LONGEST_LEAD > by:
-                return
+
+    def due_uids(self, now: datetime, by: datetime) -> Iterator[str]:
+        """The uids of the pods to which something has to be sent by then."""
+        return (slot.forced.pod.uid for slot in self._due_slots(now, by) if slot.is_due(by))
+
+    def _due_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:
+        """The slots that begin by then, and those whose first write may be due."""
+        self._count(now)
+        return takewhile(lambda slot: slot.begin - agenda.LEAD <= by, self._slots)
 
     def next_at(self, now: datetime) -> datetime | None:
         """When something has to be sent next that is not due now."""

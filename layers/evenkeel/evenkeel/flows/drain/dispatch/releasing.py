@@ -59,7 +59,7 @@ class Releases:
             if census.worth_keeping < census.replicas and key in self._follower.news:
                 stale.add(key)  # more may be worth keeping by now
                 continue
-            self._planner.promise(turn.replica_set.uid, census.worth_keeping)
+            self._planner.raise_minimum(turn.replica_set.uid, census.worth_keeping)
             if writer.submit(pace.release(turn)):
                 self._unplanned[turn.candidate.pod.uid] = key
         return stale

@@ -57,7 +57,7 @@ class Sender:
     def forced_wait(self, now: datetime, by: datetime) -> bool:
         """Whether a forced eviction that has to begin by a time could not be sent yet."""
         may_write = self._writer.may_write
-        return any(may_write(step.subject.uid, forced=True) for step in self._forced.due(now, by))
+        return any(may_write(uid, forced=True) for uid in self._forced.due_uids(now, by))
 
     def _submit(self, steps: Iterable[Decision]) -> None:
         """Send as many of these as there is room for."""

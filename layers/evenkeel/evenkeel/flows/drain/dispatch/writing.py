@@ -19,6 +19,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.resting import AFTER_AN_ERROR, Resting
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
@@ -31,13 +32,6 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
-
-FIRST_RETRY = timedelta(milliseconds=200)
-LAST_RETRY = timedelta(seconds=2)
-"""What was refused is tried again after the first, twice as long each time up to the last."""
-
-AFTER_AN_ERROR = timedelta(seconds=5)
-"""So long a write rests that the API server will hardly accept soon, such as a forbidden one."""
 
 METRICS = {
     Verb.CORDON: "NodesCordoned",
@@ -86,9 +80,7 @@ class Writer:
         self._rereads = Reads[Reference](session, self._reread)
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
-        self._delays: dict[str, timedelta] = {}
-        self._refused_until: dict[str, datetime] = {}
-        self._rests_until: dict[str, datetime] = {}
+        self._resting = Resting()
 
     @property
     def is_paused(self) -> bool:
@@ -125,19 +117,14 @@ class Writer:
         Not while another is under way, nor once it goes, nor while it rests. A budget's
         refusal lets it rest only until its last moment.
         """
-        now = self._clock.now()
         if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
             return False
-        if now < self._rests_until.get(uid, now):
-            return False
-        return forced or now >= self._refused_until.get(uid, now)
+        return self._resting.may_write(uid, self._clock.now(), forced=forced)
 
     @property
     def next_retry(self) -> datetime | None:
         """When the next object has rested enough; None if none rests."""
-        now = self._clock.now()
-        times = [*self._refused_until.values(), *self._rests_until.values()]
-        return min((time for time in times if time > now), default=None)
+        return self._resting.next_at(self._clock.now())
 
     @property
     def room(self) -> int:
@@ -197,7 +184,7 @@ class Writer:
     def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
-        self._delays.pop(uid, None)
+        self._resting.forget(uid)
         self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
         if isinstance(decision.write, Evict | Delete):
             return set()  # planned for since it was sent
@@ -226,16 +213,16 @@ class Writer:
                 return self._gone(decision.subject)
             case ConflictError() | InvalidError():
                 self._recorder.counted("WritesConflicted")
-                self._rests_until[uid] = now + self._next_delay(uid)
+                self._resting.retry(uid, now)
                 self._read_again(decision.subject)
             case DisruptionRefusedError() | MultipleBudgetsError():
                 self._budget_refused(decision, error)
             case ThrottledError(retry_after=seconds):
                 self._recorder.counted("WritesThrottled")
-                self._rests_until[uid] = now + timedelta(seconds=seconds)
+                self._resting.rest(uid, now + timedelta(seconds=seconds))
             case UnavailableError():
                 self._recorder.counted("WritesUnanswered")
-                self._rests_until[uid] = now + self._next_delay(uid)
+                self._resting.retry(uid, now)
                 self._read_again(decision.subject)
             case _:
                 self._recorder.counted("WritesFailed")
@@ -244,7 +231,7 @@ class Writer:
                     reason=decision.reason,
                     error=type(error).__name__,
                 )
-                self._rests_until[uid] = now + AFTER_AN_ERROR
+                self._resting.rest(uid, now + AFTER_AN_ERROR)
         return self._view.pods.controller_of(uid)
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
@@ -254,21 +241,16 @@ class Writer:
         if decision.forced and pod is not None:
             self._insist(pod)
             return
-        if uid not in self._delays:
+        if not self._resting.has_retried(uid):
             self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
-        self._refused_until[uid] = now + self._next_delay(uid)
-
-    def _next_delay(self, uid: str) -> timedelta:
-        delay = min(self._delays.get(uid, FIRST_RETRY / 2) * 2, LAST_RETRY)
-        self._delays[uid] = delay
-        return delay
+        self._resting.hold(uid, now)
 
     def _insist(self, pod: Pod) -> None:
         """A budget refuses, but the pod's last moment is here."""
         decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
         if decision.write is None:
             self._once.record([decision])
-            self._rests_until[pod.uid] = self._clock.now() + AFTER_AN_ERROR
+            self._resting.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)
         else:
             self.submit(msgspec.structs.replace(decision, forced=True))
 

@@ -41,12 +41,12 @@ class Planner:
         """The invocation's."""
         self._view = view
         self._routes: dict[tuple[str, int, bool], Route] = {}
-        self._promised: dict[str, int] = {}
+        self._minimums: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
 
-    def promise(self, uid: str, wanted: int) -> None:
-        """So many available pods of a ReplicaSet, by its own uid, were promised to be kept."""
-        self._promised[uid] = max(wanted, self._promised.get(uid, 0))
+    def raise_minimum(self, uid: str, wanted: int) -> None:
+        """At least so many pods of a ReplicaSet, by its own uid, are to stay available."""
+        self._minimums[uid] = max(wanted, self._minimums.get(uid, 0))
 
     def plan(
         self,
@@ -108,10 +108,10 @@ class Planner:
         uid = replica_set.uid if replica_set is not None else ""
         if replica_set is not None:
             for item in census.released:
-                self.promise(uid, item.release.wanted)
+                self.raise_minimum(uid, item.release.wanted)
         census = msgspec.structs.replace(
             census,
-            promised=self._promised.get(uid, 0),
+            minimum_available=self._minimums.get(uid, 0),
             capacities=view.capacities,
             siblings_available=self._siblings_available(controller_key, census),
         )
