@@ -1,21 +1,29 @@
 """Where the replies and changes of one session meet, whichever thread they come from."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from threading import Condition
+from threading import Condition, Event
 
 from evenkeel.ports import Arrival
+
+GATHERING = 0.02
+"""Seconds after a first arrival in which others may come, to be taken together.
+
+In a storm hundreds come in a second, and each time the owner looks through all that it has to do.
+"""
 
 
 class Mailbox:
     """A queue that is emptied at once. Any thread may put, one takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, rest: Callable[[float], object] | None = None) -> None:
+        """Nothing is there yet. ``rest`` waits for so many seconds."""
         self._arrived = Condition()
         self._arrivals: deque[Arrival] = deque()
         self._expected = 0
         self._is_woken = False
+        self._rest = rest or Event().wait
 
     @property
     def expected(self) -> int:
@@ -43,9 +51,12 @@ class Mailbox:
 
     def take(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything that is there, oldest first; waits up to ``timeout`` for a first one."""
+        seconds = max(0.0, timeout.total_seconds())
         with self._arrived:
-            seconds = max(0.0, timeout.total_seconds())
-            self._arrived.wait_for(lambda: self._arrivals or self._is_woken, seconds)
+            is_any = self._arrived.wait_for(lambda: self._arrivals or self._is_woken, seconds)
+        if is_any and seconds:
+            self._rest(GATHERING)
+        with self._arrived:
             self._is_woken = False
             taken = tuple(self._arrivals)
             self._arrivals.clear()
