@@ -16,6 +16,7 @@ from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.restore import build as build_restore
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
 from evenkeel.settings import (
+    GateSettings,
     HandoverSettings,
     InterruptionSettings,
     PlacementSettings,
@@ -69,11 +70,15 @@ def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handl
 
 
 def placement(
-    settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
+    settings: PlacementSettings,
+    gate: GateSettings,
+    cluster: Cluster,
+    clock: Clock,
+    recorder: Recorder,
 ) -> Handler:
     """The placement function, with memory of its own. Raises ImportError."""
     function = load("placement")
-    function.bind(build_placement(settings, cluster, clock, recorder))
+    function.bind(build_placement(settings, gate, cluster, clock, recorder))
     return function
 
 

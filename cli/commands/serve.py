@@ -14,8 +14,8 @@ from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.handlers.placement import authenticate
-from evenkeel.settings import WEBHOOK_REQUEST, Mode, PlacementSettings
+from evenkeel.handlers.reviews import authenticate
+from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from hosting import functions
 from runtime.end_signal import EndSignal
 from runtime.serve.events import EventsByThread
@@ -69,6 +69,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.CLUSTER_NAME: cluster_name or facts.cluster_name,
     }
     chosen = PlacementSettings.from_environment(environ)
+    gate = GateSettings.from_environment(environ)
     try:
         tls = tls_context(str(tls_cert), str(tls_key))
     except OSError as error:
@@ -83,7 +84,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     with target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
         shared = SharingCluster(cluster)
-        handler = functions.placement(chosen, shared, clock, Tee(events, log))
+        handler = functions.placement(chosen, gate, shared, clock, Tee(events, log))
         try:
             server = WebhookServer((bind, port), tls, handler, known, note)
         except OSError as error:

@@ -24,8 +24,11 @@ from cli.errors import BadInputError
 @click.option(
     "--all-namespaces", "-A", is_flag=True, help="Ask about all namespaces, labelled or not."
 )
-def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
+@click.option("--gate", is_flag=True, help="Print the eviction gate's configuration instead.")
+def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: bool) -> None:
     """Print the MutatingWebhookConfiguration of manifests/webhook for kubectl apply -f -.
+
+    With --gate the ValidatingWebhookConfiguration of manifests/gate, for the same URL.
 
     Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
     cluster's DNS. Its certificate has to be for that name. The URL holds the token: who may read
@@ -33,16 +36,17 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool) -> None:
     --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook.
     """
     try:
-        where = urlsplit(url)
+        parts = urlsplit(url)
     except ValueError:
         raise BadInputError("--url is no URL: it should be https://HOST/v1/TOKEN") from None
-    if where.scheme != "https" or not where.hostname or "@" in where.netloc:
+    if parts.scheme != "https" or not parts.hostname or "@" in parts.netloc:
         raise BadInputError("--url is no https://HOST/v1/TOKEN: API servers call nothing else")
-    if where.query or where.fragment or not where.path.strip("/"):
+    if parts.query or parts.fragment or not parts.path.strip("/"):
         raise BadInputError("--url needs the path /v1/TOKEN, and nothing after it")
-    configuration = yaml.safe_load(checkout.manifest("webhook", "webhook.yaml"))
+    folder, where = ("gate", f"{url.rstrip('/')}/evictions") if gate else ("webhook", url)
+    configuration = yaml.safe_load(checkout.manifest(folder, "webhook.yaml"))
     (webhook,) = configuration["webhooks"]
-    webhook["clientConfig"] = _client(url, ca)
+    webhook["clientConfig"] = _client(where, ca)
     if all_namespaces:
         del webhook["namespaceSelector"]["matchLabels"]
     click.echo(yaml.safe_dump(configuration, sort_keys=False), nl=False)

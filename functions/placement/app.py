@@ -1,4 +1,4 @@
-"""Gives new pods their place on spot or on-demand nodes. Lambda calls ``handler``."""
+"""Places new pods, and defers evictions to their replacements. Lambda calls ``handler``."""
 
 from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.clock import SystemClock
@@ -9,6 +9,7 @@ from evenkeel.handlers.placement import build
 from evenkeel.settings import (
     WEBHOOK_REQUEST,
     ConnectionSettings,
+    GateSettings,
     Mode,
     PlacementSettings,
     environment,
@@ -21,6 +22,7 @@ def assemble() -> Handler:
     Raises SettingsError.
     """
     settings = PlacementSettings.from_environment(environment())
+    gate = GateSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
     log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
@@ -33,7 +35,7 @@ def assemble() -> Handler:
         tell=log.noted,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
-    return telemetry.follow(build(settings, cluster, clock, telemetry.recorder))
+    return telemetry.follow(build(settings, gate, cluster, clock, telemetry.recorder))
 
 
 handler = Lazy(assemble)

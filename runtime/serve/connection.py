@@ -12,7 +12,7 @@ import time
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Final
 
-from evenkeel.handlers.placement import LARGEST, RefusedError
+from evenkeel.handlers.reviews import LARGEST, RefusedError
 
 if TYPE_CHECKING:
     from runtime.serve.server import WebhookServer

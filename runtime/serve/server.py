@@ -36,7 +36,7 @@ class WebhookServer(ThreadingHTTPServer):
         address: tuple[str, int],
         tls: ssl.SSLContext,
         handler: Handler,
-        authenticate: Callable[[str], None],
+        authenticate: Callable[[str], object],
         note: Note,
     ) -> None:
         """Listen. Raises OSError where that is not possible.

@@ -5,7 +5,7 @@ from typing import Final
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from hosting import functions
 from sandbox.simulator.api.webhooks import Webhook
 from sandbox.simulator.cluster import SimulatedCluster
@@ -22,4 +22,4 @@ def install(cluster: SimulatedCluster) -> None:
 
 def _build(cluster: Cluster, clock: Clock) -> Handler:
     settings = PlacementSettings(mode=Mode.ACT, cluster_name="evenkeel", tokens=(PATH,))
-    return functions.placement(settings, cluster, clock, Tee())
+    return functions.placement(settings, GateSettings(mode=settings.mode), cluster, clock, Tee())

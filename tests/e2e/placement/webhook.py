@@ -129,6 +129,9 @@ class Ground:
             *("delete", "mutatingwebhookconfiguration", "evenkeel", "--ignore-not-found")
         )
         self.control_plane.kubectl(
+            *("delete", "validatingwebhookconfiguration", "evenkeel-gate", "--ignore-not-found")
+        )
+        self.control_plane.kubectl(
             *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/claim-of")
         )
         self.control_plane.kubectl(
@@ -162,13 +165,28 @@ class Ground:
             port = self._relays[-1].port
         self.configure(port, host)
 
+    def gate(self) -> None:
+        """Let the webhooks that serve also gate the evictions of this namespace."""
+        self.control_plane.merge(
+            "v1",
+            "Namespace",
+            self.namespace,
+            {"metadata": {"labels": {"evenkeel.dev/gate": "true"}}},
+        )
+        self.control_plane.kubectl("apply", "-f", str(ROOT / "manifests" / "gate" / "rights.yaml"))
+        self._apply_configuration(self.webhooks[0].port, "127.0.0.1", "--gate")
+
     def configure(self, port: int, host: str = "127.0.0.1") -> None:
         """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
+        self._apply_configuration(port, host)
+        self.wait_for("the API server to ask the webhook", self._is_asked)
+
+    def _apply_configuration(self, port: int, host: str, *options: str) -> None:
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
         url = f"https://{host}:{port}/v1/{self.token}"
         printed = subprocess.run(
-            [*EVENKEEL, "webhook-config", "--url", url, "--ca", authority],
+            [*EVENKEEL, "webhook-config", "--url", url, "--ca", authority, *options],
             capture_output=True,
             text=True,
             timeout=60,
@@ -186,10 +204,9 @@ class Ground:
         )
         self.control_plane.request(
             "POST",
-            "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+            f"apis/admissionregistration.k8s.io/v1/{configuration['kind'].lower()}s",
             configuration,
         )
-        self.wait_for("the API server to ask the webhook", self._is_asked)
 
     def unserve(self) -> None:
         """Tell the API server of no webhook any more, and forget those that there were."""

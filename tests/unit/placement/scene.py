@@ -20,7 +20,7 @@ from evenkeel.model import names
 from evenkeel.model.request import Create, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Reply, Session
-from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from sandbox.simulator.api.patches import json_patch
 from sandbox.simulator.clock import Process, SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
@@ -84,7 +84,13 @@ class Scene:
 
     def handler(self) -> Handler:
         """A webhook of its own, as another process would have it."""
-        return build(self.settings, self.client, self.clock, self.recorder)
+        return build(
+            self.settings,
+            GateSettings(mode=self.settings.mode),
+            self.client,
+            self.clock,
+            self.recorder,
+        )
 
     # Workloads.
 

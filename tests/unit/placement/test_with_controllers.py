@@ -15,7 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
-from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from sandbox.simulator.api.webhooks import Webhook
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
@@ -44,7 +44,7 @@ class Scene:
 
     def handler(self, cluster: Cluster, clock: Clock) -> Handler:
         settings = PlacementSettings(mode=Mode.ACT, cluster_name="prod", tokens=(TOKEN,))
-        return build(settings, cluster, clock, self.recorder)
+        return build(settings, GateSettings(mode=settings.mode), cluster, clock, self.recorder)
 
     def settle(self, seconds: float = 30.0) -> None:
         self.clock.advance(timedelta(seconds=seconds))

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.model.meta import ApiStruct
+from evenkeel.model.meta import ApiStruct, Metadata
 from evenkeel.model.request import Operation
 
 API_VERSION: Final = "admission.k8s.io/v1"
@@ -22,6 +22,19 @@ class GroupVersionResource(ApiStruct, frozen=True, kw_only=True):
     group: str = ""
     version: str = ""
     resource: str = ""
+
+
+class UserInfo(ApiStruct, frozen=True, kw_only=True):
+    """Who asks, as the API server has authenticated it."""
+
+    username: str = ""
+    groups: tuple[str, ...] | None = ()
+
+
+class Options(ApiStruct, frozen=True, kw_only=True):
+    """How it is asked: the options of a create, an update or a delete."""
+
+    field_manager: str = ""
 
 
 class AdmissionRequest(ApiStruct, frozen=True, kw_only=True):
@@ -39,17 +52,45 @@ class AdmissionRequest(ApiStruct, frozen=True, kw_only=True):
     namespace: str = ""
     name: str = ""
     dry_run: bool | None = None
+    user_info: UserInfo = UserInfo()
+    options: Options | None = None
     object: msgspec.Raw = msgspec.Raw(b"null")
 
     @property
     def creates_a_pod(self) -> bool:
         """Whether a pod is being made: not changed, and no subresource of one."""
+        return self._creates("")
+
+    @property
+    def evicts_a_pod(self) -> bool:
+        """Whether it is the eviction of a pod."""
+        return self._creates("eviction")
+
+    def _creates(self, sub_resource: str) -> bool:
         asked = self.resource
         return (
             self.operation == "CREATE"
             and (asked.group, asked.version, asked.resource) == ("", "v1", "pods")
-            and not self.sub_resource
+            and self.sub_resource == sub_resource
         )
+
+
+class DeleteOptions(ApiStruct, frozen=True, kw_only=True):
+    """How an eviction deletes its pod."""
+
+    dry_run: tuple[str, ...] | None = ()
+
+
+class EvictionBody(ApiStruct, frozen=True, kw_only=True):
+    """An Eviction of policy/v1: the pod by its name, and how it is deleted."""
+
+    metadata: Metadata = Metadata(name="")
+    delete_options: DeleteOptions | None = None
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether the deletion is only tried out, whatever the request says of itself."""
+        return self.delete_options is not None and bool(self.delete_options.dry_run)
 
 
 class AdmissionReview(ApiStruct, frozen=True, kw_only=True):
@@ -60,6 +101,29 @@ class AdmissionReview(ApiStruct, frozen=True, kw_only=True):
     request: AdmissionRequest | None = None
 
 
+class Cause(ApiStruct, frozen=True, kw_only=True):
+    """One of a refusal's causes, as clients look for them."""
+
+    reason: str
+    message: str
+
+
+class Details(ApiStruct, frozen=True, kw_only=True):
+    """What else a client is told: when to ask again, and why it is refused."""
+
+    retry_after_seconds: int = 0
+    causes: tuple[Cause, ...] = ()
+
+
+class Refusal(ApiStruct, frozen=True, kw_only=True):
+    """A metav1.Status; the API server hands all of it to the client."""
+
+    code: int
+    reason: str
+    message: str
+    details: Details
+
+
 class AdmissionResponse(ApiStruct, frozen=True, kw_only=True):
     """The answer. ``patch`` is a JSON patch in base64; ``warnings`` are shown by kubectl."""
 
@@ -68,6 +132,7 @@ class AdmissionResponse(ApiStruct, frozen=True, kw_only=True):
     patch_type: str = ""
     patch: str = ""
     warnings: tuple[str, ...] = ()
+    status: Refusal | None = None
 
 
 class AnsweredReview(msgspec.Struct, frozen=True, rename="camel"):
@@ -92,5 +157,30 @@ def allowed(
             patch_type="JSONPatch" if patch else "",
             patch=b64encode(wire).decode(),
             warnings=tuple(warnings),
+        ),
+    )
+
+
+def deferred(uid: str, message: str, retry_after: int) -> AnsweredReview:
+    """Refuse an eviction for so many seconds, as the API server itself does for a budget.
+
+    Clients know what that means: kubectl and client-go wait and ask again, and Karpenter takes it
+    for a budget's refusal.
+    """
+    return AnsweredReview(
+        API_VERSION,
+        KIND,
+        AdmissionResponse(
+            uid=uid,
+            allowed=False,
+            status=Refusal(
+                code=429,
+                reason="TooManyRequests",
+                message=message,
+                details=Details(
+                    retry_after_seconds=retry_after,
+                    causes=(Cause(reason="DisruptionBudget", message=message),),
+                ),
+            ),
         ),
     )

@@ -24,6 +24,13 @@ COOLDOWN: Final = "evenkeel.dev/cooldown"
 HANDOVER: Final = "evenkeel.dev/handover"
 """Annotation that an owner sets on workload or pod: ``never`` forbids two pods at once."""
 
+GATE: Final = "evenkeel.dev/gate"
+"""Label of a namespace whose evictions are gated (``true``), and annotation that an owner sets on
+workload or pod to be left out (``false``)."""
+
+FIELD_MANAGER: Final = "evenkeel"
+"""Whose fields managedFields says Evenkeel's are, and by which the gate knows its evictions."""
+
 AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 """Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
 

@@ -23,6 +23,7 @@ class ReleaseReason(StrEnum):
     INTERRUPTION = "interruption"
     REBALANCE = "rebalance"
     RESTORE = "restore"
+    EVICTION = "eviction"
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -32,7 +33,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ``wanted`` is how many available pods the ReplicaSet had, or was about to have, then.
     ``do_not_disrupt`` is the value of Karpenter's annotation before the release, None if
     there was none. ``target``: its replacement has to be on this capacity type, on which so many
-    of the ReplicaSet's pods were ``there`` at the release.
+    of the ReplicaSet's pods were ``there`` at the release. ``asked_by``: who asked for its
+    eviction, where that led to the release.
     """
 
     v: int = VERSION
@@ -45,6 +47,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     do_not_disrupt: str | None = None
     target: Capacity | None = None
     there: int = 0
+    asked_by: str = ""
 
     @property
     def is_voluntary(self) -> bool:

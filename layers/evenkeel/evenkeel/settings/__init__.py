@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 
 from evenkeel.settings.connection import ConnectionSettings
+from evenkeel.settings.gate import GateSettings
 from evenkeel.settings.handover import HANDOVER_TIMEOUT, HandoverSettings
 from evenkeel.settings.interruption import InterruptionSettings
 from evenkeel.settings.placement import WEBHOOK_REQUEST, PlacementSettings
@@ -20,6 +21,7 @@ __all__ = [
     "LONGEST_RESTORE",
     "WEBHOOK_REQUEST",
     "ConnectionSettings",
+    "GateSettings",
     "HandoverSettings",
     "InterruptionSettings",
     "Mode",

@@ -11,6 +11,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.handlers.placement import build
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply
+from evenkeel.settings import GateSettings, Mode
 from runtime.serve.sharing import SharingCluster
 from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
 
@@ -42,7 +43,13 @@ def test_a_burst_of_threads_gets_exactly_its_floor() -> None:
     scene = Scene()
     owner = scene.replica_set(60, "30%")
     server = Immediate(scene)
-    handler = build(scene.settings, SharingCluster(server), SystemClock(), InMemoryRecorder())
+    handler = build(
+        scene.settings,
+        GateSettings(mode=Mode.ACT),
+        SharingCluster(server),
+        SystemClock(),
+        InMemoryRecorder(),
+    )
 
     def admit(number: int) -> None:
         asked = pod(owner)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.handlers.placement import authenticate
+from evenkeel.handlers.reviews import authenticate
 from runtime.serve import connection
 from runtime.serve.server import MANY, MOST, WebhookServer, tls_context
 from tests.fixtures.certificates import Authority

@@ -13,12 +13,9 @@ import msgspec
 
 from evenkeel.errors import InvalidError, UnavailableError
 from evenkeel.model.meta import KubernetesObject, Resource
-from evenkeel.model.names import is_path_segment
+from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
-
-FIELD_MANAGER = "evenkeel"
-"""Whose fields managedFields says they are."""
 
 PAGE = 1000
 """Objects per page of a fresh list: a page of pods is some 10 MB."""
@@ -216,7 +213,10 @@ def evict(request: Evict) -> Call:
     }
     return Call(
         "POST",
-        object_path(Pod.resource, request.namespace, request.name, "eviction"),
+        _with(
+            object_path(Pod.resource, request.namespace, request.name, "eviction"),
+            {"fieldManager": FIELD_MANAGER},
+        ),
         f"evict {_named(Pod.resource, request.namespace, request.name)}",
         body=msgspec.json.encode(eviction),
     )

@@ -162,13 +162,19 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
     return not candidate.deadline.forced, -pod.spec.priority, candidate.deadline.at, pod.uid
 
 
-def release(turn: Turn) -> Decision:
-    """The decision that releases a pod whose turn it is."""
+def release(
+    turn: Turn, reason: ReleaseReason | None = None, *, why: str = "NodeDoomed", asked_by: str = ""
+) -> Decision:
+    """The decision that releases a pod whose turn it is.
+
+    ``reason`` None: its node's notice. ``asked_by``: who asked for its eviction.
+    """
     replica_set, census, candidate = turn.replica_set, turn.census, turn.candidate
     pod = candidate.pod
     hint = not candidate.deadline.forced
     value = Release(
-        reason=ReleaseReason.REBALANCE if hint else ReleaseReason.INTERRUPTION,
+        reason=reason or (ReleaseReason.REBALANCE if hint else ReleaseReason.INTERRUPTION),
+        asked_by=asked_by,
         deadline=candidate.deadline.at,
         since=census.now,
         wanted=census.worth_keeping,
@@ -181,7 +187,7 @@ def release(turn: Turn) -> Decision:
         subject=pod.reference,
         workload=census.owner.workload,
         node=pod.spec.node_name,
-        reason="NodeDoomed",
+        reason=why,
         message=f"{replica_set.name} makes its replacement while it goes on serving; "
         f"{value.wanted} are to stay available",
         until=candidate.deadline.at,

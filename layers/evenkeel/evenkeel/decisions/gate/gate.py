@@ -1,0 +1,165 @@
+"""The gate: an eviction of a pod that can be handed over passes once its replacement is available.
+
+Any number of gates and reconcilers may decide at the same time. Each names the same pods, the
+first in the order of leaving of a fresh read, so that parallel evictions never take one too many.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.gate.scope import Evictor
+from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.decisions.handover import pace
+from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.plan import Candidate
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.times import in_words
+
+SHORTEST_RETRY: Final = timedelta(seconds=1)
+LONGEST_RETRY: Final = timedelta(seconds=10)
+"""Bounds of what a client is told to wait. In between it is half of what it has waited so far."""
+
+TOO_CLOSE: Final = timedelta(seconds=3)
+"""So shortly before a release ends no eviction passes: the pod may be put back meanwhile."""
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the gate knows of a pod that somebody wants to evict.
+
+    ``census`` counts its ReplicaSet's pods on a fresh read. ``held`` are the budgets that select
+    it. ``has_room``: fewer pods are released and without a replacement than the window allows.
+    ``patience``: how long a replacement may take before the eviction passes without it.
+    """
+
+    pod: Pod
+    census: Census
+    route: Route
+    held: Sequence[PodDisruptionBudget] = ()
+    has_room: bool = True
+    patience: timedelta = timedelta(minutes=5)
+
+
+def decide(found: Situation, evictor: Evictor) -> Verdict:
+    """Whether the eviction passes, or is deferred and the pod released.
+
+    First clause that holds:
+
+    - the pod cannot be handed over: it passes, and goes as without the gate;
+    - it is released: see ``_released``;
+    - its node dies: the reconciler releases it in its turn, and what is left passes when its
+      forced eviction is due;
+    - its workload rests after a handover that found no replacement: it passes, with a warning;
+    - its ReplicaSet cannot make pods: it passes, with a warning;
+    - a budget holds it: it passes the gate, and the budget decides;
+    - it is released, if the window has room, or nothing else of its workload is Ready.
+    """
+    census, pod = found.census, found.pod
+    if found.route.way is not Way.HANDOVER:
+        return Allowed(reason=found.route.reason, message=found.route.message)
+    item = next((each for each in census.released if each.pod.uid == pod.uid), None)
+    if item is not None:
+        return _released(found, item)
+    notice = census.dooms.get(pod.spec.node_name)
+    if notice is not None and not notice.is_hint:
+        return _dying(census, pod, node_deadline(notice))
+    return _by_workload(found) or _release(found, evictor)
+
+
+def _released(found: Situation, item: ReleasedPod) -> Verdict:
+    """A released pod passes once it is among those that can go, or its release ends."""
+    census = found.census
+    deadline = census.deadline_of(item)
+    counts = (
+        f"{census.available_owned + census.available_released} available, {census.wanted} wanted"
+    )
+    if item.pod.uid in census.leaving and census.is_on_target(item):
+        ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
+        if not ends_soon:
+            return Allowed(reason="ReplacementAvailable", message=f"{counts}: it can go")
+    if deadline.forced:
+        return _dying(census, item.pod, deadline)
+    end = min(deadline.at, item.release.since + found.patience)
+    if census.now >= end:
+        message = f"no replacement was available by {in_words(end)}: {counts}"
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+    return Deferred(
+        reason="ReplacementPending",
+        message=f"its replacement is not available yet: {counts}",
+        retry_after=_retry(census.now - item.release.since, end - census.now),
+    )
+
+
+def _dying(census: Census, pod: Pod, deadline: Deadline) -> Verdict:
+    """A pod whose node dies: the node's deadline rules."""
+    rest = deadline.evict_by(pod) - census.now
+    if rest <= timedelta():
+        message = "its node dies and its grace period has to fit: it goes, replacement or not"
+        return Allowed(reason="LastMoment", message=message, warning=True)
+    return Deferred(
+        reason="NodeDoomed",
+        message="its node dies, and Evenkeel hands it over",
+        retry_after=_retry(rest, rest),
+    )
+
+
+def _by_workload(found: Situation) -> Allowed | None:
+    """Why a pod passes that is not released: no replacement is to be had, or none is waited for."""
+    census = found.census
+    replica_set = census.replica_set
+    if replica_set is None or census.replicas == 0:
+        return Allowed(reason="NotWanted", message="its ReplicaSet wants no pods")
+    top = census.owner.deployment or replica_set
+    cooldown = writes.cooldown_of(top)
+    if cooldown is not None and census.now < cooldown.until:
+        return Allowed(
+            reason="CoolingDown",
+            message=f"{cooldown.failures} handovers of {top.reference} were rolled back: evictions "
+            f"of its pods pass without a replacement until {in_words(cooldown.until)}",
+            warning=True,
+        )
+    failure = replica_set.cannot_create
+    if failure is not None:
+        message = f"no replacement can be made: {failure.message}"
+        return Allowed(reason="CannotBeReplaced", message=message, warning=True)
+    budget = hold_now(found.held)
+    if budget is not None:
+        return Allowed(reason="BudgetHolds", message=f"{budget.reference} decides")
+    return None
+
+
+def _release(found: Situation, evictor: Evictor) -> Deferred:
+    census, pod, replica_set = found.census, found.pod, found.census.replica_set
+    is_last = census.available_owned + census.available_released <= 1
+    if replica_set is None or not (found.has_room or is_last):
+        return Deferred(
+            reason="WindowFull",
+            message="many pods wait for their replacements: this one is released in its turn",
+            retry_after=LONGEST_RETRY / 2,
+        )
+    deadline = Deadline(census.now + found.patience, forced=False)
+    turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
+    release = pace.release(
+        turn, ReleaseReason.EVICTION, why="EvictionAsked", asked_by=evictor.username
+    )
+    return Deferred(
+        reason="Released",
+        message=f"{replica_set.name} makes its replacement first",
+        retry_after=SHORTEST_RETRY,
+        release=release,
+    )
+
+
+def _retry(waited: timedelta, rest: timedelta) -> timedelta:
+    """How long a client that has waited so long waits on: whole seconds, not past its end."""
+    told = min(max(waited / 2, SHORTEST_RETRY), LONGEST_RETRY, max(rest, SHORTEST_RETRY))
+    return timedelta(seconds=math.ceil(told.total_seconds()))

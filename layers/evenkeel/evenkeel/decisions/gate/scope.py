@@ -1,0 +1,65 @@
+"""Evictions that the gate lets pass without a look at the pod's workload."""
+
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.gate.verdict import Allowed
+from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.surroundings import Namespace
+
+OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
+"""The groups as which Evenkeel's functions evict (manifests/rbac)."""
+
+NEVER: Final = frozenset({"kube-system", names.SYSTEM_NAMESPACE})
+"""Namespaces in which nothing is deferred: the cluster needs them, and the gate itself may."""
+
+
+class Evictor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks for an eviction, as the API server knows it.
+
+    ``field_manager`` is what the client says of itself. Another client that calls itself
+    ``evenkeel`` does without the gate, and gets no right by it.
+    """
+
+    username: str = ""
+    groups: frozenset[str] = frozenset()
+    field_manager: str = ""
+
+    @property
+    def is_evenkeel(self) -> bool:
+        """Whether Evenkeel itself asks, which evicts only what has a replacement or has to go."""
+        return bool(OWN_GROUPS & self.groups) or self.field_manager == names.FIELD_MANAGER
+
+
+def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None:
+    """Why evictions in this namespace pass; None if they are gated.
+
+    ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.
+    """
+    labels = namespace.metadata.labels
+    told = labels.get(names.GATE, "true" if everywhere and names.MANAGED in labels else "")
+    if namespace.name in NEVER:
+        return Allowed(reason="SystemNamespace", message=f"{namespace.name} is never gated")
+    if told == "true":
+        return None
+    message = f"the namespace {namespace.name} has not the label {names.GATE}=true"
+    return Allowed(reason="NotGated", message=message)
+
+
+def passes_by_itself(pod: Pod, owner: Owner) -> Allowed | None:
+    """Why the eviction of this pod passes, whatever its workload looks like; None if it is gated.
+
+    - its owner says ``evenkeel.dev/gate: "false"``;
+    - it has ended, or is being deleted already;
+    - it is not Ready: it serves nobody, and a drain need not wait for another.
+    """
+    if owner.annotation(names.GATE, pod).lower() == "false":
+        return Allowed(reason="NotGated", message=f'it has the annotation {names.GATE}: "false"')
+    if not pod.active:
+        return Allowed(reason="AlreadyLeaving", message="it has ended, or is being deleted")
+    if not pod.ready:
+        return Allowed(reason="NotReady", message="it is not Ready")
+    return None

@@ -1,0 +1,131 @@
+"""One eviction: gather what it depends on, decide, and release its pod where that comes first."""
+
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.drain.route import Way, route
+from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
+from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.flows.gate.reading import Reader
+from evenkeel.flows.gate.window import Window
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.ports import Clock, Cluster, Recorder
+from evenkeel.settings import GateSettings, Mode
+
+SOON: Final = timedelta(seconds=1)
+"""When an eviction may be asked for again whose pod has changed while it was decided about."""
+
+
+class Eviction(msgspec.Struct, frozen=True, kw_only=True):
+    """An eviction that somebody asks for. ``dry_run``: nothing may be written."""
+
+    name: str
+    namespace: str
+    evictor: Evictor
+    dry_run: bool = False
+
+
+class GateFlow:
+    """Decides about evictions. One object serves a process; any number of threads may use it."""
+
+    def __init__(
+        self, settings: GateSettings, cluster: Cluster, clock: Clock, recorder: Recorder
+    ) -> None:
+        """In observe mode every eviction passes, and what would be done is told."""
+        self._settings = settings
+        self._cluster = cluster
+        self._recorder = recorder
+        self._reader = Reader(cluster, clock)
+        self._window = Window(cluster, clock, settings.window)
+
+    def review(self, eviction: Eviction) -> Verdict:
+        """Decide about one eviction. What cannot be read passes. Raises nothing of its own."""
+        if eviction.evictor.is_evenkeel:
+            return Allowed(reason="Own", message="Evenkeel asks for it")
+        try:
+            verdict, about = self._decide(eviction)
+        except NotFoundError as error:
+            return Allowed(reason="NotFound", message=str(error))
+        except ClusterError as error:
+            self._recorder.counted("GateFailed")
+            self._recorder.noted(
+                f"an eviction passes, for what it depends on is not known: {error}"
+            )
+            return Allowed(reason=type(error).__name__.removesuffix("Error"), message=str(error))
+        self._tell(verdict, about, eviction)
+        if self._settings.mode is Mode.OBSERVE:
+            return Allowed(reason="Observed", message="Evenkeel only observes")
+        return verdict
+
+    def _decide(self, eviction: Eviction) -> tuple[Verdict, Decision]:
+        """The verdict, and the pod that it is about as a decision without one.
+
+        Raises ClusterError.
+        """
+        found = self._reader.subject(eviction.name, eviction.namespace)
+        about = Decision(
+            verb=Verb.LEAVE,
+            subject=found.pod.reference,
+            reason="",
+            message="",
+            node=found.pod.spec.node_name,
+        )
+        passes = passes_by_place(found.namespace, everywhere=self._settings.everywhere)
+        if passes is None and found.is_paused:
+            passes = Allowed(reason="Paused", message="Evenkeel is paused")
+        if passes is not None:
+            return passes, about
+        workload = self._reader.workload(found.pod)
+        about = msgspec.structs.replace(about, workload=workload.owner.workload)
+        way = route(found.pod, workload.owner, workload.surroundings, hint=True)
+        passes = passes_by_itself(found.pod, workload.owner)
+        if passes is not None or way.way is not Way.HANDOVER or workload.owner.controller is None:
+            return passes or Allowed(reason=way.reason, message=way.message), about
+        situation = gate.Situation(
+            pod=found.pod,
+            census=self._reader.census(workload, found.pod),
+            route=way,
+            held=workload.surroundings.budgets_of(found.pod),
+            has_room=found.pod.released or self._window.has_room(),
+            patience=self._settings.patience,
+        )
+        return self._release(gate.decide(situation, eviction.evictor), eviction), about
+
+    def _release(self, verdict: Verdict, eviction: Eviction) -> Verdict:
+        """Carry out a release that comes first. Raises ClusterError."""
+        if not isinstance(verdict, Deferred) or verdict.release is None:
+            return verdict
+        if verdict.release.write is None or eviction.dry_run or self._is_observing:
+            return verdict
+        self._window.took()
+        (reply,) = self._cluster.perform([verdict.release.write])
+        if isinstance(reply.error, ConflictError | InvalidError):
+            message = "the pod has changed meanwhile"
+            return Deferred(reason="Changed", message=message, retry_after=SOON)
+        if reply.error is not None:
+            raise reply.error
+        self._recorder.counted("PodsReleased")
+        self._recorder.decided(verdict.release)
+        return verdict
+
+    @property
+    def _is_observing(self) -> bool:
+        return self._settings.mode is Mode.OBSERVE
+
+    def _tell(self, verdict: Verdict, about: Decision, eviction: Eviction) -> None:
+        deferred = isinstance(verdict, Deferred)
+        self._recorder.counted("EvictionsDeferred" if deferred else "EvictionsPassed")
+        who = eviction.evictor.username
+        self._recorder.decided(
+            msgspec.structs.replace(
+                about,
+                verb=Verb.WAIT if deferred else Verb.LEAVE,
+                reason=verdict.reason,
+                message=f"{who} asks to evict it: {verdict.message}",
+                warning=isinstance(verdict, Allowed) and verdict.warning,
+            )
+        )

@@ -1,0 +1,66 @@
+"""Answers of the API server that are good for a second, shared by the admissions of a process."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+
+from evenkeel.errors import NotFoundError
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Listing, Read
+from evenkeel.ports import Clock, Cluster
+
+REMEMBERED: Final = timedelta(seconds=1)
+"""How long an answer counts, from when it was asked for."""
+
+MOST_REMEMBERED: Final = 2_000
+"""More answers are not kept: a process may live for months."""
+
+type Found = KubernetesObject | Listing[KubernetesObject] | None
+
+
+class Remembered:
+    """Asks the API server, at most once a second for each question. Any thread may use it."""
+
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+        """Nothing is remembered yet."""
+        self._cluster = cluster
+        self._clock = clock
+        self._lock = Lock()
+        self._known: dict[Read, tuple[Found, datetime]] = {}
+
+    def ask(
+        self,
+        *questions: Read,
+        afresh: Collection[Read] = (),
+        optional: Collection[Read] = (),
+    ) -> Sequence[Found]:
+        """The answers, None for objects that are not there; all that are not remembered at once.
+
+        ``afresh``: of these no earlier answer counts. What is ``optional`` is not there either if
+        the API server does not show it. Raises the other ClusterErrors.
+        """
+        now = self._clock.now()
+        with self._lock:
+            known = {
+                question: self._known[question][0]
+                for question in questions
+                if question not in afresh and self._remembers(question, now)
+            }
+        missing = [question for question in questions if question not in known]
+        replies = self._cluster.perform(missing) if missing else ()
+        for question, reply in zip(missing, replies, strict=True):
+            is_missing = isinstance(reply.error, NotFoundError) or question in optional
+            if reply.error is not None and not is_missing:
+                raise reply.error
+            known[question] = reply.result
+        with self._lock:
+            if len(self._known) + len(missing) > MOST_REMEMBERED:
+                self._known.clear()
+            kept = [question for question in missing if question not in afresh]
+            self._known |= {question: (known[question], now) for question in kept}
+        return [known[question] for question in questions]
+
+    def _remembers(self, question: Read, now: datetime) -> bool:
+        remembered = self._known.get(question)
+        return remembered is not None and now - remembered[1] < REMEMBERED
