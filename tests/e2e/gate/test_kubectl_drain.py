@@ -29,7 +29,6 @@ def drain(ground: Ground, node: str) -> float:
         timeout=150,
         check=False,
     )
-    print(done.stdout, done.stderr)
     assert done.returncode == 0, done.stderr
     return time.monotonic() - began
 
@@ -52,4 +51,3 @@ def test_single_replicas_never_reach_zero(ground: Ground) -> None:
         took = drain(ground, f"{ground.namespace}-spot-0")
         lowest = {name: witness.lowest(name) for name in names}
     assert set(lowest.values()) == {1}, lowest
-    print(took)

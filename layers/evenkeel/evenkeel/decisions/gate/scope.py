@@ -40,7 +40,7 @@ def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None
     ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.
     """
     labels = namespace.metadata.labels
-    told = labels.get(names.GATE, "true" if everywhere and names.MANAGED in labels else "")
+    told = labels.get(names.GATE, labels.get(names.MANAGED, "") if everywhere else "")
     if namespace.name in NEVER:
         return Allowed(reason="SystemNamespace", message=f"{namespace.name} is never gated")
     if told == "true":

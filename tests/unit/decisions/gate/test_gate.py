@@ -1,0 +1,270 @@
+"""An eviction that a drainer asks for passes the gate, or its pod's replacement comes first."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.gate import LONGEST_RETRY, SHORTEST_RETRY, TOO_CLOSE, Situation
+from evenkeel.decisions.gate.scope import Evictor
+from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import Deployment, ReplicaSet
+from tests import builders
+from tests.builders import NOW, patched, release_on, seconds
+
+PATIENCE = timedelta(minutes=5)
+HANDOVER = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
+KUBECTL = Evictor(username="alice")
+DYING, HINTED = {"n1": builders.notice()}, {"n1": builders.hint()}
+
+
+def web(replicas: int = 2, **options: Any) -> ReplicaSet:
+    """A ReplicaSet under a Deployment."""
+    return builders.replica_set(
+        of=builders.deployment(replicas=replicas), replicas=replicas, **options
+    )
+
+
+def owned(replica_set: ReplicaSet, *pods: str, **options: Any) -> Sequence[Pod]:
+    """Pods of the ReplicaSet on n1."""
+    return [builders.pod(name, of=replica_set, **options) for name in pods]
+
+
+def away(
+    replica_set: ReplicaSet, *pods: str, since: datetime = NOW, **options: Any
+) -> Sequence[Pod]:
+    """Pods that the gate released."""
+    release = builders.release(
+        replica_set, reason=ReleaseReason.EVICTION, since=since, deadline=since + PATIENCE
+    )
+    return [builders.pod(name, of=replica_set, released=release, **options) for name in pods]
+
+
+def asked(  # what matters in a test is said by name
+    replica_set: ReplicaSet,
+    pods: Sequence[Pod],
+    *,
+    about: str = "a",
+    route: Route = HANDOVER,
+    dooms: Mapping[str, NodeNotice] | None = None,
+    held: Sequence[PodDisruptionBudget] = (),
+    has_room: bool = True,
+    deployment: Deployment | None = None,
+    now: datetime = NOW,
+) -> Verdict:
+    """The verdict about one of the pods."""
+    census = builders.census(
+        replica_set,
+        owned=[pod for pod in pods if not pod.released],
+        released=[pod for pod in pods if pod.released],
+        dooms=dooms,
+        deployment=deployment,
+        now=now,
+    )
+    (pod,) = (pod for pod in pods if pod.name == about)
+    found = Situation(
+        pod=pod, census=census, route=route, held=held, has_room=has_room, patience=PATIENCE
+    )
+    return gate.decide(found, KUBECTL)
+
+
+# A pod that is not released yet.
+
+
+def test_an_eviction_brings_the_replacement_first() -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    verdict = asked(replica_set, pods)
+    assert isinstance(verdict, Deferred)
+    assert (verdict.reason, verdict.retry_after) == ("Released", SHORTEST_RETRY)
+    assert verdict.release is not None
+    assert verdict.release.verb is Verb.RELEASE
+    released = patched(pods[0], verdict.release.write)
+    note = release_on(released)
+    assert released.released
+    assert note.reason is ReleaseReason.EVICTION
+    assert (note.asked_by, note.wanted) == ("alice", 2)
+    assert (note.since, note.deadline) == (NOW, NOW + PATIENCE)
+
+
+def test_a_drainer_that_heeds_karpenters_annotation_may_ask_again() -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    verdict = asked(replica_set, pods)
+    assert isinstance(verdict, Deferred)
+    assert verdict.release is not None
+    assert names.DO_NOT_DISRUPT not in patched(pods[0], verdict.release.write).metadata.annotations
+
+
+LEFT = Route(way=Way.RATIONED, reason="HandoverNever", message="its owner forbids two at once")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason", "warning"),
+    [
+        pytest.param({"route": LEFT}, "HandoverNever", False, id="it cannot be handed over"),
+        pytest.param(
+            {"held": [builders.budget(healthy=1, demanded=2)]},
+            "BudgetHolds",
+            False,
+            id="a budget is in trouble",
+        ),
+        pytest.param(
+            {
+                "deployment": builders.deployment(
+                    annotations=builders.cooldown(1, NOW + seconds(60))
+                )
+            },
+            "CoolingDown",
+            True,
+            id="its workload rests",
+        ),
+    ],
+)
+def test_an_eviction_passes_at_once_when(
+    options: Mapping[str, Any], reason: str, *, warning: bool
+) -> None:
+    replica_set = web()
+    verdict = asked(replica_set, owned(replica_set, "a", "b"), **options)
+    assert isinstance(verdict, Allowed)
+    assert (verdict.reason, verdict.warning) == (reason, warning)
+
+
+def test_an_eviction_passes_with_a_warning_when_no_replacement_can_be_made() -> None:
+    replica_set = web(failure="exceeded quota")
+    verdict = asked(replica_set, owned(replica_set, "a", "b"))
+    assert isinstance(verdict, Allowed)
+    assert (verdict.reason, verdict.warning) == ("CannotBeReplaced", True)
+
+
+def test_an_eviction_passes_when_nobody_wants_the_pod() -> None:
+    replica_set = web(0)
+    verdict = asked(replica_set, owned(replica_set, "a"))
+    assert isinstance(verdict, Allowed)
+    assert verdict.reason == "NotWanted"
+
+
+def test_a_cooldown_that_is_over_holds_nothing_up() -> None:
+    replica_set = web()
+    rested = builders.deployment(annotations=builders.cooldown(1, NOW))
+    verdict = asked(replica_set, owned(replica_set, "a", "b"), deployment=rested)
+    assert isinstance(verdict, Deferred)
+    assert verdict.release is not None
+
+
+def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
+    replica_set = web()
+    verdict = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
+    assert isinstance(verdict, Deferred)
+    assert (verdict.reason, verdict.release) == ("WindowFull", None)
+
+
+def test_the_last_pod_of_a_workload_is_released_beyond_the_window() -> None:
+    replica_set = web(1)
+    verdict = asked(replica_set, owned(replica_set, "a"), has_room=False)
+    assert isinstance(verdict, Deferred)
+    assert verdict.release is not None
+
+
+# A pod that is released.
+
+
+def test_a_released_pod_waits_for_its_replacement() -> None:
+    replica_set = web()
+    pods = [
+        *away(replica_set, "a"),
+        *owned(replica_set, "b"),
+        *owned(replica_set, "new", ready=False),
+    ]
+    verdict = asked(replica_set, pods)
+    assert isinstance(verdict, Deferred)
+    assert (verdict.reason, verdict.release) == ("ReplacementPending", None)
+
+
+def test_a_released_pod_passes_once_its_replacement_is_available() -> None:
+    replica_set = web()
+    verdict = asked(replica_set, [*away(replica_set, "a"), *owned(replica_set, "b", "new")])
+    assert isinstance(verdict, Allowed)
+    assert (verdict.reason, verdict.warning) == ("ReplacementAvailable", False)
+
+
+def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a", "b"), *owned(replica_set, "new")]
+    first, second = (asked(replica_set, pods, about=name) for name in "ab")
+    assert isinstance(first, Allowed)
+    assert isinstance(second, Deferred)
+
+
+@pytest.mark.parametrize(
+    ("waited", "told"),
+    [(0, 1), (1, 1), (4, 2), (9, 5), (19, 10), (60, 10), (294, 6), (299.5, 1)],
+)
+def test_a_drainer_asks_again_less_and_less_often_but_before_patience_is_over(
+    waited: float, told: int
+) -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, now=NOW + seconds(waited))
+    assert isinstance(verdict, Deferred)
+    assert verdict.retry_after == seconds(told)
+    assert SHORTEST_RETRY <= verdict.retry_after <= LONGEST_RETRY
+
+
+def test_once_patience_is_over_an_eviction_passes_with_a_warning() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, now=NOW + PATIENCE)
+    assert isinstance(verdict, Allowed)
+    assert (verdict.reason, verdict.warning) == ("PatienceOver", True)
+
+
+def test_a_pod_that_is_put_back_any_moment_is_not_let_go_meanwhile() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b", "new")]
+    verdict = asked(replica_set, pods, now=NOW + PATIENCE - TOO_CLOSE)
+    assert isinstance(verdict, Deferred)
+
+
+def test_a_move_of_restore_is_not_waited_for_longer_than_patience() -> None:
+    replica_set = web()
+    release = builders.release(
+        replica_set, reason=ReleaseReason.RESTORE, deadline=NOW + timedelta(minutes=15)
+    )
+    moved = builders.pod("a", of=replica_set, released=release)
+    pods = [moved, *owned(replica_set, "b")]
+    assert isinstance(asked(replica_set, pods, now=NOW + PATIENCE), Allowed)
+    assert isinstance(asked(replica_set, pods, now=NOW + PATIENCE - seconds(1)), Deferred)
+
+
+# A pod on a node with a notice.
+
+
+@pytest.mark.parametrize("released", [True, False])
+def test_on_a_dying_node_an_eviction_waits_for_the_forced_one(*, released: bool) -> None:
+    replica_set = web()
+    pod = (away if released else owned)(replica_set, "a")
+    pods = [*pod, *owned(replica_set, "b", node="good")]
+    evict_by = DYING["n1"].deadline - seconds(30) - seconds(1)
+    before = asked(replica_set, pods, dooms=DYING, now=evict_by - seconds(1))
+    after = asked(replica_set, pods, dooms=DYING, now=evict_by)
+    assert isinstance(before, Deferred)
+    assert (before.reason, before.release) == ("NodeDoomed", None)
+    assert isinstance(after, Allowed)
+    assert (after.reason, after.warning) == ("LastMoment", True)
+
+
+def test_on_a_node_with_a_recommendation_an_eviction_brings_the_replacement_first() -> None:
+    replica_set = web()
+    verdict = asked(replica_set, owned(replica_set, "a", "b"), dooms=HINTED)
+    assert isinstance(verdict, Deferred)
+    assert verdict.release is not None
