@@ -10,7 +10,7 @@ import msgspec
 
 from evenkeel.errors import InvalidError
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.names import is_path_segment
+from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply
 from sandbox.simulator.api.eviction import evict
@@ -19,7 +19,7 @@ from sandbox.simulator.api.resources import kind_of
 from sandbox.simulator.api.server import ApiServer
 from sandbox.simulator.api.store import Store
 from sandbox.simulator.api.watch import WatchHub, in_order
-from sandbox.simulator.api.webhooks import Webhook
+from sandbox.simulator.api.webhooks import Client, Webhook
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.controllers.daemonset import DaemonSetController
 from sandbox.simulator.controllers.deployment import DeploymentController
@@ -188,6 +188,10 @@ class SimulatedCluster:
         """Delete an object as kubectl would; what it owns goes too."""
         self.server.delete(kind, (namespace, name), grace=grace)
 
+    def evict(self, name: str, namespace: str, client: Client) -> None:
+        """Evict a pod as another drainer. Raises ClusterError."""
+        evict(self.server, (namespace, name), "", client)
+
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> None:
         """Set a workload's replicas, as an autoscaler or a person would."""
         self.server.patch(kind, (namespace, name), {"spec": {"replicas": replicas}})
@@ -261,7 +265,8 @@ class SimulatedCluster:
                 )
                 return None
             case Evict():
-                evict(self.server, (request.namespace, request.name), request.uid)
+                client = Client(field_manager=FIELD_MANAGER)
+                evict(self.server, (request.namespace, request.name), request.uid, client)
                 return None
 
     def _list(self, request: List[KubernetesObject]) -> Listing[KubernetesObject]:

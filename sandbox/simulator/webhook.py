@@ -82,13 +82,15 @@ class HandlerWebhook:
     timeout the handler does its work, and its answer is lost).
     """
 
-    def __init__(self, cluster: SimulatedCluster, token: str, build: Build) -> None:
-        """``token`` is one that the handler accepts."""
+    def __init__(
+        self, cluster: SimulatedCluster, token: str, build: Build, *, name: str = ""
+    ) -> None:
+        """``token`` is one that the handler accepts; ``name`` of the review follows it."""
         self.down = False
         self.slow = timedelta()
         self._time = OwnTime(cluster.clock)
         self._cluster = AtOnce(cluster, self._time)
-        self._token = token
+        self._path = f"/v1/{token}/{name}".rstrip("/")
         self._build = build
         self.restart()
 
@@ -109,7 +111,7 @@ class HandlerWebhook:
         """A request as an HTTP API hands it on."""
         return {
             "version": "2.0",
-            "rawPath": f"/v1/{self._token}",
+            "rawPath": self._path,
             "headers": {"content-type": "application/json"},
             "requestContext": {"http": {"method": "POST"}},
             "body": review.decode(),

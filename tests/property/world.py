@@ -27,6 +27,7 @@ from sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
+from sandbox.simulator.api.webhooks import Client
 from sandbox.simulator.clock import Process, SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
@@ -334,7 +335,7 @@ class _World:
         pod: Obj = pods[disturbance.number % len(pods)]
         try:
             if disturbance.trouble is Trouble.EVICT:
-                evict(self.cluster.server, key_of(pod), uid_of(pod))
+                evict(self.cluster.server, key_of(pod), uid_of(pod), Client())
             else:
                 self.cluster.server.delete("Pod", key_of(pod), uid=uid_of(pod))
         except ClusterError:

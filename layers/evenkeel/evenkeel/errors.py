@@ -89,7 +89,15 @@ class UnauthenticatedError(ClusterError):
 
 
 class DisruptionRefusedError(ClusterError):
-    """A PodDisruptionBudget refuses the eviction for now (429 with that cause)."""
+    """A PodDisruptionBudget refuses the eviction for now (429 with that cause).
+
+    So may a webhook; ``retry_after`` is in seconds, 0 where the server says nothing of it.
+    """
+
+    def __init__(self, message: str, retry_after: float = 0.0) -> None:
+        """Keep how many seconds the server asked to wait."""
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class MultipleBudgetsError(ClusterError):

@@ -25,16 +25,19 @@ from sandbox.simulator.api.objects import (
 )
 from sandbox.simulator.api.selectors import selects
 from sandbox.simulator.api.server import ApiServer
+from sandbox.simulator.api.webhooks import Client
 
 MOST_DISRUPTED_PODS = 2000
 
 
-def evict(server: ApiServer, key: Key, uid: str) -> None:
-    """Evict a pod if its budget allows it.
+def evict(server: ApiServer, key: Key, uid: str, client: Client) -> None:
+    """Evict a pod if the webhooks and its budget allow it.
 
     Raises NotFoundError, ConflictError (another uid), DisruptionRefusedError,
-    MultipleBudgetsError.
+    MultipleBudgetsError, ForbiddenError.
     """
+    server.get("Pod", key)
+    server.permit_eviction(_eviction(key, uid), client)
     pod = server.get("Pod", key)
     if not _needs_no_budget(pod):
         budgets = _budgets_of(server, pod)
@@ -59,6 +62,18 @@ def evict(server: ApiServer, key: Key, uid: str) -> None:
         },
     )
     server.delete("Pod", key, uid=uid)
+
+
+def _eviction(key: Key, uid: str) -> Obj:
+    """The object that a client posts."""
+    namespace, name = key
+    options: Obj = {"preconditions": {"uid": uid}} if uid else {}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": name, "namespace": namespace},
+        "deleteOptions": options,
+    }
 
 
 def _needs_no_budget(pod: Obj) -> bool:

@@ -30,7 +30,7 @@ from sandbox.simulator.api.patches import json_patch, merge_patch
 from sandbox.simulator.api.resources import Kind, kind_named, kind_of
 from sandbox.simulator.api.store import Store
 from sandbox.simulator.api.validation import validate, validate_change
-from sandbox.simulator.api.webhooks import Webhook, mutate
+from sandbox.simulator.api.webhooks import EVICTION, Client, Webhook, mutate, permit
 from sandbox.simulator.clock import SimulatedClock
 
 NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -103,6 +103,12 @@ class ApiServer:
         for webhook in [each for each in self.webhooks if each.concerns(namespace)]:
             pod = defaulted(tidied(mutate(webhook, pod, self._uid())))
         return pod
+
+    def permit_eviction(self, eviction: Obj, client: Client) -> None:
+        """Ask the webhooks about an eviction; raises ClusterError where one says no."""
+        namespace = self.get("Namespace", ("", eviction["metadata"]["namespace"]))
+        for webhook in [each for each in self.webhooks if each.concerns(namespace, EVICTION)]:
+            permit(webhook, eviction, client, self._uid())
 
     def load(self, obj: Obj) -> Obj:
         """Store an object as it was read from another cluster, status, uid and all.

@@ -48,6 +48,6 @@ def test_single_replicas_never_reach_zero(ground: Ground) -> None:
         ground.control_plane.add_node(other, spot=False, cpu="64", pods=200)
         ground.serve()
         ground.gate()
-        took = drain(ground, f"{ground.namespace}-spot-0")
+        drain(ground, f"{ground.namespace}-spot-0")
         lowest = {name: witness.lowest(name) for name in names}
     assert set(lowest.values()) == {1}, lowest

@@ -89,7 +89,8 @@ def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -
     causes = status.details.causes if status.details else ()
     if code == 429 and any(cause.reason == BUDGET_CAUSE for cause in causes):
         refused_by = "; ".join(cause.message for cause in causes if cause.message)
-        return DisruptionRefusedError(f"{message} {refused_by}".rstrip())
+        asked = status.details.retry_after_seconds if status.details else 0
+        return DisruptionRefusedError(f"{message} {refused_by}".rstrip(), float(asked))
     if code in (429, 503):
         return ThrottledError(message, _seconds(retry_after, status))
     if code == 500 and SEVERAL_BUDGETS in status.message:
