@@ -1,0 +1,122 @@
+"""Somebody drains nodes: every pod that can be handed over is replaced before it goes."""
+
+import pytest
+
+from evenkeel.model.pod import Pod
+from evenkeel.settings import Mode
+from tests.unit.drain.manifests import budget, deployment
+from tests.unit.gate.gated import Gated
+
+START = 2.0
+"""Seconds that a pod takes to get Ready in these scenes."""
+
+
+def released(gated: Gated, app: str) -> list[Pod]:
+    return [pod for pod in gated.scene.pods(app) if pod.released]
+
+
+def test_a_single_replica_behind_a_budget_is_drained_without_a_dip(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"), budget("one", minAvailable=1))
+    gated.begin("o1")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    took = gated.finish(drainer, within=30)
+    assert gated.scene.lowest("one") == 1
+    assert START < took < 2 * START + 1
+
+
+def test_two_drains_at_once_take_no_pod_too_many(gated: Gated) -> None:
+    for node in ("s1", "s2"):
+        gated.scene.add_node(node)
+    gated.scene.apply(deployment("web", 6))
+    gated.begin("o1")
+    drainers = [gated.drainer("alice"), gated.drainer("bob")]
+    for drainer, node in zip(drainers, ("s1", "s2"), strict=True):
+        drainer.drain(node)
+    gated.finish(*drainers, within=60)
+    assert gated.scene.lowest("web") == 6
+    gated.scene.settle(5)
+    assert {pod.spec.node_name for pod in gated.scene.pods("web")} == {"o1"}
+
+
+def test_without_the_label_a_drain_breaks_before_it_makes(gated: Gated) -> None:
+    gated.scene.cluster.server.patch(
+        "Namespace", ("", "default"), {"metadata": {"labels": {"evenkeel.dev/gate": None}}}
+    )
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"))
+    gated.begin("o1")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    gated.finish(drainer, within=5)
+    gated.scene.settle(5)
+    assert gated.scene.lowest("one") == 0
+
+
+def test_with_no_room_for_a_replacement_the_eviction_passes_when_patience_is_over(
+    gated: Gated,
+) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"))
+    gated.begin()
+    (old,) = gated.scene.pods("one")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    took = gated.finish(drainer, within=400)
+    assert 300 <= took <= 310
+    assert old.name not in {pod.name for pod in gated.scene.pods("one") if pod.active}
+    told = [d.reason for _, d in gated.scene.told() if d.warning and d.subject.name == old.name]
+    assert set(told) & {"PatienceOver", "CoolingDown"}
+
+
+def test_a_pod_that_is_asked_for_once_goes_back_when_nobody_asks_again(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"))
+    gated.begin("o1")
+    (old,) = gated.scene.pods("one")
+    gated.drainer().evict(old.name, "default", again=False)
+    gated.scene.settle(20)
+    assert [pod.name for pod in released(gated, "one")] == [old.name]
+    gated.scene.settle(120)
+    assert gated.scene.lowest("one") == 1
+    assert [(pod.name, pod.released) for pod in gated.scene.pods("one")] == [(old.name, False)]
+
+
+def test_a_drain_that_is_killed_is_finished_where_its_node_is_cordoned(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("web", 3))
+    gated.begin("o1")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    gated.scene.settle(0.5)
+    drainer.kill()
+    gated.scene.settle(150)
+    assert gated.scene.lowest("web") == 3
+    assert {pod.spec.node_name for pod in gated.scene.pods("web")} == {"o1"}
+    assert released(gated, "web") == []
+
+
+def test_while_the_gate_is_down_drains_go_on_as_without_it(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"))
+    gated.begin("o1")
+    gated.gate.down = True
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    assert gated.finish(drainer, within=5) < 1
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE])
+def test_in_observe_mode_every_eviction_passes_and_nothing_is_written(mode: Mode) -> None:
+    gated = Gated(mode)
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("one"))
+    gated.begin("o1")
+    (old,) = gated.scene.pods("one")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    assert gated.finish(drainer, within=5) < 1
+    assert [d.reason for _, d in gated.scene.told() if d.subject.name == old.name] == ["Released"]
+    assert gated.scene.written(old.name) == []
+    gated.scene.close()
