@@ -96,10 +96,15 @@ def test_the_api_is_throttled_and_writes_no_log_of_its_paths(stack: Stack) -> No
     api = stack.of("PlacementApi")
     assert api["DefaultRouteSettings"].keys() == {"ThrottlingBurstLimit", "ThrottlingRateLimit"}
     assert "AccessLogSettings" not in api
-    (event,) = stack.of("PlacementFunction")["Events"].values()
-    assert event["Type"] == "HttpApi"
-    assert (event["Properties"]["Method"], event["Properties"]["Path"]) == ("POST", "/v1/{token}")
-    assert event["Properties"]["PayloadFormatVersion"] == "2.0"
+    events = stack.of("PlacementFunction")["Events"].values()
+    assert {event["Properties"]["Path"] for event in events} == {
+        "/v1/{token}",
+        "/v1/{token}/evictions",
+    }
+    for event in events:
+        assert event["Type"] == "HttpApi"
+        assert event["Properties"]["Method"] == "POST"
+        assert event["Properties"]["PayloadFormatVersion"] == "2.0"
 
 
 def test_its_role_may_write_its_log_and_nothing_else(stack: Stack) -> None:

@@ -134,7 +134,7 @@ def test_every_setting_can_be_set_and_nothing_else_is() -> None:
         value
         for module in (
             *(settings.shared, settings.connection, settings.interruption),
-            *(settings.handover, settings.placement, settings.restore),
+            *(settings.handover, settings.placement, settings.restore, settings.gate),
         )
         for value in vars(module).values()
         if isinstance(value, str) and value.startswith("EVENKEEL_")

@@ -60,7 +60,9 @@ def test_both_tokens_are_let_in_while_they_are_rotated() -> None:
     ("path", "code"),
     [
         (f"/v1/{OTHER}", 401),
-        (f"/v1/{TOKEN}/", 401),
+        (f"/v1/{TOKEN}/", 404),
+        (f"/v1/{TOKEN}/more", 404),
+        (f"/v1/{OTHER[:-1]}/evictions", 401),
         (f"/v1/{TOKEN[:-1]}", 401),
         ("/v1/", 401),
         ("/v1/\u00e9\udce9", 401),
