@@ -143,7 +143,7 @@ class Connection(BaseHTTPRequestHandler):
         """
         told = self.headers.get_all("Content-Length", [] if self.command == "POST" else ["0"])
         if len(told) != 1 or not _DIGITS.fullmatch(told[0]) or "Transfer-Encoding" in self.headers:
-            raise RefusedError(411, "the length of the body has to be told")
+            raise RefusedError(411, "Content-Length is missing")
         length = int(told[0]) if len(told[0]) <= len(str(LARGEST)) else LARGEST + 1
         if length > LARGEST:
             raise RefusedError(413, "a review has 3 MB at most")

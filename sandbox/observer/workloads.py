@@ -269,7 +269,7 @@ def _no_place(pod: Pod) -> str:
 def _no_leave(failure: Condition) -> str:
     """The controller's message from the point on where it does not name the pod any more."""
     _, _, why = failure.message.partition(" is forbidden: ")
-    return f"no leave for a replacement: {why or failure.message}"
+    return f"a replacement is refused: {why or failure.message}"
 
 
 def _top_of(replica_set: ReplicaSet) -> Reference:

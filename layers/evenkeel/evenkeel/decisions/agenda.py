@@ -75,7 +75,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
             workload=self.owner.workload,
             node=self.pod.spec.node_name,
             reason="LastMoment",
-            message=f"its node dies and its grace period has to fit: it goes, {there}",
+            message=f"its node dies and its grace period has to fit: evicted, {there}",
             warning=not self.is_replaced,
             forced=True,
             write=writes.evict(self.pod),

@@ -314,7 +314,7 @@ class InterruptionFlow:
         delay = NO_ANSWER_DELAY
         if isinstance(error, ThrottledError):
             delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
-        message = f"the API server did not do it: {error}"
+        message = f"the API server did not carry it out: {error}"
         self._try_again(work, positions, type(error).__name__, message, delay)
 
     def _try_again(

@@ -193,7 +193,7 @@ def test_pods_serve_nobody_when_their_node_object_is_deleted() -> None:
                     ),
                 )
             ],
-            "no leave for a replacement: exceeded quota",
+            "a replacement is refused: exceeded quota",
             id="the quota is used up",
         ),
     ],

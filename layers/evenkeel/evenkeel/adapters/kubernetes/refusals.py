@@ -1,4 +1,4 @@
-"""Why the API server does not accept who asks (401): told once, with what mends it.
+"""Why the API server refuses these credentials (401): told once, with what mends it.
 
 A token that ran out, a clock that is wrong and a role that nobody let in are answered alike. What
 tells them apart is whether a new token is accepted, and the time that the answer bears.
@@ -26,7 +26,9 @@ TOLERANCE: Final = timedelta(minutes=5)
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 """
 
-RENEWED: Final = "the API server took a token no longer (401), and takes a new one: nothing to do"
+RENEWED: Final = (
+    "the API server refused a token that ran out (401), and accepts a new one: nothing to do"
+)
 
 
 class Refusals:
@@ -63,7 +65,7 @@ class Refusals:
         with self._lock:
             is_news, self._is_refused = not self._is_refused, True
         if is_news:
-            line = f"the API server does not accept who asks (401): {self._remedy}"
+            line = f"the API server refuses these credentials (401): {self._remedy}"
             self._tell(self._of_the_clock(date) or line)
 
     def _of_the_clock(self, date: str | None) -> str:

@@ -105,7 +105,7 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
         return Route(
             way=Way.LEAVE,
             reason=way.reason,
-            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth breaking it",
+            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth the gap",
             remedy=way.remedy,
         )
     return way

@@ -96,8 +96,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             reason, remedy = (
                 "NotManaged",
                 (
-                    ", for nobody places its pods: label the namespace"
-                    f" {names.MANAGED}=true, then restart its rollout"
+                    ", because its namespace takes no part: label it"
+                    f" {names.MANAGED}=true, then restart the rollout"
                 ),
             )
         elif self.waiting:

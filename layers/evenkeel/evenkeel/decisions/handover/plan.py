@@ -162,7 +162,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         dues.append(tried_until(deadline))
     fresh_steps: list[Decision] = []
     spare = census.spare_in_rollout
-    unowned = f"{why} and nobody owns it: deleted"
+    unowned = f"{why} and it has no controller: deleted"
     for position, item in enumerate(census.order_of_leaving):
         pod, deadline, end = item.pod, census.deadline_of(item), _end_of_patience(census, item)
         is_needed = spare is not None and position >= spare and not census.is_lost(pod)
@@ -278,7 +278,7 @@ def _voluntary_hold(
         until_then = in_words(cooldown.until)
         return (
             "CoolingDown",
-            f"{cooldown.failures} handovers were rolled back: it rests until {until_then}",
+            f"{cooldown.failures} handovers were rolled back: none before {until_then}",
         )
     if until - census.now < SHORTEST_VOLUNTARY:
         return "TooLateForHandover", "too little time is left for a voluntary move"

@@ -41,7 +41,7 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     if pod.spec.node_name:
         return Left("HasNode", f"it is for the node {pod.spec.node_name} already")
     if controller is None:
-        return Left("BarePod", "nothing would make it anew: its owner places it")
+        return Left("BarePod", "it has no controller: its owner places it")
     if _is(controller, "DaemonSet"):
         return Left("DaemonSet", "there is one for each node")
     if controller_kind(pod) is None:

@@ -82,7 +82,7 @@ def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
         return None
     if now < cooldown.until:
         until = cooldown.until
-        return Rest(until, f"{failures} moves failed: it rests until {in_words(until)}")
+        return Rest(until, f"{failures} moves failed: none before {in_words(until)}")
     if last is None or not last.at <= now < last.at + rest_after(failures):
         return None
     until = last.at + rest_after(failures)

@@ -123,7 +123,7 @@ def _about_floor(
 
 
 def _made_anew(case: Case, pod: Pod) -> Step:
-    message = "the move that it was made for is over, and it finds no place: it is made anew"
+    message = "the move that it was made for is over, and it finds no place: another is made"
     write = writes.delete_as_seen(pod)
     decision = about(case, Verb.DELETE, "MoveIsOver", message, pod=pod, write=write)
     return Step(workload=case.workload.key, decision=decision)

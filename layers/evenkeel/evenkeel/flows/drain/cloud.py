@@ -122,7 +122,7 @@ class OtherNodes:
         try:
             listing = answer.result()
         except ClusterError as error:
-            self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
+            self._recorder.noted(f"what load balancers would keep is not known: {error}")
             self._ready = None
         else:
             self._ready = frozenset(node.name for node in listing.items)

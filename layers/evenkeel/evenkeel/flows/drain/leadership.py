@@ -208,7 +208,7 @@ class Leadership:
             hide(HIDDEN)
         except QueueError as error:
             self._hide = None
-            self._recorder.noted(f"the wake-up may come back while it is worked on: {error}")
+            self._recorder.noted(f"the wake-up is not hidden any longer: {error}")
         self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
 
     def _held_by_another_for(self, now: datetime) -> timedelta:

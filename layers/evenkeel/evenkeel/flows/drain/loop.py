@@ -195,7 +195,7 @@ class Reconciler:
         """Nobody else says it: what is not seen is only waited for, up to its last moment."""
         recorder = self._once.recorder
         recorder.counted("WatchesRefused")
-        recorder.noted(f"nothing is seen of {request}: {error}", error=type(error).__name__)
+        recorder.noted(f"the watch {request} is refused: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
         """Plan anew for whatever there is news of, and for whatever is due.

@@ -78,7 +78,7 @@ class Counter:
                     slot = claims.take(self._cluster, controller.reference, result, holder, now)
                     if slot is not None:
                         return _in_floor(f"{told}: slot {slot} was free", slot)
-                problem = "others claimed what is left, and no pod confirms it"
+                problem = "others claimed the places that are left, and no pod confirms it"
             except ClusterError as error:
                 problem = str(error)
                 result = Unconfirmed(0)

@@ -226,4 +226,4 @@ class PlacementFlow:
 
 
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, "Moved", "restore moves a pod there, and this is made for it"))
+    return Place(Chosen(move.target, "Moved", "it replaces a pod that restore moves there"))

@@ -66,7 +66,7 @@ class Reader:
         """
         owner, kind = pod.controller, controller_kind(pod)
         if owner is None or kind is None:
-            raise OwnerGoneError("it has no controller that is known")
+            raise OwnerGoneError("its controller is of no kind that is known")
         asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)

@@ -114,7 +114,7 @@ class RestoreFlow:
         try:
             self._wake_ups.send(WakeUp(reason=REASON))
         except QueueError as error:
-            self._recorder.noted(f"the reconciler finds the moves by its schedule: {error}")
+            self._recorder.noted(f"the moves wait for the schedule: {error}")
 
     def _carry_out(
         self,
