@@ -130,7 +130,7 @@ def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> N
 
     assert scene.outcomes() == ["LeaseHeld"]  # of its own wake-up, which came back
     assert [note for note, _ in scene.recorder.notes if "wake-up may come back" in note] == [
-        "the wake-up may come back while it is worked on: no"
+        "the wake-up is not hidden any longer: no"
     ]
     assert the_lease(scene)["holderIdentity"].endswith("/1")
 

@@ -96,8 +96,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             reason, remedy = (
                 "NotManaged",
                 (
-                    ", because its namespace takes no part: label it"
-                    f" {names.MANAGED}=true, then restart the rollout"
+                    ", because its pods are not placed: label the namespace"
+                    f" {names.MANAGED}=true, then restart its rollout"
                 ),
             )
         elif self.waiting:

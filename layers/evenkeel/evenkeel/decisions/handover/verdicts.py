@@ -27,7 +27,7 @@ def lost(census: Census, pod: Pod) -> Decision:
 
 
 def replaced(census: Census, item: ReleasedPod) -> Decision:
-    """A released pod that is not needed any more: it holds if a fresh read says the same."""
+    """A released pod whose replacement is available: it holds while the watch is fresh."""
     return decide(
         census,
         item.pod,

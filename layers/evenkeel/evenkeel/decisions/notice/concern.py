@@ -1,6 +1,6 @@
 """Whether a notice may concern the instance that it names: EC2 says what that is.
 
-Whoever may put messages into the notice queue may name any instance, and a rule or a replay may be
+All who may put messages into the notice queue may name any instance, and a rule or a replay may be
 wrong. So a notice is believed only of an instance of which it can be true.
 """
 

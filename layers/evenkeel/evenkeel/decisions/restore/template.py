@@ -1,7 +1,7 @@
 """One workload whose pod template places its pods: when the template is written, and when not.
 
 Each write is a rollout. So it is written where floor or size need another form, where spot has
-gone, and where it has come back; and where somebody undoes it, never again.
+gone, and where it has come back; and where another tool undoes it, never again.
 """
 
 from collections.abc import Sequence
@@ -62,9 +62,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     - it may not be written, or would do nothing: see ``_hands_off``;
     - the spread waits for spot, and no spot node takes pods: it is dropped, also in a rollout,
       which may wait for just that;
-    - a StatefulSet's pod waits for a node by an older template: it is made anew, for its controller
-      waits for it to get Ready first;
-    - what is in a rollout, or busy, waits;
+    - a StatefulSet's pod waits for a node by an older template: it is deleted, because its
+      controller waits for it to get Ready first;
+    - a workload in a rollout, or busy, waits;
     - else it is written where ``_need`` says so.
     """
     if not is_by_template(case.workload):
@@ -94,7 +94,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
 
 
 def _undone(case: Case, written: Written | None) -> Decision | None:
-    """Leave a template from which somebody, GitOps say, took what was added.
+    """Leave a template from which another tool, such as GitOps, took what was added.
 
     The annotation tells what was added; where it is gone as well, a Lease tells that there was one.
     """
