@@ -13,7 +13,7 @@ from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.errors import SettingsError
 
 PATIENCE: Final = timedelta(seconds=2)
-"""How long a person waits to learn that nobody is there. The functions wait longer."""
+"""How long a person waits to learn that no server answers. The functions wait longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ EvenkeelError
 |   |-- DisruptionRefusedError    429 with the cause DisruptionBudget
 |   |-- MultipleBudgetsError      500 on eviction: several budgets select the pod
 |   |-- ThrottledError            429 without that cause, 503: retry_after seconds
-|   `-- UnavailableError          5xx, reset, timeout: nobody knows if it happened
+|   `-- UnavailableError          5xx, reset, timeout: the outcome is unknown
 |-- InstancesError                EC2 said no, or nothing
 `-- QueueError                    SQS said no, or nothing
 """
@@ -52,7 +52,7 @@ class MalformedEventError(EvenkeelError):
 class NothingDoneError(EvenkeelError):
     """A scheduled invocation could not even read what it needs; the message says the remedy.
 
-    Nobody retries it. It is raised for Lambda's metric Errors.
+    It is not retried, but raised for Lambda's metric Errors.
     """
 
 

@@ -1,7 +1,7 @@
 """Why the API server refuses these credentials (401): told once, with what mends it.
 
-A token that ran out, a clock that is wrong and a role that nobody let in are answered alike. What
-tells them apart is whether a new token is accepted, and the time that the answer bears.
+A token that ran out, a wrong clock and a role without an access entry are answered alike. They are
+told apart by whether a new token is accepted, and by the time in the answer.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ type Tell = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """Tell nobody."""
+    """Drop the line."""
 
 
 TOLERANCE: Final = timedelta(minutes=5)
-"""A clock that is further from the API server's is the cause: AWS bears no more in a signature.
+"""A clock that is further from the API server's is the cause: AWS tolerates no more in a signature.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 """
@@ -32,9 +32,9 @@ RENEWED: Final = (
 
 
 class Refusals:
-    """What the API server makes of who asks. Several threads tell it at once.
+    """How the API server answers these credentials. Several threads report at once.
 
-    An episode begins with a refusal that a new token does not end, and ends when somebody is
+    An episode begins with a refusal that a new token does not end, and ends when a request is
     accepted.
     """
 
@@ -69,7 +69,7 @@ class Refusals:
             self._tell(self._of_the_clock(date) or line)
 
     def _of_the_clock(self, date: str | None) -> str:
-        """The line that blames the clock here; empty if it is right, or nobody can say."""
+        """The line that blames the clock here; empty if it is right, or that is not known."""
         theirs = _parse(date)
         if theirs is None:
             return ""

@@ -98,7 +98,7 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
 
 
 def decode[T](decoder: msgspec.json.Decoder[T], body: bytes | msgspec.Raw, what: str) -> T:
-    """Decode an answer. Raises UnavailableError if it is not what the API promises."""
+    """Decode an answer. Raises UnavailableError if it is not in the API's form."""
     try:
         return decoder.decode(body)
     except msgspec.DecodeError as error:
