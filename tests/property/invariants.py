@@ -22,7 +22,7 @@ invocation has to read first takes a moment more.
 
 REDELIVERY: Final = timedelta(seconds=21)
 SCHEDULE: Final = timedelta(seconds=75)
-"""After so long somebody goes on where an invocation died.
+"""After so long another invocation goes on where one died.
 
 A message comes back after 20 s. If all wake-ups are lost, the schedule comes once a minute.
 Where it finds the dead invocation's Lease held, for at most 15 s, it comes again a minute later.

@@ -2,7 +2,7 @@
 
 It knows nothing of Evenkeel's decisions. A pod serves while it is available as its workload
 means it (Ready for minReadySeconds, not being deleted, on a living node) and the workload's
-own selector selects it, whoever owns it.
+own selector selects it, with a controller or without.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -86,7 +86,7 @@ class Ledger:
     debts: dict[str, int] = field(default_factory=dict)
 
     def floor(self, unknown: Collection[str] = ()) -> int:
-        """How many pods have to serve, to somebody who does not know that these failed."""
+        """How many pods have to serve, as far as is known without these failures."""
         debt = sum(owed for uid, owed in self.debts.items() if uid not in unknown)
         wanted = self.fewest
         return max(0, min(self.start, wanted - self._may_miss(wanted)) - debt)
@@ -150,7 +150,7 @@ class Spectator:
                 self.ledgers[name] = Ledger(plan, self._serving(name), self._wanted(name))
 
     def node_dies(self, node: str) -> None:
-        """The machine goes: whoever served there is lost, and not by Evenkeel."""
+        """The machine goes: pods that served there are lost, and not by Evenkeel."""
         there = list(self.cluster.server.store.pods_on(node))
         lost = list(filter(self._serves, there))
         self._dead.add(node)

@@ -148,7 +148,7 @@ def _read_all(descriptor: int) -> bytes:
     while select.select([descriptor], [], [], 60)[0]:
         try:
             chunk = os.read(descriptor, 65536)
-        except OSError:  # Linux: nobody holds the other end any more
+        except OSError:  # Linux: no process holds the other end any more
             break
         if not chunk:
             break

@@ -49,7 +49,7 @@ def renewed(scene: Scene) -> datetime:
 
 
 def is_renewal(request: Request) -> bool:
-    """Whether it is a write to the Lease of somebody who has it."""
+    """Whether it is a write to the Lease by its holder."""
     return (
         isinstance(request, Patch)
         and request.kind is Lease
@@ -64,7 +64,7 @@ def is_taking(request: Request) -> bool:
     return isinstance(request, Create) and isinstance(request.object, Lease)
 
 
-def test_while_it_works_its_lease_and_its_wake_up_are_never_anybody_else_s(scene: Scene) -> None:
+def test_while_it_works_its_lease_and_its_wake_up_are_never_anothers(scene: Scene) -> None:
     held: list[timedelta] = []
     hidden: list[timedelta] = []
 
@@ -201,7 +201,7 @@ def leadership(clock: SimulatedClock) -> Leadership:
     return mine
 
 
-def test_a_write_may_begin_for_ten_seconds_after_the_taking_was_sent(
+def test_a_write_may_begin_for_ten_seconds_after_the_lease_was_taken(
     clock: SimulatedClock, leadership: Leadership
 ) -> None:
     left = leadership.left()

@@ -55,7 +55,7 @@ def busy_node(scene: Scene, sizes: Mapping[str, int], **pod: Any) -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3, 10])
-def test_never_more_than_the_window_is_released_and_not_made_anew(
+def test_never_more_replacements_than_the_window_are_pending(
     make_scene: MakeScene, window: int
 ) -> None:
     """While a workload waits that would reach zero; after that at most four times as many."""
@@ -235,7 +235,7 @@ def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers
 def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
     make_scene: MakeScene, latency: float
 ) -> None:
-    """Whoever has to be back then comes as much earlier as it takes to read what there is."""
+    """The next invocation begins as much earlier as its first reads take."""
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
     scene.add_node("s1")
     scene.apply(bare_pod("alone"))
