@@ -44,7 +44,7 @@ class Target:
         """Open the cluster; nothing is sent yet. Raises BadInputError.
 
         ``budget`` is the time of one request with all its tries. ``tell`` gets a line where the
-        API server refuses who asks.
+        API server refuses the credentials.
         """
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:

@@ -1,6 +1,6 @@
 """One connection of the webhook's server: TLS, requests with deadlines, answers.
 
-A client that does not get on is sent away, and has only its own thread in the meantime. What it
+A client that is too slow is disconnected, and has only its own thread in the meantime. What it
 asks for is never logged: the path is a secret.
 """
 

@@ -118,7 +118,7 @@ def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[s
     """
     found = []
     for life in story.lives:
-        if life.told_at is None or life.told_by is not Cause.EVENKEEL or not concerns(life):
+        if life.told_at is None or life.cause is not Cause.EVENKEEL or not concerns(life):
             continue
         death = story.deaths.get(life.node)
         if death is not None and death <= life.told_at:

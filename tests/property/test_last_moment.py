@@ -63,7 +63,7 @@ def test_a_pod_goes_at_its_last_moment_and_not_before_when_its_budget_refuses(
     scene: Scene,
 ) -> None:
     story = hold(scene, left_behind, lambda story: gone_too_early(story, lambda _: True))
-    assume(any(life.told_by is Cause.EVENKEEL for life in story.lives))
+    assume(any(life.cause is Cause.EVENKEEL for life in story.lives))
 
 
 @tries(0.6)

@@ -85,7 +85,7 @@ class ForbiddenError(ClusterError):
 
 
 class UnauthenticatedError(ClusterError):
-    """The API server does not know who asks (401), also not with a new token."""
+    """The API server refuses the credentials (401), also with a new token."""
 
 
 class DisruptionRefusedError(ClusterError):

@@ -44,7 +44,7 @@ type OnReply = Callable[[Reply], None]
 class Reply:
     """The answer to one request: its result, or the error that it met.
 
-    ``then`` is what the one who submitted the request does with it.
+    ``then`` is what the submitter of the request does with it.
     """
 
     request: Request

@@ -53,7 +53,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Who watches: gets (objects, revision) after a list, (object, deleted) after a change."""
+    """The watcher: gets (objects, revision) after a list, (object, deleted) after a change."""
 
     relisted: Callable[[list[Obj], int], None]
     changed: Callable[[Obj, bool], None]

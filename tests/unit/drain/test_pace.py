@@ -23,7 +23,7 @@ SLOW_CONTROLLER = replace(CALM, controller_qps=4, controller_burst=1)
 """The ReplicaSet controller makes few pods a second, so that the window matters."""
 
 
-def released_and_not_made_anew(scene: Scene) -> int:
+def pending_replacements(scene: Scene) -> int:
     """Counted from the objects, as the design has it."""
     pods = [msgspec.convert(obj, Pod) for obj in scene.cluster.objects("Pod")]
     total = 0
@@ -67,7 +67,7 @@ def test_never_more_replacements_than_the_window_are_pending(
         result = proceed()
         if isinstance(request, Patch) and request.kind is Pod:
             released = {app for app in order_of_release(scene) if app != "big"}
-            counts.append((len(released) < window, released_and_not_made_anew(scene)))
+            counts.append((len(released) < window, pending_replacements(scene)))
         return result
 
     scene.cluster.intercept(look)

@@ -135,7 +135,7 @@ def annotate(item: KubernetesObject, key: str, value: str) -> Patch:
 
 
 def take_annotation(item: KubernetesObject, key: str) -> Patch:
-    """Take an annotation off that an object bears, if it still says the same."""
+    """Take an annotation off an object, if it still says the same."""
     path = pointer(*_ANNOTATIONS, key)
     return _patch(
         item,

@@ -1,4 +1,4 @@
-"""Where an API server is, how it is trusted, and who asks."""
+"""Where an API server is, how it is trusted, and as which user it is asked."""
 
 import ssl
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
 
 FIELD_MANAGER = "evenkeel"
-"""Whose fields managedFields says they are."""
+"""The field manager of Evenkeel's writes, in managedFields."""
 
 PAGE = 1000
 """Objects per page of a fresh list: a page of pods is some 10 MB."""

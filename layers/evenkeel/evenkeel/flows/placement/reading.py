@@ -26,7 +26,7 @@ MOST_REMEMBERED: Final = 2_000
 
 
 class OwnerGoneError(ClusterError):
-    """The pod's controller is not there, or another one bears its name."""
+    """The pod's controller is not there, or another one has its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ COUNTED_FOR = timedelta(seconds=1)
 
 
 class ForcedEvictions:
-    """The slots of all pods that are evicted by force, counted anew every second at most.
+    """The slots of all pods that are evicted by force, counted again every second at most.
 
     Until the watches have shown all replacements each pod goes by its own deadline alone: pods that
     have a replacement would be counted as having none, and let others begin too early.
