@@ -49,7 +49,7 @@ ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
-RESTORING = "test_restore.py::test_on_the_way_nobody_is_missed"
+RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
 
 @dataclass(frozen=True)

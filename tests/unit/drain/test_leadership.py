@@ -129,7 +129,7 @@ def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> N
     scene.run(until=26)
 
     assert scene.outcomes() == ["LeaseHeld"]  # of its own wake-up, which came back
-    assert [note for note, _ in scene.recorder.notes if "wake-up may come back" in note] == [
+    assert [note for note, _ in scene.recorder.notes if "wake-up is not hidden" in note] == [
         "the wake-up is not hidden any longer: no"
     ]
     assert the_lease(scene)["holderIdentity"].endswith("/1")

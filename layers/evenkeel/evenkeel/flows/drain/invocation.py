@@ -176,7 +176,7 @@ class HandoverFlow:
     def _tell_refusal(self, error: ClusterError) -> None:
         self._recorder.counted("LeaseRefused")
         self._recorder.noted(
-            "without the Lease, so pods go at their last moment only; where a right is missing,"
+            "without the Lease, so only forced evictions are made; where a right is missing,"
             f" apply manifests/rbac: {error}",
             error=type(error).__name__,
         )
