@@ -362,8 +362,7 @@ class _World:
     def _after_the_crash(self, dead: Process) -> None:
         """Its messages come again; or all wake-ups are lost, and only the schedule is left.
 
-        A notice is never lost: if the invocation that read it has died, it comes again, without a
-        wake-up.
+        A notice is never lost: if its invocation has died, it comes again, without a wake-up.
         """
         if self.scene.crash is None or self.scene.crash.recovery is not Recovery.SCHEDULE:
             return

@@ -42,7 +42,6 @@ def earliest(*times: datetime | None) -> datetime | None:
 def next_due(now: datetime, *times: datetime | None) -> datetime | None:
     """The earliest of the times that are set and still to come.
 
-    A time that has passed changes nothing any more: a wait for it would end at once, again and
-    again.
+    A time that has passed changes nothing any more: a wait for it would never wait.
     """
     return earliest(*(time for time in times if time is not None and time > now))

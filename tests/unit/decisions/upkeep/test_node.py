@@ -86,9 +86,7 @@ def test_a_node_stays_behind_the_load_balancers_when_no_other_would() -> None:
     assert (step.reason, step.write) == ("NoOtherNode", None)
 
 
-def test_nothing_is_decided_about_load_balancers_while_it_is_not_known_what_they_would_keep() -> (
-    None
-):
+def test_nothing_is_decided_about_load_balancers_while_others_are_not_known() -> None:
     unknown = situation(others_remain=None)
     assert unknown.wants_exclusion
     assert decided(unknown) == []
