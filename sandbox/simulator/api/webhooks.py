@@ -1,4 +1,4 @@
-"""Mutating webhooks: whom the API server asks about new pods, and what it makes of the answers.
+"""Mutating webhooks: which the API server asks about new pods, and what it makes of the answers.
 
 As with failurePolicy Ignore: a webhook that fails, takes too long or answers no review lets the
 pod pass as it is. One that says no is obeyed, and a patch that does not apply fails the request

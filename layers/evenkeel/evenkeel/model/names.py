@@ -128,7 +128,7 @@ CAPACITY_LABELS: Final = (
     "eks.amazonaws.com/capacityType",
     "karpenter.sh/capacity-type",
 )
-"""Node labels that tell the capacity type, where nobody says that others do."""
+"""Node labels that tell the capacity type, unless a setting names others."""
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""

@@ -18,7 +18,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
 
 FIELD_MANAGER = "evenkeel"
-"""Whose fields managedFields says they are."""
+"""The field manager of Evenkeel's writes, in managedFields."""
 
 PAGE = 1000
 """Objects per page of a fresh list: a page of pods is some 10 MB."""
@@ -98,7 +98,7 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
 
 
 def decode[T](decoder: msgspec.json.Decoder[T], body: bytes | msgspec.Raw, what: str) -> T:
-    """Decode an answer. Raises UnavailableError if it is not what the API promises."""
+    """Decode an answer. Raises UnavailableError if it is not in the API's form."""
     try:
         return decoder.decode(body)
     except msgspec.DecodeError as error:
