@@ -12,7 +12,7 @@ WORKERS ?= 2
 
 # Python compiles what is imported when it is: of thousands of modules a tenth. It keeps what it
 # compiled, also where the environment forbids that, as containers' do: tests start many processes,
-# each of which would compile all anew.
+# each of which would compile all again.
 export PYTHONDONTWRITEBYTECODE :=
 # What mypy found out about sources that have not changed holds in every clone.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel/mypy
@@ -64,7 +64,7 @@ format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
 
 .PHONY: lint
-lint: venv ## Format, style, types, and who imports whom
+lint: venv ## Format, style, types, and which package imports which
 	$(PYTHON) -m ruff format --check . $(SCRIPTS)
 	$(PYTHON) -m ruff check . $(SCRIPTS)
 	$(PYTHON) -m mypy $(TYPED)
@@ -144,7 +144,7 @@ ONLY ?=
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
 
 .PHONY: bench
-bench: venv ## Measure the storms in all scenarios, and write README's table anew
+bench: venv ## Measure the storms in all scenarios, and write README's table
 	$(call measured,bench.storm $(ROUNDS) A B C D)
 
 .PHONY: bench-storm
@@ -190,7 +190,7 @@ bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
 	@$(PYTHON) -m bench.cost
 
 .PHONY: requirements
-requirements: ## Pin requirements/*.txt anew, for all platforms; needs uv
+requirements: ## Pin requirements/*.txt again, for all platforms; needs uv
 	@for lock in layer command dev sam ministack localstack runtime; do \
 		case $$lock in \
 			layer) from="pyproject.toml" ;; \

@@ -182,7 +182,7 @@ def program(layer: Path, folder: Path, code: str) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """What the functions find in theirs. Nothing is asked, so nobody need be there."""
+    """The functions' environment. No request is sent, so no server has to be there."""
     queue = "https://sqs.eu-central-1.amazonaws.com/123456789012"
     return {
         settings.shared.CLUSTER_NAME: "bench",

@@ -45,7 +45,7 @@ def bind(
 ) -> dict[str, str]:
     """The node of each instance that is not one of these nodes' own, by instance id.
 
-    ``lend``: an instance that nobody bound gets a spot node that no other instance of the
+    ``lend``: an instance that is not bound gets a spot node that no other instance of the
     notices has, in the order of ``nodes``. Raises BadInputError for a node that is not
     there, and when there is no spot node left to lend.
     """

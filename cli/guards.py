@@ -1,6 +1,6 @@
 """What stands between the functions and a cluster when a person replays events on it.
 
-Without --apply no write gets through, whoever sends it; and nodes that a person bound to
+Without --apply no write gets through; and nodes that a person bound to
 instances look as if they had been made for them.
 """
 

@@ -34,7 +34,7 @@ class LineRecorder:
         self._write(f"{word:<10} {name}: {decision.reason}: {decision.message}{flag}")
 
     def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
-        """Nothing: there is nobody to add them up."""
+        """Nothing: counts are for metrics."""
 
     def noted(self, message: str, **details: object) -> None:
         """One line, unless it says what the last note said."""

@@ -35,7 +35,7 @@ what talks to a cluster is slow to import."""
 
 INTERRUPTED: Final = 130
 UNREAD: Final = 141
-"""Shells' code for what SIGPIPE ends, as kubectl: nobody has seen whether all went as wanted."""
+"""Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
 
 EXPECTED: Final = (
     click.ClickException,
@@ -73,7 +73,7 @@ class Commands(click.Group):
         """Run a command.
 
         A reader that goes away (head, less) has had what it wanted: no word of that. An error
-        that nobody foresaw is told in one line, unless its traceback is asked for.
+        that is none of ours is told in one line, unless its traceback is asked for.
         """
         try:
             result = super().invoke(ctx)

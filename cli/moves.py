@@ -40,7 +40,7 @@ REASONS: Final[Mapping[str, str]] = {
     "SelectedByHash": "a Service or policy selects by template hash",
     "ForeignController": "its controller is not one that Evenkeel knows",
     "JobMayFinish": "Job: it may still finish",
-    "BarePod": "bare pod: nobody makes it again",
+    "BarePod": "bare pod: no controller makes it again",
     "DaemonSet": "DaemonSet: it belongs to its node",
     "StaticPod": "static pod: its kubelet owns it",
     "CannotBeReplaced": "no replacement could be made",
@@ -60,7 +60,7 @@ UNREPLACED: Final = frozenset(
 )
 """Reasons for which the scheduler or a controller may know more."""
 
-NO_WARNING: Final = "its node left no time for anything else"
+NO_WARNING: Final = "its node left no time for a handover"
 
 SETTLING: Final = frozenset({Verb.EVICT, Verb.DELETE, Verb.ROLL_BACK, Verb.LEAVE})
 """Verbs after which nothing more is done about a pod, unless something changes."""

@@ -60,7 +60,7 @@ def begin(cluster: Cluster, by: str, now: datetime, reason: str = "") -> bool:
             namespace = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
             answer(cluster.perform([Create(namespace)])[0])
         except AlreadyExistsError:
-            pass  # somebody else made it in this moment
+            pass  # another made it in this moment
     try:
         answer(cluster.perform([create])[0])
     except AlreadyExistsError:

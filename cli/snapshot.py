@@ -61,9 +61,9 @@ WITHOUT: Final[Mapping[str, str]] = {
 """What it means that a kind is not there at all, if the cluster has such objects."""
 
 ORPHANS: Final[Mapping[tuple[str, str], str]] = {
-    ("Pod", "ReplicaSet"): "they count as bare pods, which nobody makes again",
-    ("Pod", "StatefulSet"): "they count as bare pods, which nobody makes again",
-    ("Pod", "Job"): "they count as bare pods, which nobody makes again",
+    ("Pod", "ReplicaSet"): "they count as bare pods, which no controller makes again",
+    ("Pod", "StatefulSet"): "they count as bare pods, which no controller makes again",
+    ("Pod", "Job"): "they count as bare pods, which no controller makes again",
     ("ReplicaSet", "Deployment"): "the Deployments' strategies and annotations go unnoticed",
 }
 """What it means that objects of the first kind belong to ones of the second that are missing."""

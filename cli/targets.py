@@ -13,7 +13,7 @@ from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.errors import SettingsError
 
 PATIENCE: Final = timedelta(seconds=2)
-"""How long a person waits to learn that nobody is there. The functions wait longer."""
+"""How long a person waits to learn that no server answers. The functions wait longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Target:
         """Open the cluster; nothing is sent yet. Raises BadInputError.
 
         ``budget`` is the time of one request with all its tries. ``tell`` gets a line where the
-        API server refuses who asks.
+        API server refuses the credentials.
         """
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:

@@ -1,1 +1,1 @@
-"""The Lambda functions for whoever hosts them without Lambda: loading them, and their events."""
+"""The Lambda functions, hosted without Lambda: how they are loaded, and their events."""

@@ -13,13 +13,13 @@ class EndSignal:
     """Asks for the end, from when it is made. The main thread makes it, and waits for it."""
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
+        """No signal has come yet."""
         self._asked = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
     def wait(self) -> None:
-        """Sleep until somebody asks."""
+        """Sleep until a signal asks."""
         while not self._asked.wait(LOOKING):
             pass
 

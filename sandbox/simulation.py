@@ -1,4 +1,4 @@
-"""Evenkeel on a simulated cluster, with EC2 taking instances and an observer outside."""
+"""Evenkeel on a simulated cluster, with EC2 that ends instances and an observer outside."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
@@ -38,7 +38,7 @@ class Simulation:
 
         ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
-        none), ``on_loss`` of every machine's end and how many pods were on it that nobody had
+        none), ``on_loss`` of every machine's end and how many pods were on it that had not been
         told to go, DaemonSets' aside.
         """
         self.clock = clock
@@ -103,7 +103,7 @@ class Simulation:
 
 
 def _ignore(*_: object) -> None:
-    """Nobody wants to know."""
+    """The caller wants no account."""
 
 
 def rebind(cluster: SimulatedCluster, nodes: Mapping[str, str]) -> None:

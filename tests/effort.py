@@ -18,7 +18,7 @@ import cli
 import evenkeel
 
 TOOL: Final = 4
-"""One of sys.monitoring's numbers that nobody else takes: coverage has 1, hypothesis 3."""
+"""One of sys.monitoring's numbers that is free: coverage has 1, hypothesis 3."""
 
 _MEASURED: Final = tuple(str(Path(each.__file__ or "").parent) for each in (evenkeel, cli))
 

@@ -1,1 +1,1 @@
-"""Storms in which something else goes wrong too: what is lost, and who stands still."""
+"""Storms in which something else goes wrong too: what is lost, and which workloads stand still."""

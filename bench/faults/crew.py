@@ -1,4 +1,4 @@
-"""Evenkeel that dies and is started anew."""
+"""Evenkeel that dies and is started again."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Somebody who interferes with a storm when so much of it is done."""
+"""Interference with a storm when so much of it is done."""
 
 from collections.abc import Callable, Container, Sequence
 from threading import Event
@@ -28,7 +28,7 @@ class Interference:
         self._say = say
 
     def beside(self, seen: Observed) -> Work:
-        """Its work beside a storm that somebody watches."""
+        """Its work beside a storm that is observed."""
 
         def work(stopping: Event) -> None:
             for point in self.points:

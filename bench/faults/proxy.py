@@ -2,10 +2,10 @@
 
     python -m bench.faults.proxy https://127.0.0.1:6443 --ca F --cert F --key F --share 0.2
 
-Takes plain HTTP on a free port of 127.0.0.1 and prints that port. Whoever started it writes to its
-standard input: ``down`` closes the port, so that connections are refused, and breaks all that are
-open; ``up`` opens the same port again; each is answered by the same word. At the end of the input
-it prints what it did as JSON (how often, by verdict) and ends.
+Takes plain HTTP on a free port of 127.0.0.1 and prints that port. The process that started it
+writes to its standard input: ``down`` closes the port, so that connections are refused, and breaks
+all that are open; ``up`` opens the same port again; each is answered by the same word. At the end
+of the input it prints what it did as JSON (how often, by verdict) and ends.
 """
 
 import argparse
@@ -119,7 +119,7 @@ class Proxy:
         return not (head.ends_with_connection or answered.ends_with_connection)
 
     async def _repeat(self, head: Head, body: bytes) -> None:
-        """Carry a request out whose answer nobody hears."""
+        """Carry a request out whose answer is not passed on."""
         answers, behind = await self.upstream.connect()
         behind.write(head.raw + body)
         await behind.drain()

@@ -110,7 +110,7 @@ def _ways(storm: Storm, fault: Fault, links: list[Link]) -> Iterator[tuple[Aws, 
 
 def _outage(between: Link, seconds: float) -> None:
     between.down()
-    time.sleep(seconds)  # noqa: TID251 - nobody shortens an outage
+    time.sleep(seconds)  # noqa: TID251 - an outage takes its time
     between.up()
 
 

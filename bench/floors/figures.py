@@ -27,7 +27,7 @@ def wanted(scenario: Scenario) -> Mapping[str, Wanted]:
 class Stand(msgspec.Struct, frozen=True, kw_only=True):
     """Some workloads of the same size and floor, as they stood.
 
-    Of one workload the Ready pods count that nobody told to go, unless their node is gone:
+    Of one workload the Ready pods count that were not told to go, unless their node is gone:
     ``lowest`` are the fewest that one of the workloads ever had, ``lowest_on_demand`` the fewest
     on on-demand nodes. ``below_wanted`` and ``below_floor``: so many workloads had fewer than
     their replicas, or their floor, at any time; ``below_on_demand``: fewer than their floor on

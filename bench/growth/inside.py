@@ -38,7 +38,7 @@ class Stopwatch:
 class Outside:
     """A port that is not counted: each call of its methods stops the watch.
 
-    What such a call is given to call back is counted again, and a session that it opens is a port
+    A callback that such a call is given is counted again, and a session that it opens is a port
     like it.
     """
 

@@ -100,7 +100,7 @@ OUTCOMES: Final[Sequence[Figure[Run | Deletion]]] = (
     Figure("overlap, median", "{:.1f} s", lambda run: _overlap(run, "median")),
     Figure("overlap, worst", "{:.1f} s", lambda run: _overlap(run, "worst")),
 )
-"""What became of a storm, also where nobody but the API server had anything to do with it."""
+"""What became of a storm, also of one without Evenkeel."""
 
 COSTS: Final[Sequence[Figure[Run]]] = (
     Figure("CPU", "{:.1f} s", lambda run: run.cpu_seconds),

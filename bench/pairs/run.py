@@ -60,7 +60,7 @@ class _Pairing:
             try:
                 return self._try(number, limit, tries)
             except SlowError as error:
-                self._say(f"{error}: the pair begins anew")
+                self._say(f"{error}: the pair begins again")
         raise AssertionError("the last try has no limit")
 
     def _try(self, number: int, limit: float, slow: int) -> Pair:

@@ -37,7 +37,7 @@ class _Measuring:
         self._say = say
 
     def warm(self) -> None:
-        """Let everybody open connections and fill caches."""
+        """Let all processes open connections and fill caches."""
         for namespace in (self._site.bare, self._site.asked):
             pressed(self._site.workload(namespace, "warm", WARMING), WARMING)
             self._site.empty(namespace)

@@ -33,7 +33,7 @@ class Standing:
 
 
 class Site:
-    """A managed namespace, and another about which the API server asks nobody."""
+    """A managed namespace, and another for which the API server asks no webhook."""
 
     def __init__(self, ground: Ground, bare: str) -> None:
         """``bare`` is the other namespace."""

@@ -245,7 +245,7 @@ def _workload(name: str, replicas: int) -> dict[str, object]:
 
 
 def _padded(made: dict[str, object], size: int) -> bytes:
-    """An object's JSON, with managedFields as large as makes it that big: nobody reads them."""
+    """An object's JSON, with managedFields as large as makes it that big: they are not read."""
     bare = msgspec.json.encode(made)
     return b"".join((bare[:-1], b',"managedFields":', _fields(size - len(bare)), b"}"))
 

@@ -131,7 +131,7 @@ class _Restore:
 
 
 def _moving(site: Site) -> bool:
-    """Whether a pod is released that nobody told to go yet."""
+    """Whether a pod is released that was not told to go yet."""
     pods = site.control_plane.items("v1", "Pod", NAMESPACE, RELEASED)
     return any("deletionTimestamp" not in pod["metadata"] for pod in pods)
 

@@ -1,4 +1,4 @@
-"""What goes on beside a storm: somebody watches, EC2 takes its nodes, an autoscaler adds some."""
+"""What goes on beside a storm: an observer, EC2's taking of nodes, an autoscaler that adds some."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def working(*works: Work) -> Iterator[None]:
 
 
 class Observed:
-    """What somebody saw who watches; ``sights`` is all of it, once it is over."""
+    """What an observer saw; ``sights`` is all of it, once it is over."""
 
     def __init__(self, path: Path) -> None:
         """The observer writes into this file."""
@@ -64,7 +64,7 @@ class Observed:
 
 @contextmanager
 def observed(site: Site) -> Iterator[Observed]:
-    """Somebody watches meanwhile."""
+    """An observer watches meanwhile."""
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         path = Path(folder) / "sights.jsonl"
         command = [

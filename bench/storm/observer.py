@@ -1,11 +1,11 @@
-"""Somebody who knows nothing of Evenkeel writes down what happens to pods and nodes.
+"""An observer that knows nothing of Evenkeel writes down what happens to pods and nodes.
 
     python -m bench.storm.observer KUBECONFIG NAMESPACE FILE
 
 Follows pods and nodes through watches of its own and appends one JSON array per change to FILE:
 when it was seen (seconds since 1970), and what figures need. Prints `ready` once both watches
 stand, and ends with its standard input. Changes that come late because a watch broke show as late
-lines, never as changes that nobody saw.
+lines, never as changes that it did not see.
 """
 
 import sys

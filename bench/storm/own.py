@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 PAUSE: Final = "GET configmaps"
-"""The question whether somebody paused it."""
+"""The question whether it is paused."""
 
 
 def to_cluster(requests: Mapping[str, int]) -> int:

@@ -36,7 +36,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One storm: what it is compared with, what became of it, what Evenkeel used.
 
-    ``requests`` is what the API server answered to anybody, ``own`` what Evenkeel sent, to AWS
+    ``requests`` is what the API server answered to all clients, ``own`` what Evenkeel sent, to AWS
     too, each by kind. ``seconds`` it was watched. Of the last round also the ``invocations`` that
     began in it, by function, and the ``lines`` that they logged: they are known when the worker has
     ended.

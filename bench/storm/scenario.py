@@ -24,7 +24,7 @@ class Scenario:
     seconds after pods are Pending. ``classes`` PriorityClasses are dealt out in turn.
     With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
     large Deployments ``percent`` are annotated to be on on-demand nodes.
-    ``bystanders`` further pods run on ``further`` nodes of their own, which nobody notices.
+    ``bystanders`` further pods run on ``further`` nodes of their own, which get no notice.
     """
 
     name: str

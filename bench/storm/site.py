@@ -158,7 +158,7 @@ class Site:
         )
 
     def limit_controllers(self) -> None:
-        """Start the controller manager anew as Kubernetes starts it, if the scenario says so."""
+        """Restart the controller manager as Kubernetes starts it, if the scenario says so."""
         if self.scenario.limit is Limit.DEFAULT:
             restart_controller_manager(self.control_plane)
             self._wait_for_controllers()
@@ -197,7 +197,7 @@ class Site:
         return len(self.control_plane.items("v1", "Pod", NAMESPACE, query))
 
     def staying(self, nodes: Container[str]) -> int:
-        """How many pods are on these nodes that nobody told to go."""
+        """How many pods are on these nodes that were not told to go."""
         pods = self.control_plane.items("v1", "Pod", NAMESPACE, OWN)
         return sum(
             pod["spec"].get("nodeName") in nodes and "deletionTimestamp" not in pod["metadata"]

@@ -76,12 +76,12 @@ class Worker:
 
     @property
     def invocations(self) -> Sequence[Invocation]:
-        """What it has done so far, and whoever wrote to the same log before it."""
+        """What it has done so far, and workers that wrote to the same log before it."""
         return invocations.read(meter_of(self.log))
 
     @property
     def requests(self) -> Counter[str]:
-        """What it has sent so far, by kind, and whoever wrote to the same log before it."""
+        """What it has sent so far, by kind, and workers that wrote to the same log before it."""
         return Counter(requests_of(self.log).read_text().splitlines())
 
     def _watch(self) -> None:
@@ -152,7 +152,7 @@ def started(
 
 
 def start(aws: Aws, kubeconfig: Path, log: Path, checkout: Path | None = None) -> Worker:
-    """Start it, and wait until it polls. Whoever starts it ends it.
+    """Start it, and wait until it polls. The caller ends it.
 
     With a ``checkout`` it is that one's code in this environment, and its invocations are not
     known.

@@ -74,7 +74,7 @@ def bystander(name: str, replicas: int) -> dict[str, Any]:
 
 
 def priority_class(number: int) -> dict[str, Any]:
-    """A priority; the higher its number, the more important. It pushes nobody away."""
+    """A priority; the higher its number, the more important. It preempts no pod."""
     return {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",

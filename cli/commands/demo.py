@@ -23,7 +23,7 @@ from sandbox.simulation import nodes_of
 
 HEADLINES: Final = {
     Phase.STORM: "the storm",
-    Phase.AFTERMATH: "the instances are gone; what they took along comes back",
+    Phase.AFTERMATH: "the instances are gone; replacements of lost pods start",
     Phase.EXPIRY: "waiting for the rebalance recommendation to expire",
     Phase.RESTORE: "new spot nodes came; restore moves pods back, one per workload",
 }

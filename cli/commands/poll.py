@@ -35,7 +35,7 @@ from runtime.poll.sources import Source
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )
-@click.option("--dry-run", is_flag=True, help="Only tell and record Events; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     queue_url: str,

@@ -17,7 +17,7 @@ from cli.targets import Target
 from evenkeel.adapters.clock import SystemClock
 
 
-@click.command(short_help="Tell what happens when EC2's events arrive, or do it.")
+@click.command(short_help="Show what EC2's events would do, or do it.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options.snapshot
 @options.cluster
@@ -32,7 +32,7 @@ from evenkeel.adapters.clock import SystemClock
 @click.option(
     "--strict-instances",
     is_flag=True,
-    help="An instance that no node is stays unknown; else it is bound to a spot node.",
+    help="Do not bind instances that are no node of the cluster to its spot nodes.",
 )
 @click.option("--keep-time", is_flag=True, help="Keep the times of events, however old.")
 @click.option(

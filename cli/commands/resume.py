@@ -27,4 +27,4 @@ def resume(*, apply: bool, context: str | None, kubeconfig: Path | None) -> None
         elif pausing.end(cluster, present):
             click.echo(f"{target} is not paused any more; it was {present}")
         else:
-            click.echo(f"somebody else has ended the pause of {target} in this moment")
+            click.echo(f"the pause of {target} was ended by another in this moment")

@@ -40,7 +40,7 @@ from runtime.serve.sharing import SharingCluster
 )
 @options.cluster
 @options.cluster_name
-@click.option("--dry-run", is_flag=True, help="Only tell; change no pod.")
+@click.option("--dry-run", is_flag=True, help="Only log; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     port: int,

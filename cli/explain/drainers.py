@@ -39,14 +39,14 @@ AUTO: Final = (
 )
 TERMINATION_HANDLER: Final = (
     "it acts on the same notices and evicts all pods of the node at once, within their budgets:"
-    " whoever is evicted before its replacement runs is missed. Switch its"
+    " a pod evicted before its replacement runs is missing meanwhile. Switch its"
     " enableSpotInterruptionDraining and enableRebalanceDraining off, or uninstall it"
 )
 MANAGED_GROUP: Final = (
     "EKS drains the node on a rebalance recommendation once a new node is ready, and on an"
-    " interruption warning, and that cannot be switched off; it evicts within budgets, and what"
-    " it evicts before its replacement runs is missed. A budget keeps such pods until Evenkeel's"
-    " replacement counts"
+    " interruption warning, and that cannot be switched off; it evicts within budgets, and a"
+    " pod evicted before its replacement runs is missing meanwhile. A budget keeps such pods until"
+    " Evenkeel's replacement counts"
 )
 AUTOSCALER: Final = (
     "it evicts only from nodes that it means to remove for want of use, which an emptied doomed"

@@ -13,7 +13,7 @@ from evenkeel.handlers.restore import build
 from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment
 
 LISTING: Final = timedelta(seconds=60)
-"""150,000 pods are 300 pages. Nobody waits for them, as for what answers a notice."""
+"""150,000 pods are 300 pages. They are not urgent, as answers to a notice are."""
 
 
 def assemble() -> Handler:

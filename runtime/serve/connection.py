@@ -1,6 +1,6 @@
 """One connection of the webhook's server: TLS, requests with deadlines, answers.
 
-A client that does not get on is sent away, and has only its own thread in the meantime. What it
+A client that is too slow is disconnected, and has only its own thread in the meantime. What it
 asks for is never logged: the path is a secret.
 """
 
@@ -143,7 +143,7 @@ class Connection(BaseHTTPRequestHandler):
         """
         told = self.headers.get_all("Content-Length", [] if self.command == "POST" else ["0"])
         if len(told) != 1 or not _DIGITS.fullmatch(told[0]) or "Transfer-Encoding" in self.headers:
-            raise RefusedError(411, "the length of the body has to be told")
+            raise RefusedError(411, "Content-Length is missing")
         length = int(told[0]) if len(told[0]) <= len(str(LARGEST)) else LARGEST + 1
         if length > LARGEST:
             raise RefusedError(413, "a review has 3 MB at most")

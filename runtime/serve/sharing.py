@@ -1,7 +1,7 @@
 """Reads that many threads ask for at the same time, asked once.
 
 A burst of a workload's pods asks the same questions hundreds of times. An answer is shared only
-with those who asked before the question was sent: nobody is told what was so before it asked.
+with threads that asked before the question was sent: no answer is older than its question.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from evenkeel.model.request import Get, List, Request
 from evenkeel.ports import Cluster, Reply, Session
 
 PATIENCE: Final = timedelta(seconds=2)
-"""How long one waits for a question that another thread asks. Then it is as if nobody answered."""
+"""How long a thread waits for a question that another asks. Then it counts as unanswered."""
 
 type Question = tuple[Request, ...]
 
@@ -38,7 +38,7 @@ class SharingCluster:
         self._to_ask: dict[Question, _Asking] = {}
 
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """Carry out requests; reads together with whoever asks the same."""
+        """Carry out requests; reads together with threads that ask the same."""
         if not all(isinstance(request, Get | List) for request in requests):
             return self._cluster.perform(requests)
         return self._share(tuple(requests))

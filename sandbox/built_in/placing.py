@@ -12,7 +12,7 @@ from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.webhook import HandlerWebhook
 
 PATH: Final = "built-in" * 8
-"""What stands for the secret part of the webhook's path: nobody else can call it here."""
+"""What stands for the secret part of the webhook's path: no other process can call it here."""
 
 
 def install(cluster: SimulatedCluster) -> None:

@@ -76,7 +76,7 @@ def _batch() -> list[dict[str, Any]]:
 
 
 def _others() -> list[dict[str, Any]]:
-    """Cases in a handover's way, a pod that nobody will make again, and a DaemonSet.
+    """Cases in a handover's way, a pod that no controller makes again, and a DaemonSet.
 
     ``ml/embeddings`` accepts two nodes only, which go both; the quota of ``tenant`` leaves
     no room for a replacement beside the old pod.

@@ -1,1 +1,1 @@
-"""Observers: they ask the cluster and nobody else what becomes of its pods."""
+"""Observers: they ask the cluster alone what becomes of its pods."""

@@ -49,7 +49,7 @@ def follow(send: Send, path: str, version: str, stopping: Event) -> Iterator[Cha
 
 
 def is_released(pod: Obj) -> bool:
-    """Whether a pod bears the label of one that Evenkeel took out of its ReplicaSet."""
+    """Whether a pod has the label of one that Evenkeel took out of its ReplicaSet."""
     return names.RELEASED_FROM in labels_of(pod)
 
 

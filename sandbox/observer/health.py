@@ -15,7 +15,7 @@ class End(Enum):
     ALIVE = auto()
     FINISHED = auto()
     LOST = auto()
-    """Its node's machine was gone before anybody had told it to go."""
+    """Its node's machine was gone before it was told to go."""
     GONE = auto()
 
 

@@ -1,6 +1,6 @@
 """Watching workloads from outside: how many of their pods are ready, and how few ever were.
 
-It asks the cluster and nobody else, so what it counts does not depend on what Evenkeel
+It asks the cluster alone, so what it counts does not depend on what Evenkeel
 believes. A pod counts for a workload as a Service counts it: ready, not being deleted, on a
 node that is alive; whether a ReplicaSet still owns it makes no difference.
 """
@@ -70,9 +70,9 @@ class Observer:
             health.last_obstacle = ""
 
     def lose(self, node_name: str) -> int:
-        """This node's machine is gone: its pods serve nobody, whatever their status says.
+        """This node's machine is gone: its pods serve no more, whatever their status says.
 
-        Those that nobody had told to go are kept in ``lost_pods``. Answers how many of them
+        Those that were not told to go are kept in ``lost_pods``. Answers how many of them
         there are, DaemonSets' aside, which belong to their nodes.
         """
         self._lost_nodes.add(node_name)
@@ -226,7 +226,7 @@ class Observer:
         return self.workloads[key]
 
     def _count(self, health: Health, *changed: Pod) -> None:
-        """Count a workload's pods anew, of which these have changed."""
+        """Count a workload's pods again, of which these have changed."""
         for pod in changed:
             health.see(pod.uid, pod.spec.node_name, serves=self._serves(health, pod))
         if not self._began or health.gone:
@@ -269,7 +269,7 @@ def _no_place(pod: Pod) -> str:
 def _no_leave(failure: Condition) -> str:
     """The controller's message from the point on where it does not name the pod any more."""
     _, _, why = failure.message.partition(" is forbidden: ")
-    return f"no leave for a replacement: {why or failure.message}"
+    return f"a replacement is refused: {why or failure.message}"
 
 
 def _top_of(replica_set: ReplicaSet) -> Reference:
@@ -281,5 +281,5 @@ def _top_of(replica_set: ReplicaSet) -> Reference:
 
 
 def _key(reference: Reference) -> Reference:
-    """A workload is who it is by name: a person who makes it anew means the same one."""
+    """A workload is known by its name: a person who makes it again means the same one."""
     return Reference(kind=reference.kind, namespace=reference.namespace, name=reference.name)

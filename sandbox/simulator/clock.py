@@ -1,7 +1,7 @@
 """A clock that its caller moves, and the order in which things happen on it.
 
-Two kinds of work live on it. A *callback* is called at its time by whoever moves the clock; it
-may move the clock on itself, and then what it interrupted goes on later than it wished. A
+Two kinds of work live on it. A *callback* is called at its time by the thread that moves the clock;
+it may move the clock on itself, and then what it interrupted goes on later than it wished. A
 *process* is for work that waits often and beside other work, such as a Lambda handler: when it
 waits, everything else goes on, and it wakes at its own time. Each process is a greenlet: it has a
 stack of its own and is left only at its waits, so a run is as deterministic as one of callbacks
@@ -179,7 +179,7 @@ class Process:
         try:
             with contextlib.suppress(Killed):
                 self._body()
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever moves the clock
+        except BaseException as error:  # noqa: BLE001 - raised again where the clock is moved
             self._error = error
         finally:
             self._end()

@@ -207,7 +207,7 @@ class SimulatedCluster:
             self.clock.call_in(remove_after, lambda: self._remove_node(name))
 
     def start_node(self, name: str) -> None:
-        """Switch a machine on again that was killed: its node is Ready, its pods start anew."""
+        """Switch a machine on again that was killed: its node is Ready, its pods start again."""
         self._kubelets.revive(name)
 
     def disconnect_watches(self) -> None:

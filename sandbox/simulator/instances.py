@@ -31,7 +31,7 @@ class SimulatedInstances:
         self.calls: list[tuple[str, ...]] = []
 
     def add(self, *instances: Instance) -> None:
-        """Know these instances too, or know them anew."""
+        """Know these instances too, or replace what is known of them."""
         self._instances |= {each.instance_id: each for each in instances}
 
     def adopt(

@@ -72,7 +72,7 @@ class Kubelets:
         self._born_dead.add(node)
 
     def revive(self, node: str) -> None:
-        """The machine is on again: its pods start anew, those that were deleted end."""
+        """The machine is on again: its pods start again, those that were deleted end."""
         self._dead.discard(node)
         self._report(node)
         for pod in list(self._world.store.pods_on(node)):

@@ -18,7 +18,7 @@ class SimulatorOptions:
     The controllers: ``informer_lag`` until one notices a change, ``controller_qps`` and
     ``controller_burst`` of each controller's client (kube-controller-manager's --kube-api-qps
     and --kube-api-burst; None: no limit), ``disruption_lag`` until a budget's status is
-    counted anew, ``garbage_lag`` until dependents of a deleted owner go.
+    counted again, ``garbage_lag`` until dependents of a deleted owner go.
 
     The nodes: ``start_seconds``, ``ready_seconds`` and ``stop_seconds`` are ranges from which
     each pod draws (from being scheduled to Running, from there to Ready, from its deletion to

@@ -72,7 +72,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a pod takes of whichever node it gets: cores, bytes and the like, and host ports.
+    """What a pod takes of the node that it gets: cores, bytes and the like, and host ports.
 
     And whether it says which nodes it wants, and which pods it keeps away from.
     """

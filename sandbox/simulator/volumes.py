@@ -53,7 +53,7 @@ class Volumes:
         return True
 
     def released(self, pod: Obj) -> None:
-        """Notice that a pod is gone, or finished: what nobody else there uses is detached."""
+        """Notice that a pod is gone, or finished: volumes that no pod there uses are detached."""
         node = node_of(pod)
         for claim in claims_of(pod):
             if self._attached.get(claim) != node:

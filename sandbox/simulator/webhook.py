@@ -95,7 +95,7 @@ class HandlerWebhook:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew, with nothing remembered."""
+        """Restart, with nothing remembered."""
         self._handler = self._build(self._cluster, self._time)
 
     def __call__(self, review: bytes) -> Answer:

@@ -195,7 +195,7 @@ def test_a_pod_that_is_not_ready_goes_when_the_policy_allows_it_always(ground: G
 def test_the_budget_of_a_single_replica_allows_its_eviction_once_its_replacement_is_ready(
     ground: Ground, spec: dict[str, int | str]
 ) -> None:
-    """A released pod counts as healthy, and expects nothing: nobody owns it."""
+    """A released pod counts as healthy, and expects nothing: it has no controller."""
     ground.apply(budget("web", "web", **spec))
     (old,) = web(ground, 1)
     counted(ground, current_healthy=1, desired_healthy=1, disruptions_allowed=0)

@@ -249,7 +249,7 @@ def test_a_replica_set_that_is_being_deleted_makes_nothing(ground: Ground) -> No
 def test_a_ready_surplus_pod_goes_when_replicas_are_reduced_while_one_is_released(
     ground: Ground,
 ) -> None:
-    """A scale-in does not touch the released pod: nobody owns it."""
+    """A scale-in does not touch the released pod: it has no controller."""
     ground.apply(deployment("web", replicas=2))
     old, _ = ground.ready_pods(2)
     ground.release(old)

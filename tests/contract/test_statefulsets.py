@@ -63,7 +63,7 @@ def test_pods_carry_their_ordinal_and_owner(ground: Ground) -> None:
         assert (pod.controller.kind, pod.controller.uid) == ("StatefulSet", stateful_set.uid)
 
 
-def test_a_pod_is_made_anew_only_when_the_old_object_is_gone(ground: Ground) -> None:
+def test_a_pod_is_made_again_only_when_the_old_object_is_gone(ground: Ground) -> None:
     ground.apply(workload("StatefulSet", "db", template("db", SLOW_STOP)))
     (old,) = ground.ready_pods(1)
     ground.evict(old)
@@ -176,7 +176,7 @@ def test_the_status_counts_ready_pods(ground: Ground) -> None:
     ground.eventually(counted)
 
 
-def test_a_failed_pod_is_made_anew(ground: Ground) -> None:
+def test_a_failed_pod_is_made_again(ground: Ground) -> None:
     ground.apply(workload("StatefulSet", "db"))
     (old,) = ground.ready_pods(1)
     ground.patch(Pod, old.name, {"status": {"phase": "Failed"}}, subresource="status")

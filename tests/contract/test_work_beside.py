@@ -25,7 +25,7 @@ def test_a_wait_for_the_mailbox_ends_when_the_work_is_done(ground: Ground) -> No
         assert future.result(timeout=0) == "done"
 
 
-def test_what_it_raises_is_kept_for_whoever_asks(ground: Ground) -> None:
+def test_an_exception_of_the_work_is_kept_for_the_caller(ground: Ground) -> None:
     def work() -> None:
         raise InstancesError("throttled")
 

@@ -117,7 +117,7 @@ class Site:
         return names.DOOMED in self.node(short)["metadata"]["labels"]
 
     def pods_on(self, short: str, **labels: str) -> Sequence[Obj]:
-        """The pods on a node that nobody has told to go."""
+        """The pods on a node that were not told to go."""
         name = self.node_name(short)
         return [p for p in self.witness.pods(**labels) if p["spec"].get("nodeName") == name]
 
@@ -190,7 +190,7 @@ class Site:
         self.control_plane.merge(api_version, kind, name, patch, self.namespace)
 
     def released(self, name: str) -> Sequence[Obj]:
-        """The pods of a workload that are released now and that nobody has told to go."""
+        """The pods of a workload that are released now and were not told to go."""
         return [pod for pod in self.witness.pods(**selector(name)) if is_released(pod)]
 
     def wait_for_releases(self, name: str, at_least: int = 1) -> Sequence[Obj]:

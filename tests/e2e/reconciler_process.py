@@ -3,7 +3,7 @@
     python -m tests.e2e.reconciler_process KUBECONFIG < EVENTS
 
 Hands every line of standard input, an event, to the interruption function, and then invokes the
-handover function again and again, as its schedule does, until somebody ends the process.
+handover function again and again, as its schedule does, until the process is ended.
 """
 
 import sys

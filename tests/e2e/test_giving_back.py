@@ -1,4 +1,4 @@
-"""When a handover is taken back: no leave for a replacement, a hint that expired, a cancel."""
+"""When a handover is taken back: a replacement is refused, a hint that expired, a cancel."""
 
 import json
 from collections.abc import Mapping, Sequence

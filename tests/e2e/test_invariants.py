@@ -67,7 +67,7 @@ def the_storm(control_plane: ControlPlane) -> Iterator[Storm]:
 
 
 def _given(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What of a node is somebody's will; the rest its kubelet reports."""
+    """The part of a node that clients set; the rest its kubelet reports."""
     metadata = {key: node["metadata"].get(key) for key in ("labels", "annotations")}
     return {"metadata": metadata, "spec": node["spec"]}
 
@@ -125,7 +125,7 @@ def test_a_redelivery_writes_nothing_when_all_is_done(storm: Storm) -> None:
 
 
 def _versions(site: Site) -> Mapping[str, Any]:
-    """The resource versions of all pods that stay, and of nodes what is somebody's will."""
+    """The resource versions of all pods that stay, and the part of nodes that clients set."""
     pods = {
         pod["metadata"]["name"]: pod["metadata"]["resourceVersion"] for pod in site.witness.pods()
     }

@@ -125,7 +125,7 @@ def test_no_pod_stays_released_when_its_node_is_deleted_early(
     assert gone >= {pod["metadata"]["uid"] for pod in released}
 
 
-def test_no_more_is_lost_than_the_budget_allows_when_somebody_else_evicts_as_well(
+def test_no_more_is_lost_than_the_budget_allows_when_another_evicts_as_well(
     site: Site,
 ) -> None:
     site.add_nodes("a", "b")
@@ -145,7 +145,7 @@ def test_no_more_is_lost_than_the_budget_allows_when_somebody_else_evicts_as_wel
 
 @contextmanager
 def evicting(site: Site, *shorts: str) -> Iterator[Sequence[str]]:
-    """Meanwhile somebody evicts every pod of these nodes, again and again.
+    """Meanwhile another client evicts every pod of these nodes, again and again.
 
     Yields the names of those that it got.
     """

@@ -59,10 +59,10 @@ def test_the_schedule_alone_finishes_the_work_when_the_process_is_killed_in_mid_
     assert site.witness.lowest("web") == 6
 
 
-def test_a_process_that_was_stopped_for_longer_than_its_lease_takes_nobody_away_when_it_wakes(
+def test_a_process_that_was_stopped_for_longer_than_its_lease_evicts_no_pod_when_it_wakes(
     site: Site,
 ) -> None:
-    """It was about to evict pods whose replacements are Ready; somebody else has done it by now."""
+    """It was about to evict pods whose replacements are Ready; another has done it by now."""
     site.apply(budget("single", minAvailable=1))
     site.add_nodes("a")
     site.run(deployment("web", 6, start="4s"), deployment("single", 1))

@@ -72,7 +72,7 @@ type Right = tuple[str, str]
 """A verb and a resource: ``patch``, ``apps/deployments``; a subresource follows its resource."""
 
 AFTER_A_CONFLICT: set[Right] = {("get", "pods")}
-"""What is used only where somebody else changed an object just before Evenkeel wrote."""
+"""Rights that are used only where another changed an object just before Evenkeel wrote."""
 
 
 @dataclass

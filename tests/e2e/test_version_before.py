@@ -80,7 +80,7 @@ def release(site: Site, pod: Obj, notice: Notice) -> Obj:
 
 
 def was_let_go(site: Site, pod: Obj) -> bool:
-    """Whether its ReplicaSet has made another pod for it, and it is there and nobody's."""
+    """Whether its ReplicaSet has made another pod for it, and it is there without a controller."""
     pods = site.witness.pods(**selector("web"))
     left = [each for each in pods if each["metadata"]["uid"] == pod["metadata"]["uid"]]
     return len(pods) == 3 and len(left) == 1 and is_released(left[0]) and not owners_of(left[0])

@@ -1,4 +1,4 @@
-"""What happens to pods, as somebody sees it who knows nothing of Evenkeel.
+"""What happens to pods, as an observer sees it that knows nothing of Evenkeel.
 
 The witness follows the pods of one namespace through a watch of its own. The API server sends
 every change in the order in which it was stored, so the lowest count is no sample: it is exact.
@@ -124,7 +124,7 @@ class Witness:
         return self._seen.counts[workload].ready
 
     def pods(self, **labels: str) -> Sequence[Obj]:
-        """The pods that are there and that nobody has told to go, by their labels."""
+        """The pods that are there and were not told to go, by their labels."""
         self.catch_up()
         with self._lock:
             pods = list(self._seen.pods.values())
@@ -163,7 +163,7 @@ class Witness:
         try:
             for change in follow(self._watch, self._path, version, self._stopping):
                 self._take(change.object, gone=change.gone)
-        except Exception as error:  # noqa: BLE001 - whoever asks the witness gets to know
+        except Exception as error:  # noqa: BLE001 - raised again where the witness is asked
             if not self._stopping.is_set():
                 self._error = error
 

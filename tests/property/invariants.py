@@ -22,7 +22,7 @@ invocation has to read first takes a moment more.
 
 REDELIVERY: Final = timedelta(seconds=21)
 SCHEDULE: Final = timedelta(seconds=75)
-"""After so long somebody goes on where an invocation died.
+"""After so long another invocation goes on where one died.
 
 A message comes back after 20 s. If all wake-ups are lost, the schedule comes once a minute.
 Where it finds the dead invocation's Lease held, for at most 15 s, it comes again a minute later.
@@ -118,7 +118,7 @@ def gone_too_early(story: Story, concerns: Callable[[Life], bool]) -> Sequence[s
     """
     found = []
     for life in story.lives:
-        if life.told_at is None or life.told_by is not Cause.EVENKEEL or not concerns(life):
+        if life.told_at is None or life.cause is not Cause.EVENKEEL or not concerns(life):
             continue
         death = story.deaths.get(life.node)
         if death is not None and death <= life.told_at:

@@ -25,12 +25,12 @@ PACKAGE = ROOT / "layers/evenkeel/evenkeel"
 HERE = "tests/property/"
 
 LONGEST = 600
-"""Seconds that a test may take. Whoever takes longer has caught nothing."""
+"""Seconds that a test may take. One that takes longer has caught nothing."""
 
 INTERRUPTED = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_nodes"
 DYING = "test_availability.py::test_no_workload_dips_before_a_last_moment_when_an_invocation_dies"
 HINTED = "test_availability.py::test_no_workload_dips_when_a_warning_follows"
-HOSTILE = "test_availability.py::test_evenkeel_takes_nobody_below_the_floor"
+HOSTILE = "test_availability.py::test_evenkeel_takes_no_pod_below_the_floor"
 SCALED = "test_availability.py::test_no_workload_dips_when_it_is_scaled_or_ails"
 ROLLED = "test_availability.py::test_no_workload_falls_below_its_rollout"
 LEFT = "test_last_moment.py::test_nothing_evictable_is_left_on_a_dying_node"
@@ -49,7 +49,7 @@ ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
-RESTORING = "test_restore.py::test_on_the_way_nobody_is_missed"
+RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,13 @@ MUTATIONS = (
         [FINISHING],
     ),
     Mutation(
-        "nobody comes back for released pods",
+        "no invocation comes back for released pods",
         "flows/drain/sync/reading.py",
         [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),
     Mutation(
-        "a handover that nobody can finish goes on for ever",
+        "a handover that cannot be finished goes on for ever",
         "decisions/handover/plan.py",
         [("\n    if census.now >= end:", "\n    if deadline.forced:")],
         [RELEASED],

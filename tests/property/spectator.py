@@ -2,7 +2,7 @@
 
 It knows nothing of Evenkeel's decisions. A pod serves while it is available as its workload
 means it (Ready for minReadySeconds, not being deleted, on a living node) and the workload's
-own selector selects it, whoever owns it.
+own selector selects it, with a controller or without.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -43,7 +43,7 @@ COUNTED = (Kind.DEPLOYMENT, Kind.STATEFUL_SET)
 
 @dataclass(slots=True)
 class Life:
-    """What became of one pod. ``told_at`` is when it was told to go, ``told_by`` by whom.
+    """What became of one pod. ``told_at`` is when it was told to go, ``cause`` on whose part.
 
     ``failed_at`` is when something else than Evenkeel let it be Ready no more, and ``was`` its
     state before that.
@@ -58,7 +58,7 @@ class Life:
     bound_at: datetime | None = None
     released: bool = False
     told_at: datetime | None = None
-    told_by: Cause | None = None
+    cause: Cause | None = None
     failed_at: datetime | None = None
     was: Obj | None = None
     ended_at: datetime | None = None
@@ -86,7 +86,7 @@ class Ledger:
     debts: dict[str, int] = field(default_factory=dict)
 
     def floor(self, unknown: Collection[str] = ()) -> int:
-        """How many pods have to serve, to somebody who does not know that these failed."""
+        """How many pods have to serve, as far as is known without these failures."""
         debt = sum(owed for uid, owed in self.debts.items() if uid not in unknown)
         wanted = self.fewest
         return max(0, min(self.start, wanted - self._may_miss(wanted)) - debt)
@@ -150,7 +150,7 @@ class Spectator:
                 self.ledgers[name] = Ledger(plan, self._serving(name), self._wanted(name))
 
     def node_dies(self, node: str) -> None:
-        """The machine goes: whoever served there is lost, and not by Evenkeel."""
+        """The machine goes: pods that served there are lost, and not by Evenkeel."""
         there = list(self.cluster.server.store.pods_on(node))
         lost = list(filter(self._serves, there))
         self._dead.add(node)
@@ -206,7 +206,7 @@ class Spectator:
             life.node, life.bound_at = node_of(new), self._now
         life.released = is_released(new) and is_active(new)
         if is_leaving(new) and life.told_at is None:
-            life.told_at, life.told_by = self._now, self.hands.cause
+            life.told_at, life.cause = self._now, self.hands.cause
         if is_finished(new) and life.ended_at is None:
             life.ended_at = self._now
 
@@ -248,7 +248,7 @@ class Spectator:
             if life.workload == name
             and life.failed_at is not None
             and self._now - life.failed_at <= UNKNOWN_FOR
-            and life.told_by is not Cause.EVENKEEL
+            and life.cause is not Cause.EVENKEEL
             and is_available(life.was or {}, self.plans[name].min_ready, self._now)
         ]
 

@@ -70,7 +70,7 @@ def test_no_workload_dips_when_a_warning_follows_a_rebalance_recommendation(scen
         told="warnings", disturbances=strategies.disturbances(Trouble.EVICT, Trouble.DELETE)
     )
 )
-def test_evenkeel_takes_nobody_below_the_floor_when_others_drain_beside_it(scene: Scene) -> None:
+def test_evenkeel_takes_no_pod_below_the_floor_when_others_drain_beside_it(scene: Scene) -> None:
     hold(scene, dips)
 
 

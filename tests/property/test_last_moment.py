@@ -26,11 +26,11 @@ ONLY_THE_SCHEDULE = Scene(
     age=100,
     phase=4,
 )
-"""Whoever held the Lease died, its wake-up is lost, and the schedule comes in between."""
+"""The Lease's holder died, its wake-up is lost, and the schedule comes in between."""
 
 
 def waits_for_it(life: Life) -> bool:
-    """A Job's pod, which may still finish, or a bare one, which nobody makes again."""
+    """A Job's pod, which may still finish, or a bare one, which no controller makes again."""
     return life.kind in (Kind.JOB, "")
 
 
@@ -63,12 +63,12 @@ def test_a_pod_goes_at_its_last_moment_and_not_before_when_its_budget_refuses(
     scene: Scene,
 ) -> None:
     story = hold(scene, left_behind, lambda story: gone_too_early(story, lambda _: True))
-    assume(any(life.told_by is Cause.EVENKEEL for life in story.lives))
+    assume(any(life.cause is Cause.EVENKEEL for life in story.lives))
 
 
 @tries(0.6)
 @given(strategies.scenes(of=strategies.others()))
-def test_a_pod_runs_to_its_last_moment_when_nobody_makes_it_again_or_it_may_finish(
+def test_a_pod_runs_to_its_last_moment_when_it_is_bare_or_may_finish(
     scene: Scene,
 ) -> None:
     hold(scene, lambda story: gone_too_early(story, waits_for_it))

@@ -2,7 +2,7 @@
 
 A workload of any kind, size and floor is made, scaled, robbed of pods and of all its spot nodes,
 with the webhook up and down, and restore dies after some of its writes. Then there is room for all,
-and nobody meddles any more.
+and no one else writes any more.
 """
 
 from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ class Story:
             self.scene.settle(20)
         self.scene.webhook.down = False
         self._add_spot()
-        self.scene.settle(120)  # what was deleted or lost is made anew
+        self.scene.settle(120)  # what was deleted or lost is made again
         self.fewest = dict(self.counts())
         self.at_rest = dict(self.fewest)
         self.scene.cluster.server.store.observe("Pod", lambda _old, _new: self._look())
@@ -195,7 +195,7 @@ def test_the_end_has_exactly_the_floor_on_on_demand(tale: Tale) -> None:
 @example(Tale("Deployment", 5, "2", LOST))
 @example(Tale("StatefulSet", 5, "majority", LOST))
 @given(tales)
-def test_on_the_way_nobody_is_missed_and_the_floor_stands(tale: Tale) -> None:
+def test_on_the_way_no_pod_is_missing_and_the_floor_stands(tale: Tale) -> None:
     with told(tale) as story:
         gap = 1 if tale.kind == "StatefulSet" else 0
         floor = tale.floor_of(story.size)

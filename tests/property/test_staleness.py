@@ -1,7 +1,7 @@
 """Invariants 1 to 7 where what Evenkeel sees is late, and its Lease is lost in mid-flight.
 
 Each watch lags by up to 3 s, stalls, and loses its connection or its thread; replies come before
-or after what watches show. Pods turn NotReady meanwhile. Whoever holds the Lease loses it without
+or after what watches show. Pods turn NotReady meanwhile. The Lease's holder loses it without
 knowing, cannot renew it, or is stopped for longer than it lasts and goes on.
 """
 

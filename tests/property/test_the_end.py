@@ -1,4 +1,4 @@
-"""Invariants 3 and 5: in the end nobody is released any more, and nothing is left to do."""
+"""Invariants 3 and 5: in the end no pod is released any more, and nothing is left to do."""
 
 from hypothesis import given
 from hypothesis import strategies as st

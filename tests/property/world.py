@@ -299,7 +299,7 @@ class _World:
                     )
 
     def _lose_lease(self) -> None:
-        """Nobody holds it, and another invocation begins: its holder knows nothing of that."""
+        """The Lease is free, and another invocation begins: its holder knows nothing of that."""
         key = names.SYSTEM_NAMESPACE, names.HANDOVER_LEASE
         if self.cluster.server.store.get("Lease", key) is not None:
             self.cluster.server.patch("Lease", key, {"spec": {"holderIdentity": ""}})
@@ -324,7 +324,7 @@ class _World:
         self.clock.call_in(UNREADY_FOR, partial(set_ready, "True"))
 
     def _take_away(self, disturbance: Disturbance, name: str) -> None:
-        """Somebody else drains the doomed nodes, too."""
+        """Another drainer works on the doomed nodes, too."""
         pods = [
             pod
             for pod in self.cluster.objects("Pod", name)
@@ -363,7 +363,7 @@ class _World:
     def _after_the_crash(self, dead: Process) -> None:
         """Its messages come again; or all wake-ups are lost, and only the schedule is left.
 
-        A notice is never lost: if whoever read it has died, it comes again, without a wake-up.
+        A notice is never lost: if its invocation has died, it comes again, without a wake-up.
         """
         if self.scene.crash is None or self.scene.crash.recovery is not Recovery.SCHEDULE:
             return
@@ -374,7 +374,7 @@ class _World:
         self._await([each for source in self.sources for each in source.running])
 
     def _await(self, others: Sequence[Process]) -> None:
-        """Whoever was at work when a message was lost may go on, but nobody comes after it."""
+        """An invocation at work when a message was lost may go on, but no other comes after it."""
         at_work = [each for each in others if each.alive and not each.killed]
         if at_work:
             self.alone_at = max(self.alone_at or BEGINNING, self.clock.now())

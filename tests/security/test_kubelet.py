@@ -1,4 +1,4 @@
-"""Attacks by a kubelet: somebody with a node's own credentials.
+"""Attacks by a kubelet: a client with a node's own credentials.
 
 NodeRestriction lets it write its own node's status, annotations and most labels, but no taints
 and no other node. ``test_rights.py`` shows that on a real API server; here are the consequences.

@@ -191,7 +191,7 @@ WAKE_UPS = {
     "no name of a node": wake_up({"../pods?watch=1,spec.nodeName!=x": assumed()}),
     "many nodes": wake_up({f"n{number}": assumed() for number in range(1_500)}),
     "on-demand nodes": wake_up({"o1": assumed()}),
-    "nobody's taking of the Lease": wake_up(taking="nobody"),
+    "a forged holder of the Lease": wake_up(taking="nobody"),
 }
 
 

@@ -33,7 +33,7 @@ def metadata_of(scene: Scene, kind: str, app: str, namespace: str = "default") -
 
 
 def forged(name: str, scene: Scene, victim: dict[str, Any], **release: Any) -> Manifest:
-    """A pod of the tenant's that says that it was released from somebody's ReplicaSet."""
+    """A pod of the tenant's that says that it was released from a foreign ReplicaSet."""
     value = {
         "v": 1,
         "reason": "interruption",
@@ -145,7 +145,7 @@ def test_pods_that_name_a_foreign_owner_are_counted_nowhere(scene: Scene, kind: 
     assert len(honest(scene)) == 4
 
 
-def test_a_thousand_pods_with_a_label_hold_nobody_up(scene: Scene) -> None:
+def test_a_thousand_pods_with_a_label_hold_no_other_up(scene: Scene) -> None:
     """Each is to be put back: that is a thousand writes, and the others' are not behind them."""
     victim = metadata_of(scene, "ReplicaSet", "web")
     for number in range(1_000):
@@ -181,7 +181,7 @@ def test_a_pause_and_a_lease_in_his_own_namespace_stop_nothing(scene: Scene) -> 
     assert is_handed_over(scene)
 
 
-def test_two_budgets_on_everything_keep_his_pods_to_the_last_moment_and_nobody_else_s(
+def test_two_budgets_on_everything_keep_his_pods_to_the_last_moment_and_no_others(
     scene: Scene,
 ) -> None:
     """The API server refuses every eviction of a pod that two budgets select."""
@@ -203,7 +203,7 @@ def test_two_budgets_on_everything_keep_his_pods_to_the_last_moment_and_nobody_e
     ]
 
 
-def test_finalizers_on_his_pods_keep_nobody_on_the_way(scene: Scene) -> None:
+def test_finalizers_on_his_pods_keep_no_invocation_at_work(scene: Scene) -> None:
     scene.apply(of_tenant(stateful_set("stuck", 1)))
     pod = of_tenant(
         {

@@ -1,4 +1,4 @@
-"""docs/operations.md knows every parameter and output, and names no metric that nobody counts."""
+"""docs/operations.md knows every parameter and output, and names no metric that is not counted."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What template.yaml promises of the webhook, and what the API server is told of it."""
+"""What template.yaml says of the webhook, and what the API server is told of it."""
 
 import re
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""What template.yaml promises of restore."""
+"""What template.yaml says of restore."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What template.yaml promises, read from the template itself."""
+"""What template.yaml says, read from the template itself."""
 
 import base64
 import math
@@ -173,7 +173,7 @@ def test_dead_letters_are_kept_for_as_long_as_sqs_keeps_anything(stack: Stack) -
         assert stack.of(queue)["RedrivePolicy"]["deadLetterTargetArn"] == letters
 
 
-def test_nobody_delivers_a_notice_that_is_older_than_its_instance(stack: Stack) -> None:
+def test_no_notice_is_delivered_that_is_older_than_its_instance(stack: Stack) -> None:
     for rule in stack.names("AWS::Events::Rule"):
         (target,) = stack.of(rule)["Targets"]
         assert target["Arn"] == "NoticeQueue.Arn"

@@ -17,7 +17,7 @@ EvenkeelError
 |   |-- DisruptionRefusedError    429 with the cause DisruptionBudget
 |   |-- MultipleBudgetsError      500 on eviction: several budgets select the pod
 |   |-- ThrottledError            429 without that cause, 503: retry_after seconds
-|   `-- UnavailableError          5xx, reset, timeout: nobody knows if it happened
+|   `-- UnavailableError          5xx, reset, timeout: the outcome is unknown
 |-- InstancesError                EC2 said no, or nothing
 `-- QueueError                    SQS said no, or nothing
 """
@@ -52,7 +52,7 @@ class MalformedEventError(EvenkeelError):
 class NothingDoneError(EvenkeelError):
     """A scheduled invocation could not even read what it needs; the message says the remedy.
 
-    Nobody retries it. It is raised for Lambda's metric Errors.
+    It is not retried, but raised for Lambda's metric Errors.
     """
 
 
@@ -85,7 +85,7 @@ class ForbiddenError(ClusterError):
 
 
 class UnauthenticatedError(ClusterError):
-    """The API server does not know who asks (401), also not with a new token."""
+    """The API server refuses the credentials (401), also with a new token."""
 
 
 class DisruptionRefusedError(ClusterError):

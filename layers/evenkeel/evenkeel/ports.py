@@ -15,7 +15,7 @@ from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
 
 
 class Clock(Protocol):
-    """The time. Real, or moved by whoever runs the simulator."""
+    """The time. Real, or moved by the simulator."""
 
     def now(self) -> datetime:
         """The time, aware, in UTC."""
@@ -28,7 +28,7 @@ class Clock(Protocol):
     def boot(self) -> timedelta:
         """How long ago the machine was started, the time in which it slept included.
 
-        Nobody sets this clock back; its zero means nothing.
+        This clock is never set back; its zero means nothing.
         """
         ...
 
@@ -44,7 +44,7 @@ type OnReply = Callable[[Reply], None]
 class Reply:
     """The answer to one request: its result, or the error that it met.
 
-    ``then`` is what the one who submitted the request does with it.
+    ``then`` is what the submitter of the request does with it.
     """
 
     request: Request
@@ -58,7 +58,7 @@ type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
 
 
 class Background(Protocol):
-    """Where questions are asked that nobody can afford to wait for."""
+    """Where questions are asked that the caller cannot wait for."""
 
     def start[T](self, work: Callable[[], T]) -> Future[T]:
         """Carry out work beside the caller, and never block. The work has to end by itself."""
@@ -69,7 +69,7 @@ def fulfil[T](future: Future[T], work: Callable[[], T]) -> None:
     """Carry out a Background's work: its result, or what it raises, is the future's."""
     try:
         future.set_result(work())
-    except Exception as error:  # noqa: BLE001 - raised again by whoever asks for the result
+    except Exception as error:  # noqa: BLE001 - raised again where the result is taken
         future.set_exception(error)
 
 
@@ -88,7 +88,7 @@ class Session(Background, Protocol):
     ) -> None:
         """Send a request; its Reply arrives in the mailbox. Never blocks on the network.
 
-        ``then`` comes back with the reply, for whoever takes that from the mailbox to call.
+        ``then`` comes back with the reply; the loop that takes that from the mailbox calls it.
         ``left``: how long from now it may be tried. No try begins, nor is waited for, once nothing
         is left; the reply is an UnavailableError then.
         """

@@ -1,7 +1,7 @@
-"""Objects as the API server keeps them: JSON dicts that nobody changes in place.
+"""Objects as the API server keeps them: JSON dicts that are never changed in place.
 
 A change makes a new dict that shares what did not change, so an old state stays what it was
-for whoever still holds it: a watch, the history, a controller in the middle of its work.
+for all that still hold it: a watch, the history, a controller in the middle of its work.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The API server's verbs on plain objects. Whoever calls them waits the time they take."""
+"""The API server's verbs on plain objects. The caller waits the time that they take."""
 
 import random
 import uuid
@@ -114,7 +114,7 @@ class ApiServer:
         """Store an object as it was read from another cluster, status, uid and all.
 
         Owners that are not here are taken to exist, lest it be collected as garbage. What
-        every stored object has, and whoever tidied its file took off, it gets anew.
+        every stored object has, and that a tidied file lacks, it gets again.
         """
         for owner in owners_of(obj):
             self.store.assume(owner["uid"])

@@ -69,7 +69,7 @@ class Store:
     def all(self, kind: str, namespace: str = "", node: str = "") -> Iterable[Obj]:
         """The objects of a kind, in one namespace or in all, in no particular order.
 
-        With ``node``, all pods that are bound to it, of whichever namespace.
+        With ``node``, all pods that are bound to it, of all namespaces.
         """
         if node:
             return self.pods_on(node)

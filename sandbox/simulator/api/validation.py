@@ -72,7 +72,7 @@ def validate_change(old: Obj, new: Obj) -> None:
 
 
 def _fixed(spec: Obj) -> Obj:
-    """The part of a pod's spec that nobody can change."""
+    """The part of a pod's spec that cannot be changed."""
     kept = {key: value for key, value in spec.items() if key not in POD_MAY_CHANGE}
     kept["containers"] = [
         {key: value for key, value in container.items() if key not in ("image", "resources")}

@@ -23,7 +23,7 @@ from sandbox.simulator.staleness import Lateness, Staleness
 BOOKMARK_PERIOD = timedelta(minutes=1)
 RECONNECT_AFTER = timedelta(milliseconds=50)
 NOTHING_YET = -1
-"""The revision that a watch knows whose list has not arrived: nobody can go on from there."""
+"""The revision that a watch knows whose list has not arrived: no watch can go on from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Who watches: gets (objects, revision) after a list, (object, deleted) after a change."""
+    """The watcher: gets (objects, revision) after a list, (object, deleted) after a change."""
 
     relisted: Callable[[list[Obj], int], None]
     changed: Callable[[Obj, bool], None]

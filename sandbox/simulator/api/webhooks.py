@@ -1,4 +1,4 @@
-"""Webhooks: which ones the API server asks about new pods and evictions, and what it answers then.
+"""Webhooks: which ones the API server asks about new pods and evictions, and their answers.
 
 As with failurePolicy Ignore: a webhook that fails, takes too long or answers no review lets the
 request pass as it is. One that says no is obeyed, and a patch that does not apply fails the request

@@ -44,7 +44,7 @@ class DisruptionController(Controller):
         return self.world.options.disruption_lag
 
     def reconcile(self, key: Key) -> Work:
-        """Count one budget anew."""
+        """Count one budget again."""
         budget = self.store.get("PodDisruptionBudget", key)
         if budget is None:
             return

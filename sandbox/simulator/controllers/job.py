@@ -79,7 +79,7 @@ class JobController(Controller):
         yield from self._let_go(count.new)
 
     def _orphans_of(self, key: Key) -> list[Obj]:
-        """Pods of a Job that is gone: nobody will count them, so nothing may hold them."""
+        """Pods of a Job that is gone: no Job will count them, so nothing may hold them."""
         return [
             pod
             for pod in self.store.all("Pod", key[0])

@@ -14,7 +14,7 @@ class QuotaController(Controller):
         self.store.observe("Pod", self._pod_changed)
 
     def reconcile(self, key: Key) -> Work:
-        """Count one quota anew."""
+        """Count one quota again."""
         quota = self.store.get("ResourceQuota", key)
         if quota is None:
             return

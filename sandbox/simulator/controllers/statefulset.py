@@ -1,6 +1,6 @@
 """The StatefulSet controller, after pkg/controller/statefulset of Kubernetes 1.36.
 
-A pod is made anew only when the object of its predecessor is gone. Under OrderedReady nothing
+A pod is made again only when the object of its predecessor is gone. Under OrderedReady nothing
 happens to an ordinal before all lower ones are available, and pods go from the highest down.
 """
 

@@ -141,7 +141,7 @@ def test_an_owners_affinity_of_two_terms_is_kept(ground: Ground) -> None:
             assert [each["operator"] for each in after["matchExpressions"][1:]] == ["NotIn"] * 3
 
 
-def test_a_spot_taint_is_borne_by_those_who_may_go_to_spot(ground: Ground) -> None:
+def test_a_spot_taint_is_tolerated_by_pods_that_may_go_to_spot(ground: Ground) -> None:
     taint = {"key": KEY, "value": "SPOT", "effect": "NoSchedule"}
     ground.add_nodes(taints=[taint])
     ground.serve()

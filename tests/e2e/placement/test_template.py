@@ -119,7 +119,7 @@ def test_nothing_waits_for_spot_that_is_gone_and_the_spread_comes_back_with_it(
     assert len(on_demand(all_ready(ground, 11))) == 2 + 3
 
 
-def test_who_undoes_a_template_is_left_alone_with_a_warning(ground: Ground) -> None:
+def test_an_undone_template_is_left_with_a_warning(ground: Ground) -> None:
     ground.add_nodes(spot=1, on_demand=1)
     apply(ground, deployment("web", 4, start="200ms"), **{names.ON_DEMAND: "2"})
     apply(ground, stateful_set("db", 3, start="200ms"))

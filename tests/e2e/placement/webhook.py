@@ -260,7 +260,7 @@ class Ground:
         self.control_plane.merge("apps/v1", kind, name, body, self.namespace)
 
     def pods(self) -> list[dict[str, Any]]:
-        """The pods that nobody has told to go."""
+        """The pods that were not told to go."""
         found = self.control_plane.items("v1", "Pod", self.namespace)
         return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 

@@ -20,7 +20,7 @@ def launched(folder: Path) -> Iterator[str]:
     log = folder / "localstack.log"
     environment = {
         **plain_environment(),
-        "DISABLE_EVENTS": "1",  # it tells nobody that it runs
+        "DISABLE_EVENTS": "1",  # no telemetry
         "DNS_ADDRESS": "0",
         "FILESYSTEM_ROOT": str(folder / "state"),
         "GATEWAY_LISTEN": f"127.0.0.1:{port}",

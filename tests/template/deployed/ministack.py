@@ -25,7 +25,7 @@ ROOT_USER = {
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": REGION,
 }
-"""Whom ministack takes for the account's owner. The functions have sessions of their roles."""
+"""Credentials of the account's owner. The functions have sessions of their roles."""
 
 
 @dataclass(frozen=True, slots=True)

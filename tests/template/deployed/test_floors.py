@@ -40,7 +40,7 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
 
 
 def pods(stack: Deployed, namespace: str) -> list[dict[str, Any]]:
-    """The pods that nobody has told to go."""
+    """The pods that were not told to go."""
     found = stack.control_plane.items("v1", "Pod", namespace)
     return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 
@@ -80,7 +80,7 @@ def test_pods_land_on_their_floor_through_the_http_api(
     assert not any(TOKEN in line for line in stack.log_of("Placement"))
 
 
-def test_who_does_not_know_the_token_is_not_answered(gateway: Gateway) -> None:
+def test_a_request_without_the_token_is_not_answered(gateway: Gateway) -> None:
     review = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}).encode()
     assert gateway.ask(f"/v1/{TOKEN[:-1]}", review).status == 401
     assert gateway.ask(f"/v1/{TOKEN}", review).status == 400

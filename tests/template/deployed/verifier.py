@@ -29,7 +29,7 @@ ARN = re.compile(r"<Arn>([^<]+)</Arn>")
 
 
 class RefusedError(Exception):
-    """The token is none, or nobody's."""
+    """The token is none, or of no known role."""
 
 
 class Verifier(ThreadingHTTPServer):

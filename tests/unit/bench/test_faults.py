@@ -140,7 +140,7 @@ class Going:
 
 
 class Patient(Event):
-    """An event for which nobody waits."""
+    """An event that no test waits for."""
 
     def wait(self, timeout: float | None = None) -> bool:
         del timeout

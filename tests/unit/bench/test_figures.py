@@ -72,14 +72,14 @@ def test_break_before_make_shows_how_low_it_went() -> None:
     assert outcome.overlap.worst == 0
 
 
-def test_who_goes_after_the_last_moment_is_late_and_who_stays_is_left() -> None:
+def test_a_pod_that_goes_after_its_last_moment_is_late_and_one_that_stays_is_left() -> None:
     outcome = told(pod(90.1, "a", "s1", leaving=True))
     assert (outcome.late, outcome.left, outcome.empty, outcome.whole) == (1, 1, None, None)
     assert told(pod(89.9, "a", "s1", leaving=True)).late == 0
 
 
 def test_what_is_left_on_a_node_that_has_ended_serves_no_more() -> None:
-    """Its object says that it is Ready until somebody deletes it."""
+    """Its object says that it is Ready until it is deleted."""
     outcome = told(
         pod(118, "c", "o1"),
         pod(119, "a", "s1", leaving=True),
@@ -107,7 +107,7 @@ def test_pods_overlap_from_the_kth_replacement_ready_to_the_kth_old_pod_told_to_
     assert overlaps([], [1.0]) == []
 
 
-def test_pods_that_were_elsewhere_before_replace_nobody() -> None:
+def test_pods_that_were_elsewhere_before_replace_no_pod() -> None:
     outcome = told(
         pod(-3, "c", "o1"),
         pod(1, "c", "o1", ready=False),

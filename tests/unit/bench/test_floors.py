@@ -95,7 +95,7 @@ def test_workloads_are_told_by_kind_and_by_the_worst_of_each() -> None:
     assert (small.kind, small.workloads, small.is_exact) == ("set", 1, True)
 
 
-def test_who_is_there_when_its_node_ends_is_overdue() -> None:
+def test_a_pod_that_is_there_when_its_node_ends_is_overdue() -> None:
     noticed = {"s1": BEGAN, "s2": BEGAN}
     sights = [
         pod(-5, "a", "s1"),

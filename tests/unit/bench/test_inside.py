@@ -14,7 +14,7 @@ from bench.report import functions
 
 
 class Cpu:
-    """A CPU whose time passes only when somebody works."""
+    """A CPU whose time passes only while work is done."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -74,7 +74,7 @@ def test_only_what_a_handler_does_itself_is_counted(cpu: Cpu) -> None:
     assert port.size == 7
 
 
-def test_whoever_else_uses_a_port_is_not_counted(cpu: Cpu) -> None:
+def test_other_users_of_a_port_are_not_counted(cpu: Cpu) -> None:
     watch = Stopwatch()
     port = Outside(Port(cpu), watch)
     port.ask()

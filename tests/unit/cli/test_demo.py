@@ -88,7 +88,7 @@ def test_the_report_says_why_a_replacement_could_not_run(report: dict[str, Any])
     reasons = {row["why"] for row in report["ways"] if row["move"] == "at the last moment"}
 
     assert any(reason.startswith("no place for a replacement: 0/") for reason in reasons)
-    assert any(reason.startswith("no leave for a replacement: exceeded") for reason in reasons)
+    assert any(reason.startswith("a replacement is refused: exceeded") for reason in reasons)
 
 
 def test_the_demo_ends_well(report: dict[str, Any]) -> None:
@@ -148,7 +148,7 @@ def _read_all(descriptor: int) -> bytes:
     while select.select([descriptor], [], [], 60)[0]:
         try:
             chunk = os.read(descriptor, 65536)
-        except OSError:  # Linux: nobody holds the other end any more
+        except OSError:  # Linux: no process holds the other end any more
             break
         if not chunk:
             break

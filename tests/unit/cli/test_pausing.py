@@ -35,7 +35,7 @@ def test_the_first_pause_stays_when_a_second_one_begins(cluster: SimulatedCluste
     assert str(pausing.find(cluster)) == "paused since 2026-11-21T06:00:00Z by ada@ops"
 
 
-def test_a_pause_begins_when_somebody_makes_the_namespace_in_the_same_moment(
+def test_a_pause_begins_when_another_makes_the_namespace_in_the_same_moment(
     cluster: SimulatedCluster,
 ) -> None:
     class Racing:
@@ -60,7 +60,7 @@ def test_nothing_is_paused_any_more_when_the_pause_ends(cluster: SimulatedCluste
     assert not is_paused(cluster)
 
 
-def test_a_pause_that_somebody_else_ended_is_told(cluster: SimulatedCluster) -> None:
+def test_a_pause_that_another_ended_is_told(cluster: SimulatedCluster) -> None:
     pausing.begin(cluster, "ada@ops", NOW)
     found = pausing.find(cluster)
     assert found is not None

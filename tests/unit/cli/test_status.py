@@ -104,7 +104,7 @@ def cluster() -> SimulatedCluster:
     return made
 
 
-def test_who_places_the_pods_is_said_and_what_is_off_with_a_template(
+def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     cluster: SimulatedCluster,
 ) -> None:
     cluster.apply(deployment("web", 2, notes={names.PLACEMENT: names.BY_TEMPLATE}))

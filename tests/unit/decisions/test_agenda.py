@@ -253,7 +253,7 @@ def test_a_forced_eviction_says_why_and_warns_where_nothing_replaces_the_pod(
         workload=DEPLOYMENT.reference,
         node="n1",
         reason="LastMoment",
-        message=f"its node dies and its grace period has to fit: it goes, {there}",
+        message=f"its node dies and its grace period has to fit: evicted, {there}",
         warning=not is_replaced,
         forced=True,
         write=Evict(name="a", namespace="default", uid="a-uid"),

@@ -55,7 +55,7 @@ def operations(write: object) -> list[Operation]:
     return [each for each in write.body if isinstance(each, Operation)]
 
 
-def test_a_released_pod_keeps_its_labels_but_the_hash_and_nobody_owns_it() -> None:
+def test_a_released_pod_keeps_its_labels_but_the_hash_and_has_no_owner() -> None:
     before = builders.pod(of=REPLICA_SET, labels={"tier": "front"}, annotations={"note": "x"})
 
     after = released(before)
@@ -118,7 +118,7 @@ def test_our_mark_comes_off_when_the_release_cannot_be_read() -> None:
     assert back.metadata.labels == before.metadata.labels
 
 
-def test_a_pod_goes_back_when_somebody_took_all_its_annotations_off() -> None:
+def test_a_pod_goes_back_when_all_its_annotations_were_taken_off() -> None:
     before = builders.pod(of=REPLICA_SET)
     away = released(before)
     bare = msgspec.structs.replace(
@@ -287,7 +287,7 @@ def test_a_cooldown_counts_for_nothing_when_it_makes_no_sense(said: str) -> None
     assert writes.cooldown_of(workload) is None
 
 
-def test_a_cooldown_begins_anew_when_the_last_one_makes_no_sense() -> None:
+def test_a_cooldown_begins_again_when_the_last_one_makes_no_sense() -> None:
     workload = cooled(builders.deployment(annotations={names.COOLDOWN: "{"}), NOW)
     assert writes.cooldown_of(workload) == Cooldown(failures=1, until=NOW + COOLDOWN_FIRST)
 

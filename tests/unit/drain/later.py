@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 
 class Later:
-    """A background whose work is done when somebody says so; ``asked`` counts it."""
+    """A background whose work is done when a test says so; ``asked`` counts it."""
 
     def __init__(self) -> None:
         self._waiting: list[Callable[[], None]] = []

@@ -104,7 +104,7 @@ def job(app: str, *, pod: Manifest | None = None, **spec: Any) -> Manifest:
 
 
 def bare_pod(app: str, **pod: Any) -> Manifest:
-    """A pod that nobody will make again."""
+    """A pod that no controller makes again."""
     made = template(app, **pod)
     return {
         "apiVersion": "v1",

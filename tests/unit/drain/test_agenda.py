@@ -26,7 +26,7 @@ def scene(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return make_scene(evictions_per_second=1)
 
 
-def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_begins(
+def test_a_pod_that_waits_for_its_replacement_does_not_go_early_when_an_invocation_begins(
     scene: Scene,
 ) -> None:
     """Others have theirs and are still there: here a budget refuses them."""
@@ -45,7 +45,7 @@ def test_who_waits_for_a_replacement_does_not_go_early_because_an_invocation_beg
     assert scene.gone_at(old) == pytest.approx(ALONE, abs=0.2)
 
 
-def test_what_nobody_will_evict_makes_nobody_go_early(scene: Scene) -> None:
+def test_a_pod_that_is_not_evicted_makes_no_other_go_early(scene: Scene) -> None:
     """DaemonSets' pods, and what is left on nodes that stopped long ago."""
     for number in range(3):
         scene.add_node(f"stopped-{number}")
@@ -105,7 +105,7 @@ def test_pods_of_a_node_that_dies_later_are_told_first_if_they_take_longer_to_en
 def test_where_nothing_can_be_replaced_that_goes_first_after_which_most_is_left(
     scene: Scene,
 ) -> None:
-    """So nobody loses much early, and the last of a workload goes at the very end."""
+    """So no workload loses much early, and its last pod goes at the very end."""
     scene.add_node("o1", spot=False, room="500m")
     scene.apply(deployment("half", 5))
     scene.settle()

@@ -65,8 +65,8 @@ def test_everything_goes_back_and_nothing_restarts(released: Scene) -> None:
     assert released.is_quiet
 
 
-def test_the_reconciler_at_work_releases_nothing_anew(released: Scene) -> None:
-    """It is in the middle of its invocation when somebody cancels."""
+def test_the_reconciler_at_work_releases_no_more_pods(released: Scene) -> None:
+    """It is in the middle of its invocation when the notice is cancelled."""
     assert released.moving.running
 
     cancel(released)
@@ -91,7 +91,7 @@ def test_a_cordon_that_was_there_before_stays(scene: Scene) -> None:
 
 
 def test_a_spoilt_notice_is_taken_off_and_the_cordon_left(released: Scene) -> None:
-    """Nobody knows any more whose the cordon is."""
+    """The cordon may be another's."""
     spoilt = {"metadata": {"annotations": {names.NOTICE: "?"}}}
     released.cluster.server.patch("Node", ("", "s1"), spoilt)
 

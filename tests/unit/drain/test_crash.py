@@ -32,7 +32,7 @@ def test_its_message_comes_back_after_twenty_seconds_and_the_handover_goes_on(
         "21.0 evict ReplacementAvailable",
     ]
     assert scene.gone_at(pod) == 21.0
-    assert len(scene.told("ReplacementPending")) == 1  # nobody told it from half a view
+    assert len(scene.told("ReplacementPending")) == 1  # not told from half a view
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
     assert scene.lowest("one") == 1
 

@@ -71,7 +71,7 @@ def test_no_answer_is_an_answer_too(instances: SimulatedInstances, states: Insta
     assert states.of(ONE, after(10)) is None
 
 
-def test_what_nobody_asks_about_any_more_is_forgotten(
+def test_an_instance_that_is_not_asked_about_any_more_is_forgotten(
     instances: SimulatedInstances, states: InstanceStates
 ) -> None:
     states.refresh([ONE], NOW, AtOnce())
@@ -82,7 +82,7 @@ def test_what_nobody_asks_about_any_more_is_forgotten(
     assert states.ask_again_at == after(12)
 
 
-def test_while_it_is_asked_nobody_looks_for_a_time_to_ask_again(
+def test_while_it_is_asked_no_time_is_set_to_ask_again(
     instances: SimulatedInstances, states: InstanceStates
 ) -> None:
     later = Later()

@@ -18,7 +18,7 @@ KEPT: Manifest = {"annotations": {names.AT_DEADLINE: "leave"}}
 
 
 @pytest.mark.parametrize("kept", [job("kept", pod=KEPT), bare_pod("kept", **KEPT)])
-def test_nobody_goes_on_evicting_what_was_kept_to_the_end(scene: Scene, kept: Manifest) -> None:
+def test_a_pod_kept_to_the_end_is_not_evicted_any_more(scene: Scene, kept: Manifest) -> None:
     scene.add_node("s1")
     scene.apply(kept, budget("kept", minAvailable=1))
     scene.settle()
@@ -51,7 +51,7 @@ STUBBORN: Manifest = {"tolerations": [{"operator": "Exists", "effect": "NoExecut
     ],
     ids=["at its last moment", "by ordinal", "rationed"],
 )
-def test_nobody_goes_on_looking_at_what_was_kept_to_the_end(scene: Scene, kept: Manifest) -> None:
+def test_a_pod_kept_to_the_end_is_not_read_any_more(scene: Scene, kept: Manifest) -> None:
     scene.add_node("s1")
     scene.apply(kept, budget("kept", minAvailable=3))
     scene.settle()

@@ -188,7 +188,7 @@ def test_many_last_moments_come_earlier_by_what_their_evictions_take(
 
 
 @pytest.mark.parametrize("work", [84.0, 86.0, 87.5])
-def test_whose_last_moment_comes_while_nobody_looks_goes_before_that(
+def test_a_pod_whose_last_moment_comes_between_two_invocations_goes_before_that(
     make_scene: MakeScene, work: float
 ) -> None:
     """Requests take 0.7 s each: the next invocation knows what there is only after some."""

@@ -49,7 +49,7 @@ def renewed(scene: Scene) -> datetime:
 
 
 def is_renewal(request: Request) -> bool:
-    """Whether it is a write to the Lease of somebody who has it."""
+    """Whether it is a write to the Lease by its holder."""
     return (
         isinstance(request, Patch)
         and request.kind is Lease
@@ -64,7 +64,7 @@ def is_taking(request: Request) -> bool:
     return isinstance(request, Create) and isinstance(request.object, Lease)
 
 
-def test_while_it_works_its_lease_and_its_wake_up_are_never_anybody_else_s(scene: Scene) -> None:
+def test_while_it_works_its_lease_and_its_wake_up_are_never_anothers(scene: Scene) -> None:
     held: list[timedelta] = []
     hidden: list[timedelta] = []
 
@@ -129,8 +129,8 @@ def test_a_wake_up_that_cannot_be_hidden_is_no_reason_to_stop(scene: Scene) -> N
     scene.run(until=26)
 
     assert scene.outcomes() == ["LeaseHeld"]  # of its own wake-up, which came back
-    assert [note for note, _ in scene.recorder.notes if "wake-up may come back" in note] == [
-        "the wake-up may come back while it is worked on: no"
+    assert [note for note, _ in scene.recorder.notes if "wake-up is not hidden" in note] == [
+        "the wake-up is not hidden any longer: no"
     ]
     assert the_lease(scene)["holderIdentity"].endswith("/1")
 
@@ -201,7 +201,7 @@ def leadership(clock: SimulatedClock) -> Leadership:
     return mine
 
 
-def test_a_write_may_begin_for_ten_seconds_after_the_taking_was_sent(
+def test_a_write_may_begin_for_ten_seconds_after_the_lease_was_taken(
     clock: SimulatedClock, leadership: Leadership
 ) -> None:
     left = leadership.left()

@@ -34,7 +34,7 @@ def pod(scene: Scene) -> str:
 
 
 def lease(scene: Scene, **spec: Any) -> None:
-    """Put the Lease there as somebody else would have left it."""
+    """Put the Lease there as another would have left it."""
     annotations = spec.pop("annotations", {})
     scene.apply(
         {
@@ -57,7 +57,7 @@ def found(scene: Scene) -> dict[str, Any]:
 
 
 def held(scene: Scene, seconds: float) -> dict[str, Any]:
-    """Somebody else's hold that began so many seconds into the story."""
+    """Another's hold that began so many seconds into the story."""
     renewed = scene.at(seconds).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"holderIdentity": "other", "leaseDurationSeconds": 18, "renewTime": renewed}
 
@@ -105,9 +105,7 @@ def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) 
     [{}, {"holderIdentity": ""}, {"holderIdentity": "other"}],
     ids=["empty", "given up", "never renewed"],
 )
-def test_one_that_nobody_holds_is_taken_at_once(
-    scene: Scene, pod: str, spec: dict[str, Any]
-) -> None:
+def test_a_free_one_is_taken_at_once(scene: Scene, pod: str, spec: dict[str, Any]) -> None:
     lease(scene, **spec)
 
     scene.interrupt("s1")
@@ -128,10 +126,10 @@ def test_it_is_given_up_when_the_work_is_done(scene: Scene, pod: str) -> None:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_whoever_loses_the_race_for_it_leaves_it_to_the_winner(
+def test_the_loser_of_a_race_for_it_leaves_it_to_the_winner(
     scene: Scene, pod: str, *, is_there: bool
 ) -> None:
-    """Somebody else takes or makes it between our look at it and our write."""
+    """Another takes or makes it between our look at it and our write."""
     if is_there:
         lease(scene)
     won: list[float] = []
@@ -216,7 +214,7 @@ def test_without_an_answer_about_it_the_message_comes_back(scene: Scene, pod: st
 
 
 @pytest.mark.parametrize("when", ["taken", "given up"])
-def test_notes_of_wake_ups_get_in_nobody_s_way(scene: Scene, pod: str, when: str) -> None:
+def test_notes_of_wake_ups_get_in_no_holders_way(scene: Scene, pod: str, when: str) -> None:
     """Another message notes when it comes back, just before our own write."""
     lease(scene, annotations={names.WAKE_UP_AT: ""})
     noted: list[float] = []
@@ -240,7 +238,7 @@ def test_notes_of_wake_ups_get_in_nobody_s_way(scene: Scene, pod: str, when: str
     assert scene.story(pod)[0] == "1.0 release NodeDoomed"
 
 
-def test_a_lease_deleted_meanwhile_harms_nobody(scene: Scene, pod: str) -> None:
+def test_a_lease_deleted_meanwhile_does_no_harm(scene: Scene, pod: str) -> None:
     scene.later(2, lambda: scene.cluster.delete("Lease", names.HANDOVER_LEASE, "evenkeel-system"))
 
     scene.interrupt("s1")
@@ -260,7 +258,7 @@ def test_one_taken_by_another_meanwhile_is_not_given_up_for_them(scene: Scene, p
     assert scene.story(pod)[-1] == "3.0 evict ReplacementAvailable"
 
 
-def test_whoever_works_stops_when_another_has_taken_it(scene: Scene) -> None:
+def test_an_invocation_stops_when_another_has_taken_it(scene: Scene) -> None:
     with_a_stuck_pod(scene)
     scene.later(8, lambda: lease(scene, **held(scene, 8)))
 

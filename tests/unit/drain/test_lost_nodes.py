@@ -46,7 +46,7 @@ def test_a_released_pod_is_deleted_with_its_node_and_no_living_one_for_it(
     assert half_done.is_quiet
 
 
-def test_a_released_pod_is_deleted_by_the_next_who_comes_when_nobody_saw_its_node_go(
+def test_a_released_pod_is_deleted_by_the_next_invocation_when_none_saw_its_node_go(
     half_done: Scene,
 ) -> None:
     old = half_done.pod("web", "s1")

@@ -93,7 +93,7 @@ def test_of_nodes_that_go_one_after_the_other_the_last_stays(scene: Scene) -> No
     assert scene.story("s3")[1:] == ["4.0 leave NoOtherNode"]
 
 
-def test_nobody_is_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
+def test_it_is_not_asked_again_and_again_what_load_balancers_would_keep(scene: Scene) -> None:
     """The API server fails just that question while everything else goes on."""
     scene.add_node("s1")
     scene.apply(deployment("web", 10))
@@ -148,7 +148,7 @@ def test_a_node_leaves_the_load_balancers_when_the_only_ready_one_comes_late_in_
     assert scene.story("s1")[1:] == ["1.0 exclude-from-load-balancers NodeDying"]
 
 
-def test_a_label_that_somebody_else_put_there_is_not_taken_off(scene: Scene) -> None:
+def test_a_label_that_another_put_there_is_not_taken_off(scene: Scene) -> None:
     scene.add_node("s1")
     scene.add_node("o1", spot=False)
     label = {names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}
@@ -300,7 +300,7 @@ def test_while_ec2_does_not_answer_nothing_is_lifted(scene: Scene) -> None:
 def test_an_ordinal_is_freed_when_ec2_lists_its_instance_no_more_and_its_node_is_not_ready(
     make_scene: MakeScene, *, environments_kept: bool
 ) -> None:
-    """Whichever invocation hears the second answer, and though none remembers the first."""
+    """Any invocation may hear the second answer, though none remembers the first."""
     scene = make_scene(environments_kept=environments_kept)
     scene.add_node("s1")
     scene.apply(stateful_set("db", 1, pod=HANGING))
@@ -346,7 +346,7 @@ def test_a_node_that_lives_keeps_its_pods_and_volumes_when_ec2_does_not_list_its
     assert is_marked(scene.node("s1"))
 
 
-def test_a_node_without_an_instance_waits_for_somebody_to_say_what_it_is(scene: Scene) -> None:
+def test_a_node_without_an_instance_waits(scene: Scene) -> None:
     """Marked by hand, say: EC2 cannot be asked, and nothing is lifted on a guess."""
     scene.add_node("s1")
     scene.begin()
@@ -373,7 +373,7 @@ def test_a_last_running_is_not_believed_for_long(scene: Scene) -> None:
     assert scene.story("s1")[-1].split(" ", 1)[1] == "wait DeadlinePassed"
 
 
-def test_an_ec2_that_takes_its_time_keeps_nobody_from_his_last_moment(scene: Scene) -> None:
+def test_a_slow_ec2_delays_no_forced_eviction(scene: Scene) -> None:
     """It is asked about the first node when the pods of the second have to be told."""
     scene.add_node("s1")
     scene.add_node("s2")
@@ -392,7 +392,7 @@ def test_an_ec2_that_takes_its_time_keeps_nobody_from_his_last_moment(scene: Sce
     assert scene.story("s1")[-1] == "129.0 complete InstanceOff"
 
 
-def test_who_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
+def test_an_instance_that_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> None:
     """A hint expires, but not while EC2 may still say that the instance ends."""
     scene.add_node("s1")
     scene.add_node("o1", spot=False)
@@ -406,7 +406,7 @@ def test_who_is_asked_about_is_not_given_up_before_the_answer(scene: Scene) -> N
     assert [line.split(" ", 1)[1] for line in scene.story("s1")][-1] == "wait InstanceEnding"
 
 
-def test_an_api_server_that_takes_its_time_to_say_who_remains_holds_nobody_up(
+def test_an_api_server_that_is_slow_to_say_which_nodes_remain_holds_no_pod_up(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(load_balancer_lead=timedelta(seconds=40))

@@ -11,7 +11,7 @@ from tests.unit.drain.manifests import budget, deployment, stateful_set
 
 
 def drain(scene: Scene, node: str, *, every: float, spares: Callable[[Pod], bool]) -> None:
-    """Somebody evicts all pods of a node through the API, over and over."""
+    """Another drainer evicts all pods of a node through the API, over and over."""
 
     def go_on() -> None:
         while True:
@@ -31,7 +31,7 @@ def drain(scene: Scene, node: str, *, every: float, spares: Callable[[Pod], bool
 
 
 def nobody(_pod: Pod) -> bool:
-    """Spare nobody."""
+    """Spare no pod."""
     return False
 
 
@@ -112,7 +112,7 @@ def test_a_replacement_that_another_evicts_is_waited_for_again(scene: Scene) -> 
     assert scene.gone_at(old) == 4.0
 
 
-def test_an_uncordon_by_somebody_else_changes_nothing_for_the_pods(scene: Scene) -> None:
+def test_an_uncordon_by_another_changes_nothing_for_the_pods(scene: Scene) -> None:
     """The taint still keeps new pods away."""
     scene.add_node("s1")
     scene.apply(deployment("web", 3))

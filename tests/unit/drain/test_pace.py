@@ -23,7 +23,7 @@ SLOW_CONTROLLER = replace(CALM, controller_qps=4, controller_burst=1)
 """The ReplicaSet controller makes few pods a second, so that the window matters."""
 
 
-def released_and_not_made_anew(scene: Scene) -> int:
+def pending_replacements(scene: Scene) -> int:
     """Counted from the objects, as the design has it."""
     pods = [msgspec.convert(obj, Pod) for obj in scene.cluster.objects("Pod")]
     total = 0
@@ -55,7 +55,7 @@ def busy_node(scene: Scene, sizes: Mapping[str, int], **pod: Any) -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3, 10])
-def test_never_more_than_the_window_is_released_and_not_made_anew(
+def test_never_more_replacements_than_the_window_are_pending(
     make_scene: MakeScene, window: int
 ) -> None:
     """While a workload waits that would reach zero; after that at most four times as many."""
@@ -67,7 +67,7 @@ def test_never_more_than_the_window_is_released_and_not_made_anew(
         result = proceed()
         if isinstance(request, Patch) and request.kind is Pod:
             released = {app for app in order_of_release(scene) if app != "big"}
-            counts.append((len(released) < window, released_and_not_made_anew(scene)))
+            counts.append((len(released) < window, pending_replacements(scene)))
         return result
 
     scene.cluster.intercept(look)
@@ -235,7 +235,7 @@ def test_an_api_server_that_is_down_at_the_last_moment_is_asked_until_it_answers
 def test_a_slow_api_server_s_last_moments_are_begun_early_enough(
     make_scene: MakeScene, latency: float
 ) -> None:
-    """Whoever has to be back then comes as much earlier as it takes to read what there is."""
+    """The next invocation begins as much earlier as its first reads take."""
     scene = make_scene(options=replace(CALM, latency=timedelta(seconds=latency)))
     scene.add_node("s1")
     scene.apply(bare_pod("alone"))

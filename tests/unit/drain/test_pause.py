@@ -25,12 +25,12 @@ PAUSED: dict[str, Any] = {
 
 
 def pause_at(scene: Scene, seconds: float) -> None:
-    """Somebody pauses Evenkeel then."""
+    """Evenkeel is paused then."""
     scene.later(seconds, lambda: scene.apply(PAUSED))
 
 
 def resume_at(scene: Scene, seconds: float) -> None:
-    """Somebody resumes it then."""
+    """It is resumed then."""
     scene.later(
         seconds,
         lambda: scene.cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE),
@@ -137,7 +137,7 @@ def test_a_mark_itself_waits_for_its_end(scene: Scene) -> None:
 
 
 def test_without_an_answer_about_it_nothing_is_written_for_long(scene: Scene) -> None:
-    """Nobody knows whether Evenkeel is paused: a second later no write is made any more."""
+    """It is not known whether Evenkeel is paused: a second later no write is made any more."""
     scene.add_node("s1")
     scene.apply(deployment("one"))
     scene.settle()

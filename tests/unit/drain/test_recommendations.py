@@ -276,7 +276,7 @@ def test_the_rest_is_written_before_anything_goes_back(make_scene: MakeScene) ->
     assert cooldown(scene, "stuck") is not None
 
 
-def test_a_rest_that_can_never_be_written_keeps_nobody_from_going_back(
+def test_a_cooldown_that_can_never_be_written_keeps_no_pod_from_going_back(
     make_scene: MakeScene,
 ) -> None:
     scene = make_scene(**FIVE_MINUTES)
@@ -318,7 +318,7 @@ def test_too_little_time_before_the_expiry_is_not_begun_with(make_scene: MakeSce
 def test_a_replaced_pod_that_its_budget_keeps_goes_back_at_the_expiry(
     make_scene: MakeScene,
 ) -> None:
-    """Its budget was changed on the way; nobody may stay released for ever."""
+    """Its budget was changed on the way; no pod may stay released for ever."""
     scene = make_scene(**FIVE_MINUTES)
     scene.add_node("s1")
     slow = {"annotations": {"evenkeel.test/ready-after": "20s"}}
@@ -434,7 +434,7 @@ def test_a_replica_set_without_a_deployment_rests_itself(make_scene: MakeScene) 
     assert scene.pods("solo")[0].controller is not None
 
 
-def test_an_answer_that_nobody_waits_for_any_more_keeps_nobody_awake(scene: Scene) -> None:
+def test_an_answer_that_is_not_needed_any_more_keeps_no_invocation_at_work(scene: Scene) -> None:
     """The node is gone before the spot nodes are counted."""
     scene.add_node("s1")
     scene.apply(deployment("one"))

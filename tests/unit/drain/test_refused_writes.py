@@ -119,7 +119,7 @@ def test_an_eviction_whose_answer_got_lost_is_not_made_twice(scene: Scene) -> No
     assert scene.pods("alone") == []
 
 
-def test_a_pod_that_was_made_anew_under_its_name_is_left_alone(scene: Scene) -> None:
+def test_a_new_pod_of_the_same_name_is_left_alone(scene: Scene) -> None:
     """The ordinal returns elsewhere while its eviction is on its way."""
     scene.add_node("s1")
     scene.apply(stateful_set("db", 1))
@@ -143,7 +143,7 @@ def test_a_pod_that_was_made_anew_under_its_name_is_left_alone(scene: Scene) -> 
     assert len(times(scene, "db-0", Evict)) == 1
 
 
-def test_a_bare_pod_that_somebody_made_anew_elsewhere_is_left_alone(scene: Scene) -> None:
+def test_a_bare_pod_that_was_made_again_elsewhere_is_left_alone(scene: Scene) -> None:
     scene.add_node("s1")
     scene.apply(bare_pod("alone"))
     scene.settle()

@@ -45,7 +45,7 @@ def test_forced_evictions_get_all_of_it_when_they_are_all_late(storm: Scene) -> 
     assert CAPACITY // 2 < most_at_once(storm, Evict) <= CAPACITY
 
 
-def test_who_takes_longest_to_end_is_told_first_where_all_are_late(make_scene: MakeScene) -> None:
+def test_the_longest_grace_period_goes_first_where_all_are_late(make_scene: MakeScene) -> None:
     """The API server was away until it was time for all of them."""
     scene = make_scene(options=FAR_AWAY)
     scene.add_node("s1", room="8")

@@ -64,7 +64,7 @@ def bears_hash(pod: Pod) -> bool:
 
 
 def test_a_list_of_one_selection_says_nothing_of_a_pod_that_changed_into_another() -> None:
-    """Released at 100; the hashes are listed anew at 105, before the release is heard of."""
+    """Released at 100; the hashes are listed again at 105, before the release is shown."""
     pods = Pods()
     pods.see(OWNED)
     pods.relist([], 105, bears_hash)
@@ -142,7 +142,7 @@ def is_about_an_owner(request: Request) -> bool:
     return isinstance(request, Get) and request.kind in (ReplicaSet, Deployment)
 
 
-def test_owners_that_take_long_to_read_keep_nobody_else_from_the_last_moment(scene: Scene) -> None:
+def test_owners_that_take_long_to_read_delay_no_forced_eviction(scene: Scene) -> None:
     """They are those of a node that is doomed shortly before it."""
     first, second = with_two_nodes(scene)
     scene.interrupt("s1")
@@ -289,7 +289,7 @@ def test_budgets_that_are_read_again_and_again_leave_room_for_last_moments(
     assert eviction < 100
 
 
-def test_a_node_stays_behind_load_balancers_while_nobody_knows_what_is_on_it(
+def test_a_node_stays_behind_load_balancers_while_its_pods_are_not_known(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is noticed while others are looked after, and what is on it is known 3 s later."""

@@ -48,7 +48,7 @@ STRANGER = "11111111-1111-1111-1111-111111111111"
 
 
 def forged(name: str, node: str, **release: Any) -> dict[str, Any]:
-    """A pod that somebody who may do as he likes in his own namespace says was released."""
+    """A pod that a tenant, in his own namespace, says was released."""
     value = SOUND | {"controllerUid": STRANGER} | release
     return {
         "apiVersion": "v1",
@@ -64,7 +64,7 @@ def forged(name: str, node: str, **release: Any) -> dict[str, Any]:
 
 
 def spoil(scene: Scene, pod: str, annotation: str | None) -> None:
-    """Somebody overwrites a pod's release, or takes it off."""
+    """Another client overwrites a pod's release, or takes it off."""
     metadata = {"metadata": {"annotations": {names.RELEASE: annotation}}}
     scene.cluster.server.patch("Pod", ("default", pod), metadata)
 
@@ -89,7 +89,7 @@ def test_a_pod_whose_release_was_spoilt_goes_back_to_its_owner(
     assert scene.moving.errors == []
 
 
-def test_one_spoilt_while_nobody_looked_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
+def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
     scene.add_node("s1")
     scene.apply(deployment("web"))
     scene.settle()
@@ -184,7 +184,7 @@ def test_an_api_server_that_refuses_everything_ends_the_invocation(scene: Scene)
     assert any("is forbidden" in message for message, _ in scene.recorder.notes)
 
 
-def test_nobody_is_kept_busy_by_a_pod_that_says_it_was_released(scene: Scene) -> None:
+def test_no_invocation_is_kept_at_work_by_a_pod_that_says_it_was_released(scene: Scene) -> None:
     """On a living node, long before its deadline, its replacement never to come."""
     scene.add_node("s1")
     scene.apply(deployment("web", pod={"nodeSelector": {"no": "node"}}))

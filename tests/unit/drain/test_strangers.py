@@ -1,4 +1,4 @@
-"""Nobody in one namespace can speak for a workload of another, whatever uid he writes down."""
+"""No tenant of one namespace can speak for a workload of another, whatever uid he writes down."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from tests.unit.drain.manifests import budget, deployment, replica_set
 
 
 def elsewhere[T: KubernetesObject](item: T) -> T:
-    """The same object, made by somebody in a namespace of his own."""
+    """The same object, made by a tenant in his own namespace."""
     metadata = msgspec.structs.replace(item.metadata, namespace="strange", uid=f"not-{item.uid}")
     return msgspec.structs.replace(item, metadata=metadata)
 
@@ -84,7 +84,7 @@ def test_it_is_moved_for_a_recommendation_all_the_same(scene: Scene) -> None:
 
 
 def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
-    """The budget of the namespace of whichever pod came first would let it go."""
+    """The budget of the namespace of the pod that came first would let it go."""
     scene.add_node("s1")
     scene.apply(deployment("web", 2), budget("web", minAvailable="100%"))
     scene.settle()
@@ -101,7 +101,7 @@ def test_its_own_budget_counts_and_no_stranger_s(scene: Scene) -> None:
     assert not [d for _, d in scene.told("NodeDoomed") if d.subject.name.startswith("web")]
 
 
-def test_its_pods_are_its_own_namespaces_whatever_others_say_who_owns_them() -> None:
+def test_its_pods_are_its_own_namespaces_whatever_others_name_as_their_owner() -> None:
     view = View()
     replica_set = builders.replica_set()
     mine = builders.pod("web-1", of=replica_set)
@@ -127,7 +127,7 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None
 
 
-def test_nobody_is_kept_from_a_handover_by_pods_that_only_say_they_were_released(
+def test_no_pod_is_kept_from_a_handover_by_pods_that_only_say_they_were_released(
     scene: Scene,
 ) -> None:
     """As many as the window takes, of a ReplicaSet whose pods no watch shows."""

@@ -185,7 +185,7 @@ def test_an_invocation_ends_after_its_time_and_the_next_goes_on(make_scene: Make
     scene.run(until=51.5)
 
     assert scene.outcomes()[-1] == "OutOfTime"
-    assert scene.moving.running  # at once, for somebody's replacement is waited for
+    assert scene.moving.running  # at once, for a replacement is pending
 
 
 def test_an_api_server_that_is_down_is_asked_again_every_second(scene: Scene) -> None:

@@ -217,7 +217,7 @@ def test_a_bare_pod_stays_to_its_last_moment_with_a_warning(scene: Scene) -> Non
     assert [decision.warning for _, decision in scene.told("LastMoment")] == [True]
 
 
-def test_a_pod_of_a_controller_that_nobody_knows_goes_at_once(scene: Scene) -> None:
+def test_a_pod_of_an_unknown_controller_goes_at_once(scene: Scene) -> None:
     owner = {
         "apiVersion": "apps.kruise.io/v1alpha1",
         "kind": "CloneSet",
@@ -258,7 +258,7 @@ def test_what_belongs_to_the_node_or_has_ended_is_left(scene: Scene) -> None:
 
 
 def test_a_pod_that_is_not_ready_goes_as_well(scene: Scene) -> None:
-    """Nothing serves, so nothing dips: its release costs nobody anything."""
+    """Nothing serves, so nothing dips: its release costs nothing."""
     never_ready = {"annotations": {"evenkeel.test/ready-after": "3600s"}}
     doomed(scene, deployment("broken", pod=never_ready))
     pod = scene.pod("broken")

@@ -119,7 +119,7 @@ def test_a_stateful_set_moves_one_ordinal_at_a_time_within_its_budget(scene: Sce
     ],
 )
 @pytest.mark.parametrize("make", [deployment, stateful_set])
-def test_nobody_moves_under_a_budget_that_leaves_no_room(
+def test_no_pod_moves_under_a_budget_that_leaves_no_room(
     scene: Scene, make: Callable[..., Manifest], bound: Manifest
 ) -> None:
     hinted(scene, make("app", 3), budget("app", **bound), seconds=20)
@@ -130,7 +130,7 @@ def test_nobody_moves_under_a_budget_that_leaves_no_room(
     assert all(scene.written(pod) == [] for pod in pods)
 
 
-def test_nobody_moves_under_two_budgets_whose_eviction_could_never_succeed(scene: Scene) -> None:
+def test_no_pod_moves_under_two_budgets_whose_eviction_could_never_succeed(scene: Scene) -> None:
     first, second = (budget(name, "app", minAvailable=1) for name in ("first", "second"))
     hinted(scene, deployment("app", 3), first, second)
     pods = [pod.name for pod in scene.pods("app")]

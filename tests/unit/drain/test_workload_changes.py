@@ -27,7 +27,7 @@ def begun(scene: Scene) -> Scene:
 
 
 def at(scene: Scene, seconds: float, action: Callable[..., object], *args: Any) -> None:
-    """Let somebody do something to the cluster then."""
+    """Let another client do something to the cluster then."""
     scene.later(seconds, lambda: action(*args))
 
 
@@ -54,7 +54,7 @@ def test_a_rollout_replaces_the_old_pods_and_nothing_dips(begun: Scene) -> None:
 def test_a_rollout_that_ends_first_leaves_released_pods_to_be_deleted_at_once(
     begun: Scene,
 ) -> None:
-    """Its owner lets all go at once: with the old ReplicaSet at zero nobody replaces them."""
+    """Its owner lets all go at once: with the old ReplicaSet at zero they are not replaced."""
     fast = {"annotations": {"evenkeel.test/ready-after": "1s"}}
     bounds = {"rollingUpdate": {"maxSurge": 3, "maxUnavailable": 3}}
     old = [pod.name for pod in begun.pods("web")]
@@ -95,7 +95,7 @@ def test_scaling_to_zero_deletes_the_released_pods_at_once(begun: Scene) -> None
 
 
 def test_scaling_out_waits_for_no_pod_beyond_the_minimum_available(begun: Scene) -> None:
-    """Three were to stay available: the three more that somebody asks for are not waited for."""
+    """Three were to stay available: the three more that are asked for are not waited for."""
     old = [pod.name for pod in begun.pods("web")]
     at(begun, 5, begun.cluster.scale, "Deployment", "web", "default", 6)
 
@@ -118,7 +118,7 @@ def test_released_pods_of_a_deleted_workload_are_deleted_at_once(begun: Scene) -
     assert begun.pods("web") == []
 
 
-def test_a_workload_made_anew_under_its_name_does_not_keep_the_old_ones_pods(
+def test_a_new_workload_of_the_same_name_does_not_keep_the_old_ones_pods(
     begun: Scene,
 ) -> None:
     old = {pod.name for pod in begun.pods("web")}
@@ -132,7 +132,7 @@ def test_a_workload_made_anew_under_its_name_does_not_keep_the_old_ones_pods(
     assert len(begun.pods("web", "o1")) == 3
 
 
-def test_nobody_comes_back_for_a_workload_deleted_while_nobody_looked(scene: Scene) -> None:
+def test_no_invocation_goes_on_with_a_workload_deleted_between_two(scene: Scene) -> None:
     """Only the schedule finds the released pods of a workload that is gone."""
     scene.add_node("s1")
     scene.apply(deployment("web"))
@@ -168,7 +168,7 @@ def test_a_replica_set_that_could_not_be_read_is_not_taken_for_deleted(scene: Sc
     assert scene.lowest("web") == 1
 
 
-def test_a_released_pod_that_somebody_else_relabelled_is_left_to_them(begun: Scene) -> None:
+def test_a_released_pod_that_another_relabelled_is_left(begun: Scene) -> None:
     """Its label is gone: it is a bare pod now, and goes at its last moment."""
     first = begun.pods("web")[0]
 

@@ -238,7 +238,7 @@ def test_a_call_of_the_schedule_fails_where_the_api_server_refuses_the_role(
     lines = [json.loads(line) for line in printed.splitlines()]
     assert [line["ClusterForbidden"] for line in lines if "_aws" in line] == [[1.0], [1.0]]
     notes = [line["message"] for line in lines if "message" in line]
-    of_the_role = [note for note in notes if "does not accept who asks" in note]
+    of_the_role = [note for note in notes if "refuses these credentials" in note]
     assert len(of_the_role) == (code == 401)  # once, and not with each call
     assert "k8s-aws-v1" not in printed
 

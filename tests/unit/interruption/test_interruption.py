@@ -742,7 +742,7 @@ def test_a_pause_is_noticed_within_a_second(scene: Scene) -> None:
     assert not scene.node("n2").spec.unschedulable
 
 
-def test_nothing_is_marked_while_nobody_knows_whether_it_is_paused(scene: Scene) -> None:
+def test_nothing_is_marked_while_it_is_not_known_whether_it_is_paused(scene: Scene) -> None:
     def fail(request: object, proceed: Callable[[], Any]) -> Any:
         if isinstance(request, Get) and request.name == names.PAUSED:
             raise UnavailableError("timed out")

@@ -27,7 +27,7 @@ def test_one_connection_serves_requests_that_follow_each_other(
     assert len({seen.connection for seen in server.seen}) == 1
 
 
-def test_a_connection_is_made_anew_when_it_may_have_been_forgotten_on_the_way(
+def test_a_connection_is_replaced_when_it_may_have_been_forgotten_on_the_way(
     server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(always=DONE)

@@ -39,7 +39,7 @@ def this(api: ScriptedServer, tmp_path: Path) -> Pod:
 
 @pytest.fixture
 def no_files(this: Pod, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A pod in which nobody has put a kubeconfig."""
+    """A pod without a kubeconfig."""
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(kubeconfig, "this_pod", lambda: this)
@@ -73,7 +73,7 @@ def test_a_token_that_is_refused_is_read_again(api: ScriptedServer, this: Pod) -
 
 
 @pytest.mark.usefixtures("no_files")
-def test_it_is_taken_where_nobody_names_another(api: ScriptedServer) -> None:
+def test_it_is_taken_where_no_other_is_named(api: ScriptedServer) -> None:
     found = kubeconfig.facts(None, None)
     assert (found.server, found.cluster_name) == (api.url, "")
     assert found.source == "this pod's service account"
@@ -83,9 +83,7 @@ def test_it_is_taken_where_nobody_names_another(api: ScriptedServer) -> None:
 
 
 @pytest.mark.usefixtures("no_files")
-def test_whoever_names_a_context_or_a_file_means_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_context_or_file_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match="no such file"):
         kubeconfig.facts("prod", None)
     with pytest.raises(SettingsError, match="no such file"):

@@ -27,7 +27,7 @@ def authority() -> Authority:
 
 @pytest.fixture
 def api(authority: Authority, tmp_path: Path) -> Iterator[ScriptedServer]:
-    """An API server behind TLS that answers everybody."""
+    """An API server behind TLS that answers all clients."""
     with serving(authority.server_context(tmp_path, "127.0.0.1")) as server:
         yield server.script(always=DONE)
 

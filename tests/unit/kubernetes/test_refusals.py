@@ -14,7 +14,7 @@ from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step
 from tests.unit.kubernetes.making import READ, Connect, error_of
 from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only
 
-NOBODY = "the API server does not accept who asks (401): let it in"
+NOBODY = "the API server refuses these credentials (401): let it in"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Whom the adapter trusts."""
+"""Which certificates the adapter trusts."""
 
 import ssl
 import threading

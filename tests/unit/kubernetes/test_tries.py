@@ -93,7 +93,7 @@ def test_a_server_that_asks_for_hours_is_not_believed(
         assert error.retry_after == 60
 
 
-def test_nobody_waits_when_the_server_asks_for_more_time_than_there_is(
+def test_it_does_not_wait_when_the_server_asks_for_more_time_than_there_is(
     server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(always=answer(503, {}, Retry_After="60"))
@@ -114,7 +114,7 @@ def test_a_budgets_refusal_is_no_throttling(
 
 
 @pytest.mark.parametrize("fault", [reset, hang, answer(504, {}), answer(500, {})])
-def test_a_read_is_tried_again_when_nobody_knows_its_fate(
+def test_a_read_is_tried_again_when_its_outcome_is_unknown(
     fault: Step, server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(fault, fault, page(pod()))
@@ -125,7 +125,7 @@ def test_a_read_is_tried_again_when_nobody_knows_its_fate(
 
 @pytest.mark.parametrize("write", [WRITE, EVICT, DELETE, CREATE], ids=lambda r: type(r).__name__)
 @pytest.mark.parametrize("fault", [reset, hang, answer(504, {})])
-def test_a_write_is_not_tried_again_when_nobody_knows_its_fate(
+def test_a_write_is_not_tried_again_when_its_outcome_is_unknown(
     fault: Step, write: Request, server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(fault, always=DONE)

@@ -151,9 +151,7 @@ def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows()
 
 @pytest.mark.parametrize("first", NoticeKind)
 @pytest.mark.parametrize("second", NoticeKind)
-def test_somebody_elses_cordon_is_never_taken_for_ours(
-    first: NoticeKind, second: NoticeKind
-) -> None:
+def test_anothers_cordon_is_never_taken_for_ours(first: NoticeKind, second: NoticeKind) -> None:
     world = World(unschedulable=True)
     world.receive(given(first))
     world.receive(given(second, at=-1))

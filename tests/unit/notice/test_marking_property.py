@@ -1,4 +1,4 @@
-"""Whatever notices of a node come, in whichever order and however often: one mark, written once."""
+"""Any notices of a node, in any order and however often, come to one mark, written once."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

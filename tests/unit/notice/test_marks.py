@@ -132,7 +132,7 @@ def test_what_others_put_on_a_doomed_node_stays_when_the_mark_comes_off() -> Non
 
 
 @pytest.mark.parametrize("value", ["nodeshutdown", "theirs", ""])
-def test_an_out_of_service_taint_of_somebody_else_stays_whatever_the_annotation_claims(
+def test_anothers_out_of_service_taint_stays_whatever_the_annotation_claims(
     value: str,
 ) -> None:
     """A kubelet may write the annotation of its own node, but no taint."""

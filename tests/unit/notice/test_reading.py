@@ -90,7 +90,7 @@ def test_a_recommendation_expires_when_the_deployment_says_so() -> None:
     assert reading.notice.deadline == GIVEN + timedelta(minutes=5)
 
 
-def test_an_action_nobody_has_heard_of_counts_as_terminate_with_a_warning() -> None:
+def test_an_unknown_action_counts_as_terminate_with_a_warning() -> None:
     event = sample("interruption-warning-stop")
     event["detail"]["instance-action"] = "teleport"
 
@@ -121,7 +121,7 @@ def test_a_known_kind_that_takes_no_node_is_harmless() -> None:
     assert isinstance(read(event, Rules()), Harmless)
 
 
-def test_a_kind_nobody_has_heard_of_is_unknown() -> None:
+def test_a_kind_without_a_parser_is_unknown() -> None:
     event = sample("state-change-running") | {"detail-type": "EC2 Instance Sighs", "detail": {}}
     reading = read(event, Rules())
     assert reading == Unknown(

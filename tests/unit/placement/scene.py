@@ -95,7 +95,7 @@ class Scene:
     # Workloads.
 
     def replica_set(self, replicas: int, floor: str = "", name: str = "web") -> Document:
-        """A ReplicaSet without a Deployment; whoever calls this again scales it."""
+        """A ReplicaSet without a Deployment; another call scales it."""
         self.cluster.apply(workload("ReplicaSet", name, replicas, floor))
         return self.read("ReplicaSet", name)
 

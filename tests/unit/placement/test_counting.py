@@ -60,7 +60,7 @@ def test_a_pod_on_its_way_out_holds_no_place() -> None:
     assert scene.split() == {"on-demand": 1}
 
 
-def test_a_webhook_that_starts_anew_counts_on() -> None:
+def test_a_webhook_that_starts_again_counts_on() -> None:
     scene = Scene()
     owner = scene.replica_set(10, "4")
     for _ in range(5):
@@ -85,7 +85,7 @@ def test_what_a_quota_refuses_holds_no_place_and_justifies_no_spot() -> None:
     assert scene.split()["on-demand"] >= 3
 
 
-def test_a_refused_pods_place_is_taken_by_who_comes_next() -> None:
+def test_a_refused_pods_place_is_taken_by_the_next_pod() -> None:
     scene = Scene()
     owner = scene.replica_set(3, "1")
     scene.create(owner, refused=True)

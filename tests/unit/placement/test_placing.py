@@ -110,7 +110,7 @@ def test_another_namespace_is_left_alone_unless_all_take_part() -> None:
         assert place(scene, pod(scene.replica_set(3, "all"))) == expected
 
 
-def test_a_pod_that_belongs_to_nobody_known_is_left(scene: Scene) -> None:
+def test_a_pod_of_an_unknown_controller_is_left(scene: Scene) -> None:
     owner = scene.replica_set(3, "all")
     gone = {**owner, "metadata": {**owner["metadata"], "uid": "another"}}
     assert place(scene, pod(gone)) == "none"

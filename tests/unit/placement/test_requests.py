@@ -71,7 +71,7 @@ def test_both_tokens_are_let_in_while_they_are_rotated() -> None:
         ("", 404),
     ],
 )
-def test_nobody_else_is_let_in(scene: Scene, path: str, code: int) -> None:
+def test_no_other_request_is_let_in(scene: Scene, path: str, code: int) -> None:
     assert status(scene, event(a_review(scene), rawPath=path)) == code
 
 
@@ -153,7 +153,7 @@ def test_whatever_fails_a_pod_passes(scene: Scene) -> None:
     assert scene.recorder.decisions[-1].reason == "Unavailable"
 
 
-def test_an_error_that_nobody_foresaw_is_told_and_the_pod_passes(scene: Scene) -> None:
+def test_an_unforeseen_error_is_told_and_the_pod_passes(scene: Scene) -> None:
     asked = pod(scene.replica_set(4, "all"))
 
     def break_down(_request: Any, _proceed: Any) -> Any:

@@ -140,7 +140,7 @@ def test_what_a_quota_refuses_costs_no_place_of_the_floor() -> None:
     assert scene.landed() == {"on_demand": 7, "spot": 3}
 
 
-def test_a_webhook_that_starts_anew_in_between_counts_on() -> None:
+def test_a_webhook_that_starts_again_in_between_counts_on() -> None:
     scene = Scene()
     scene.cluster.apply(workload("Deployment", "web", 40, "30%"))
     while len(scene.pods()) < 35:

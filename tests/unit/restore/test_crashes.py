@@ -64,7 +64,7 @@ def test_a_floor_is_relaxed_whichever_write_was_its_last(scene: RestoreScene, nu
 def test_a_recommendation_that_has_expired_is_lifted_by_restores_wake_up(
     scene: RestoreScene,
 ) -> None:
-    """And released pods that nobody looks after go back: the reconciler has no schedule here."""
+    """And forgotten released pods go back: the reconciler has no schedule here."""
     scene.add_node("s0")
     scene.apply(deployment("web", 1))
     scene.begin()

@@ -106,8 +106,8 @@ def test_each_failure_doubles_the_rest(scene: RestoreScene) -> None:
     assert scene.lowest("web") == 5
 
 
-def test_a_replacement_whose_move_was_lost_is_made_anew(scene: RestoreScene) -> None:
-    """It may go to spot alone, and the pod that it was made for is gone: nobody takes it back."""
+def test_a_replacement_whose_move_was_lost_is_deleted(scene: RestoreScene) -> None:
+    """It may go to spot alone, and the pod that it was made for is gone: no move is rolled back."""
     scene.add_nodes("o", 3, spot=False)
     scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}, pod=ON_PORT_80))
     scene.settle()
@@ -142,7 +142,7 @@ def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
     assert scene.split("web") == {"on-demand": 2, "spot": 3}
 
 
-def test_where_nobody_can_say_what_a_node_is_the_move_goes_back(scene: RestoreScene) -> None:
+def test_where_a_nodes_capacity_type_is_unknown_the_move_goes_back(scene: RestoreScene) -> None:
     scene.add_nodes("o", 3, spot=False)
     scene.apply(deployment("web", 3, notes={names.ON_DEMAND: "2"}))
     scene.settle()

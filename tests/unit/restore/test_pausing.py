@@ -23,7 +23,7 @@ def pause(scene: RestoreScene) -> None:
     scene.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 
 
-def test_of_many_pods_that_are_made_anew_the_others_are_not(make_scene: MakeScene) -> None:
+def test_of_many_waiting_pods_the_others_are_not_deleted(make_scene: MakeScene) -> None:
     """At 20 requests a second 60 pods take three seconds."""
     scene = make_scene(options=SLOW)
     scene.add_nodes("s", 2, spot=True)

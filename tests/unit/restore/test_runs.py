@@ -70,7 +70,7 @@ def test_observing_it_tells_and_writes_nothing(make_scene: MakeScene) -> None:
     assert scene.wake_ups.messages == []
 
 
-def test_where_nothing_is_to_be_done_nobody_is_woken(scene: RestoreScene) -> None:
+def test_where_nothing_is_to_be_done_no_wake_up_is_sent(scene: RestoreScene) -> None:
     scene.add_nodes("o", 1, spot=False)
     scene.add_nodes("s", 1, spot=True)
     scene.apply(deployment("web", 2, notes=FLOOR_OF_ONE))
@@ -237,9 +237,7 @@ def test_workloads_are_read_again_side_by_side_and_one_that_is_gone_keeps_no_oth
 
 
 @pytest.mark.parametrize("spoilt", ["in days", "nobody", "another's name"])
-def test_a_lease_that_somebody_made_up_stops_no_move_for_long(
-    scene: RestoreScene, spoilt: str
-) -> None:
+def test_a_forged_lease_stops_no_move_for_long(scene: RestoreScene, spoilt: str) -> None:
     scene.add_nodes("o", 3, spot=False)
     scene.apply(deployment("web", 4, notes=FLOOR_OF_ONE))
     scene.settle()

@@ -1,4 +1,4 @@
-"""A process that works until it is asked to end hears it, whichever thread the signal reaches."""
+"""A process that works until it is asked to end hears it in any thread that the signal reaches."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The decision log is JSON lines that anybody can read back."""
+"""The decision log is JSON lines that can be read back."""
 
 import io
 import json

@@ -92,7 +92,7 @@ def test_counts_are_summed_up_per_invocation_and_measurements_are_not(
     }
 
 
-def test_the_next_invocation_counts_anew(
+def test_the_next_invocation_counts_from_zero(
     recorder: LambdaRecorder, metrics: Callable[[], list[dict[str, Any]]]
 ) -> None:
     recorder.counted("NodesCordoned")

@@ -1,4 +1,4 @@
-"""When pods go whose nodes die: forced evictions, one after the other, as late as they can be."""
+"""Forced evictions of pods whose nodes die: one after the other, as late as possible."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,19 +16,19 @@ SLOWEST = timedelta(seconds=4)
 """No eviction is sent earlier than by this because the API server is slow to answer."""
 
 RESERVE = 0.1
-"""Of the time that the evictions take so much is kept beside it."""
+"""This part of the time that the evictions take is kept in reserve."""
 
 LONGEST_RESERVE = timedelta(seconds=1)
 """But no more than this."""
 
 FLOOR = 0.25
-"""At least this part of the rate that is set is reckoned with, however slow answers come.
+"""The rate is never taken to be less than this part of its setting, however slow answers come.
 
 At less a storm's evictions would all begin at once, long before their deadlines.
 """
 
 LEAD = timedelta(seconds=4)
-"""So long before its eviction a pod is written to where something has to precede it."""
+"""So long before a pod's eviction the write is sent that has to precede it."""
 
 LIKELY_GONE = 0.4
 """A pod whose replacement is available or starts already takes this part of a slot.
@@ -43,8 +43,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class Forced(msgspec.Struct, frozen=True, kw_only=True):
     """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
 
-    ``left`` is the share of its workload that serves on once it is gone: the pod after which
-    most is left goes first. ``is_replaced``: its replacement is available; ``is_coming``: it
+    ``left`` is the share of its workload that serves on once it is gone: the pod that leaves most
+    of its workload goes first. ``is_replaced``: its replacement is available; ``is_coming``: it
     starts already. ``first`` is a write that precedes the eviction by LEAD.
     """
 
@@ -58,7 +58,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share(self) -> float:
-        """How much of an eviction's time is reckoned for it: some go before it is their turn."""
+        """The part of a slot that it takes: some pods go before their slot begins."""
         return LIKELY_GONE if self.is_replaced or self.is_coming else 1.0
 
     @property
@@ -75,7 +75,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
             workload=self.owner.workload,
             node=self.pod.spec.node_name,
             reason="LastMoment",
-            message=f"its node dies and its grace period has to fit: it goes, {there}",
+            message=f"its node dies and its grace period has to fit: evicted, {there}",
             warning=not self.is_replaced,
             forced=True,
             write=writes.evict(self.pod),
@@ -94,11 +94,11 @@ class Slot(msgspec.Struct, frozen=True):
         return self.begin if self.forced.first is None else self.begin - LEAD
 
     def is_due(self, now: datetime) -> bool:
-        """Whether something is to be sent for it now."""
+        """Whether a write is to be sent for it now."""
         return now >= self.first_at
 
     def step(self, now: datetime) -> Decision | None:
-        """What is to be sent for it now, if it is time."""
+        """The write to be sent for it now, if it is time."""
         if now >= self.begin:
             return self.forced.eviction()
         return self.forced.first if now >= self.first_at else None
@@ -121,9 +121,9 @@ class Usual(NamedTuple):
 def rate(per_second: float, usual: Usual, at_once: int, number: int) -> Rate:
     """The rate to reckon with where it is set to so many, and answers take so long.
 
-    ``at_once`` of the ``number`` of evictions can be under way. By what answers take longer than a
-    deadline allows for all evictions go earlier: the API server holds the last of them for as
-    long, too. And by a tenth of the time that they need, for an API server that pauses.
+    ``at_once`` of the ``number`` of evictions can be under way. All evictions begin earlier by the
+    time that answers take beyond what a deadline allows for, because the last of them takes as
+    long, too; and by a tenth of the time that they need, for an API server that pauses.
     """
     seconds = usual.half.total_seconds()
     possible = at_once / seconds if seconds else per_second
@@ -137,8 +137,8 @@ def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
     """The latest times at which these evictions can begin, the earliest first.
 
     Counted backward: the last one has to be sent by its eviction deadline, and each begins before
-    the next one does. What has an earlier deadline goes first; of those with the same one the pod
-    after which most of its workload is left.
+    the next one does. A pod with an earlier deadline goes first; of pods with the same one that
+    which leaves most of its workload.
     """
     ordered = sorted(forced, key=_order, reverse=True)
     pace = timedelta(seconds=1 / rate.per_second)
@@ -151,7 +151,7 @@ def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
 
 
 def alone(forced: Iterable[Forced]) -> Sequence[Slot]:
-    """As ``schedule``, were each the only one."""
+    """As ``schedule``, as if each were the only one."""
     return [Slot(each.evict_by, each) for each in sorted(forced, key=_order)]
 
 

@@ -21,8 +21,8 @@ class Candidate(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to do about one workload's pods now.
 
-    ``steps`` hold whatever the view is worth. ``fresh_steps`` take something away from a
-    workload: they hold only if a fresh, consistent read says the same. ``candidates`` wait
+    ``steps`` hold however old the cache is. ``fresh_steps`` take a pod away from its
+    workload: they hold only on a fresh watch, or a fresh, consistent read. ``candidates`` wait
     for their turn in the window, ``forced`` for their slot in the agenda. ``due`` is when the plan
     changes although nothing else does.
     """
@@ -42,6 +42,6 @@ def earliest(*times: datetime | None) -> datetime | None:
 def next_due(now: datetime, *times: datetime | None) -> datetime | None:
     """The earliest of the times that are set and still to come.
 
-    A time that has passed changes nothing any more: whoever waited for it would never wait.
+    A time that has passed changes nothing any more: a wait for it would never wait.
     """
     return earliest(*(time for time in times if time is not None and time > now))

@@ -22,7 +22,7 @@ def release_patch(pod: Pod, release: Release) -> Patch:
 
     The hash label changes, so that its ReplicaSet selects the pod no longer, and one watch of both
     values shows the pod before and after. The controller's entry in ownerReferences goes with
-    it: if only the label changed, the ReplicaSet controller would have to write the other.
+    it: if only the label changed, the ReplicaSet controller would have to take that away.
     """
     owners = pod.metadata.owner_references
     index = next(i for i, o in enumerate(owners) if o.uid == release.controller_uid)
@@ -88,7 +88,7 @@ def delete(pod: Pod) -> Delete:
 
 
 def delete_as_seen(pod: Pod) -> Delete:
-    """Delete a pod, if nothing of it has changed: one that waits may have got a node."""
+    """Delete a pod, if nothing of it has changed: a Pending pod may have got a node."""
     version = pod.metadata.resource_version
     return replace(delete(pod), resource_version=version)
 
@@ -145,7 +145,7 @@ def annotate(item: KubernetesObject, key: str, value: str) -> Patch:
 
 
 def take_annotation(item: KubernetesObject, key: str) -> Patch:
-    """Take an annotation off that an object bears, if it still says the same."""
+    """Take an annotation off an object, if it still says the same."""
     path = pointer(*_ANNOTATIONS, key)
     return _patch(
         item,

@@ -1,4 +1,4 @@
-"""The API server does not do what is asked: which metric counts that, and what mends it."""
+"""Errors of the API server: which metric counts them, and what mends them."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ UNREACHABLE: Final = "ClusterUnreachable"
 
 
 def metric_of(error: ClusterError) -> str:
-    """ClusterForbidden where the API server refuses who asks (401, 403).
+    """ClusterForbidden where the API server refuses the role (401, 403).
 
     Else ClusterUnreachable: no connection, a certificate that is not trusted, no answer in time,
     5xx, throttling to the end, or an answer that is none of a Kubernetes API.

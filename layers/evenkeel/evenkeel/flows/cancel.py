@@ -22,8 +22,8 @@ def cancel(
 ) -> Sequence[Decision]:
     """Lift the mark of a node and our cordon, then roll back what was released from it.
 
-    The mark goes first, so that the reconciler releases nothing anew meanwhile; what it has
-    evicted already stays gone. ``act`` False: only decide. Answers the decisions, each once;
+    The mark goes first, so that the reconciler releases no more pods meanwhile; pods that it
+    has evicted already stay gone. ``act`` False: only decide. Answers the decisions, each once;
     none if nothing had to be done. Raises NotFoundError without such a node, and the
     ClusterError that kept a write from being made.
     """

@@ -1,8 +1,8 @@
-"""From notices to marked nodes: gather the nodes, decide the marks, apply them, wake the other.
+"""From notices to marked nodes: gather the nodes, decide the marks, apply them, wake the handover.
 
-Nothing here waits for a pod: that is the handover's work. What cannot be done now is tried
-again by whoever delivered the notice; what has been done already is recognised on the node, so
-a notice may come any number of times.
+Nothing here waits for a pod: that is the handover's work. A notice that cannot be handled
+now is delivered again; marks that are made already are recognised on the node, so a notice may
+come any number of times.
 """
 
 from collections import defaultdict, deque
@@ -145,7 +145,7 @@ class InterruptionFlow:
     # decide
 
     def _decide(self, work: _Work) -> dict[str, Decision]:
-        """The next mark of every node that needs one; what needs none is settled here."""
+        """The next mark of every node that needs one; notices that need none are settled here."""
         now = self._clock.now()
         decisions = {}
         for name, queue in list(work.queues.items()):
@@ -187,7 +187,7 @@ class InterruptionFlow:
             self._settle(notice, decision, now)
 
     def _may_write(self, work: _Work, names: Iterable[str]) -> bool:
-        """Whether nobody has paused Evenkeel: asked anew before each round of writes."""
+        """Whether Evenkeel is not paused: asked again before each round of writes."""
         try:
             paused = is_paused(self._cluster)
         except ClusterError as error:
@@ -225,7 +225,7 @@ class InterruptionFlow:
         self._settle(work.notices[position], decision, self._clock.now())
 
     def _read_again(self, work: _Work, names: Sequence[str]) -> None:
-        """Somebody else wrote to these nodes: decide anew on what they are now."""
+        """These nodes have changed meanwhile: decide again on what they are now."""
         tired = [name for name in names if work.attempts[name] >= ATTEMPTS]
         for name in tired:
             message = f"node {name} changed {ATTEMPTS} times while it was being marked"
@@ -286,7 +286,7 @@ class InterruptionFlow:
         )
 
     def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
-        """Acknowledge a notice that is not true of its instance, and warn of whoever sent it."""
+        """Acknowledge a notice that is not true of its instance, with a warning on the node."""
         self._recorder.counted("NoticesRefused")
         self._recorder.decided(
             Decision(
@@ -314,7 +314,7 @@ class InterruptionFlow:
         delay = NO_ANSWER_DELAY
         if isinstance(error, ThrottledError):
             delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
-        message = f"the API server did not do it: {error}"
+        message = f"the API server did not carry it out: {error}"
         self._try_again(work, positions, type(error).__name__, message, delay)
 
     def _try_again(

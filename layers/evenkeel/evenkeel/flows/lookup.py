@@ -52,7 +52,7 @@ class Absent:
 class NotYet:
     """The node may still appear, or an answer may still come.
 
-    ``is_booting`` says that everybody answered: the node is not there yet. ``error`` is what
+    ``is_booting``: EC2 and the API server answered, the node is not there yet. ``error`` is what
     the API server refused or left unanswered.
     """
 

@@ -18,7 +18,7 @@ STALE_AFTER = timedelta(seconds=1)
 """No write is made on an older answer, but for those that cannot wait."""
 
 STALE_AFTER_FORCED = timedelta(seconds=10)
-"""A pod at its last moment is told to go on an answer as old as this: its node dies anyway."""
+"""A forced eviction is sent on an answer as old as this: the pod's node dies anyway."""
 
 ASK_AGAIN_AFTER = timedelta(milliseconds=400)
 """So that there is a fresh answer before the last one is stale."""
@@ -43,11 +43,11 @@ class PauseGate:
     """What is known of the pause, and since when. It asks nothing itself.
 
     An answer counts from when the question was sent: what happened after that is unknown.
-    An API server is asked again before it has answered: else the gate would be shut in between.
+    An API server is asked again before it has answered: else no write could be sent in between.
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet, so the gate is shut."""
+        """Nothing is known yet, so no write may be sent."""
         self._paused = True
         self._known_at: datetime | None = None
         self._asked_at: datetime | None = None

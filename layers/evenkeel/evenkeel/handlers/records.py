@@ -91,6 +91,6 @@ def read_wake_up(record: Record) -> WakeUp:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MalformedWakeUpError(f"message {record.message_id} is no wake-up: {error}") from error
     if not all(notice.makes_sense for notice in wake_up.notices.values()):
-        problem = "tells of a time that cannot be reckoned with"
+        problem = "has a time that is out of range"
         raise MalformedWakeUpError(f"message {record.message_id} {problem}")
     return wake_up

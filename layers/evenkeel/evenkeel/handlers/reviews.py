@@ -121,7 +121,7 @@ def _body(event: Mapping[str, Any]) -> bytes:
     try:
         body = b64decode(text, validate=True) if encoded else text.encode()
     except (binascii.Error, ValueError):
-        raise RefusedError(400, "the body is not what it says it is") from None
+        raise RefusedError(400, "the body is not base64") from None
     if len(body) > LARGEST:
         raise RefusedError(413, "a review has 3 MB at most")
     return body

@@ -38,9 +38,9 @@ class Options(ApiStruct, frozen=True, kw_only=True):
 
 
 class AdmissionRequest(ApiStruct, frozen=True, kw_only=True):
-    """What somebody asked of the API server.
+    """The request that the API server reviews.
 
-    ``object`` is the new object's JSON, decoded only by whoever needs it. ``uid`` is the uid of
+    ``object`` is the new object's JSON, decoded only where it is needed. ``uid`` is the uid of
     this call, not of the object: a reinvocation and a retry have others. ``name`` is empty where
     the API server makes the name only afterwards.
     """

@@ -56,7 +56,7 @@ class NewAffinity(ApiStruct, frozen=True, kw_only=True):
 
 
 class Toleration(ApiStruct, frozen=True, kw_only=True):
-    """Which taint a pod bears; without an effect any, without a key every one."""
+    """Which taint a pod tolerates; without an effect any, without a key every one."""
 
     key: str = ""
     operator: str = "Equal"

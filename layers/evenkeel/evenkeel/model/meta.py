@@ -44,7 +44,7 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
 
     @property
     def full_kind(self) -> str:
-        """The kind. Kinds that are not Kubernetes' own bear their group's name too.
+        """The kind. Kinds that are not Kubernetes' own have their group's name, too.
 
         Others use the same words: a ReplicaSet of another group is no ReplicaSet.
         """

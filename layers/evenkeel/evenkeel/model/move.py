@@ -88,7 +88,7 @@ def move_of(lease: Lease) -> Move | None:
 def believed_move(lease: Lease, now: datetime) -> Move | None:
     """The move that a Lease tells of, past or present; None if it cannot be true by now.
 
-    Whoever may write Leases there may have made it up. The webhook knows it by its name, restore
+    All who may write Leases there may have made it up. The webhook knows it by its name, restore
     by its label: these have to agree.
     """
     move = move_of(lease)

@@ -29,7 +29,7 @@ GATE: Final = "evenkeel.dev/gate"
 workload or pod to be left out (``false``)."""
 
 FIELD_MANAGER: Final = "evenkeel"
-"""Whose fields managedFields says Evenkeel's are, and by which the gate knows its evictions."""
+"""The field manager of Evenkeel's writes, in managedFields and in the reviews of its evictions."""
 
 AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 """Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
@@ -135,7 +135,7 @@ CAPACITY_LABELS: Final = (
     "eks.amazonaws.com/capacityType",
     "karpenter.sh/capacity-type",
 )
-"""Node labels that tell the capacity type, where nobody says that others do."""
+"""Node labels that tell the capacity type, unless a setting names others."""
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""

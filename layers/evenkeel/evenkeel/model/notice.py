@@ -62,8 +62,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     def heard_at(self, now: datetime) -> Self:
         """The same notice, given ``now`` where it says that it was given later.
 
-        Nobody hears of what is still to be said: either a clock is wrong, or the sender lies. Its
-        node would be marked for as long, and a true notice would count as older.
+        A notice from the future comes from a wrong clock, or from a sender that lies. Its node
+        would be marked for as long, and a true notice would count as older.
         """
         ahead = max(timedelta(), self.time - now)
         return msgspec.structs.replace(self, time=self.time - ahead, deadline=self.deadline - ahead)
@@ -103,7 +103,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def makes_sense(self) -> bool:
-        """Whether its times can be reckoned with: anybody who may annotate nodes may write one."""
+        """Whether its times are in range: anybody who may annotate nodes may write one."""
         times = (
             self.deadline,
             self.since,
@@ -125,7 +125,7 @@ class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     It is no truth: the nodes' marks are. Only in observe mode, where no node is marked, it
     carries the notices with the names of their nodes.
 
-    ``taking`` is an earlier version's, and says nothing any more.
+    ``taking`` is an earlier version's field, and is not read any more.
     """
 
     v: int = VERSION

@@ -20,7 +20,7 @@ from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
 
 FRESH = timedelta(seconds=10)
-"""A note that is older was not made in this admission: somebody copied a pod."""
+"""A note that is older was not made in this admission: the pod is a copy."""
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -115,7 +115,7 @@ class NewPod(ApiStruct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A claim as its Lease has it: which slot, for whom, and since when."""
+    """A claim as its Lease has it: which slot, for which review, and since when."""
 
     slot: int
     holder: str

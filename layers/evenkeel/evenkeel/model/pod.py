@@ -118,7 +118,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @cached_property
     def bears_release(self) -> bool:
-        """Whether it has the label of released pods, owned by somebody or not."""
+        """Whether it has the label of released pods, with a controller or without."""
         return names.RELEASED_FROM in self.metadata.labels
 
     @cached_property
@@ -180,7 +180,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def landed_at(self) -> datetime | None:
-        """When it got its node, in whole seconds; None while it has none, or nobody knows.
+        """When it got its node, in whole seconds; None while it has none, or that is not known.
 
         A pod whose template names its node has it from the beginning, and the condition only when
         the kubelet tells.
@@ -204,7 +204,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     def _holds_since(self, condition_type: str) -> datetime | None:
         """Since when a condition is true, at least since it was made; None while it is not.
 
-        The condition's time is a kubelet's word, so one that cannot be reckoned with is none.
+        The condition's time is a kubelet's word, so one that is out of range is none.
         """
         for condition in self.status.conditions:
             if condition.type == condition_type and condition.status == "True":

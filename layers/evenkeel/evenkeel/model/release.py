@@ -14,7 +14,7 @@ LONGEST_RELEASE = timedelta(days=1)
 """No release lasts longer: a day is also the most that a recommendation may be made to count."""
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far the clocks of those who release and those who read it may be apart."""
+"""How far the clocks of the processes that write and that read a release may be apart."""
 
 
 class ReleaseReason(StrEnum):
@@ -59,7 +59,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Whether Evenkeel can have written this. Anybody who may annotate pods may have.
 
         - ``controller`` can be the name of a ReplicaSet, and ``controller_uid`` is there;
-        - its times can be reckoned with;
+        - its times are in range;
         - it ends in time: a pod without a replacement would be watched until then.
         """
         return (

@@ -1,7 +1,7 @@
 """Workloads whose pod template places their pods: what restore wrote there, and that it did.
 
 The annotation ``evenkeel.dev/template`` is written together with the template. A Lease,
-``evenkeel-template-<uid>``, tells that there was one where somebody took away both.
+``evenkeel-template-<uid>``, tells that there was one where both were taken away.
 """
 
 from datetime import datetime

@@ -1,10 +1,10 @@
-"""Times that strangers wrote, and times for people."""
+"""Times that others wrote, and times for people."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 YEARS: Final = range(2000, 2200)
-"""Years in which a time can be reckoned with: adding to datetime's last year overflows."""
+"""Years in which a time is in range: adding to datetime's last year overflows."""
 
 LONGEST: Final = timedelta(days=36_500)
 """A longer span is cut to this, which can be added to any sane time."""

@@ -39,8 +39,8 @@ def _unique_holder() -> str:
 class HandoverSettings:
     """Settings of the reconciler.
 
-    ``window`` is how many pods may be released and not yet made anew. So many
-    ``evictions_per_second`` are reckoned with where pods have to go replacement or not. ``work`` is
+    ``window`` is how many replacements may be pending. ``evictions_per_second`` is the rate that is
+    reckoned with for forced evictions. ``work`` is
     how long one invocation works, ``pause`` how long its message then stays invisible.
     ``rebalance_share`` is the share of the spot nodes (0 to 1) that may be cordoned for
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
@@ -68,7 +68,7 @@ class HandoverSettings:
         """Read them. Raises SettingsError.
 
         The holder is the log stream where Lambda names one: it is unique per execution
-        environment, and whoever reads the Lease knows where to look.
+        environment, and a reader of the Lease knows where to look.
         """
         return cls(
             mode=shared.mode(environ),

@@ -19,7 +19,7 @@ CAPACITY_LABELS: Final = "EVENKEEL_CAPACITY_LABELS"
 
 
 class Mode(StrEnum):
-    """Whether a deployment acts, or only tells what it would do."""
+    """Whether a deployment acts, or only logs what it would do."""
 
     OBSERVE = "observe"
     ACT = "act"
@@ -31,7 +31,7 @@ def cluster_name(environ: Mapping[str, str]) -> str:
 
 
 def mode(environ: Mapping[str, str]) -> Mode:
-    """Whether to act: nobody acts who was not told so."""
+    """Whether to act: only where the setting says so."""
     value = text(environ, MODE, "observe or act")
     try:
         return Mode(value.lower())

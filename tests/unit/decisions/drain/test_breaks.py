@@ -128,7 +128,7 @@ def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() ->
     assert after.due is None
 
 
-def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
+def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
     assert forced(found) == names_of(found.steps) == []
     assert found.fresh_steps == []
@@ -223,13 +223,13 @@ def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
         assert isinstance(step.write, Evict)
 
 
-def test_who_is_not_available_goes_first_for_it_costs_nothing() -> None:
+def test_a_pod_that_is_not_available_goes_first_for_it_costs_nothing() -> None:
     found = rationed(4, 1, doomed=4, broken=2)
     assert names_of(found.fresh_steps) == ["broken-0", "broken-1"]
     assert names_of(found.steps, Verb.WAIT) == ["whole-0", "whole-1"]
 
 
-def test_whoever_runs_but_not_for_min_ready_seconds_is_missing_all_the_same() -> None:
+def test_a_pod_that_runs_but_not_for_min_ready_seconds_counts_as_missing() -> None:
     replica_set = builders.replica_set(replicas=2, min_ready_seconds=10)
     whole = builders.pod("whole", of=replica_set)
     young = builders.pod("young", of=replica_set, node="n2", ready_since=NOW - seconds(9))
@@ -363,7 +363,7 @@ def test_ordinals_go_one_at_a_time_for_a_hint_too() -> None:
 @pytest.mark.parametrize(
     "budgets", [[TROUBLED], [SOUND, SOUND], [builders.budget(max_unavailable=0)]]
 )
-def test_nobody_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionBudget]) -> None:
+def test_no_pod_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionBudget]) -> None:
     hinted = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=budgets)
     warned = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB, budgets=budgets)
     assert hinted.fresh_steps == []
@@ -371,7 +371,7 @@ def test_nobody_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionB
 
 
 @pytest.mark.parametrize("late", [0, 1])
-def test_nobody_goes_for_a_hint_that_has_expired(late: int) -> None:
+def test_no_pod_goes_for_a_hint_that_has_expired(late: int) -> None:
     now = HINT.deadline + seconds(late)
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=now)
     assert found.fresh_steps == []
@@ -414,7 +414,7 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
     assert moving.deadline == Deadline(given.deadline, forced=forced)
 
 
-def test_nothing_is_decided_when_nobody_has_to_move() -> None:
+def test_nothing_is_decided_when_no_pod_has_to_move() -> None:
     assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[], forced=[])
 
 

@@ -149,7 +149,7 @@ def test_what_belongs_to_its_node_is_left_and_the_reason_says_so(
     assert way_of(builders.pod(annotations=annotations), owner).reason == reason
 
 
-def test_a_bare_pod_comes_with_a_warning_and_a_remedy_for_nobody_makes_it_again() -> None:
+def test_a_bare_pod_comes_with_a_warning_and_a_remedy() -> None:
     bare = way_of(builders.pod(), Owner())
     assert bare.warning
     assert "Deployment" in bare.remedy
@@ -222,7 +222,7 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
     assert warned.remedy
     assert hinted.remedy == warned.remedy
     why, _, _ = warned.message.partition(": no more than maxUnavailable")
-    assert hinted.message == f"{why}: a hint is not worth breaking it"
+    assert hinted.message == f"{why}: a hint is not worth the gap"
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_an_owners_wish_to_keep_a_pod_counts_against_a_hint_and_not_against_a_wa
     [{names.SAFE_TO_EVICT: "true"}, {names.DO_NOT_DISRUPT: "false"}, {"other": "true"}],
     ids=str,
 )
-def test_a_pod_is_handed_over_for_a_hint_when_nobody_asked_to_keep_it(
+def test_a_pod_is_handed_over_for_a_hint_when_no_annotation_keeps_it(
     annotations: dict[str, str],
 ) -> None:
     pod, owner = of_deployment(builders.deployment(), annotations=annotations)

@@ -78,7 +78,7 @@ WHOLE = builders.deployment(replicas=3)
         (builders.owner(builders.stateful_set(replicas=2)), False),
         (builders.owner(), False),
     ],
-    ids=["a part of it", "all of it", "no Deployment", "a StatefulSet", "nobody"],
+    ids=["a part of it", "all of it", "no Deployment", "a StatefulSet", "no owner"],
 )
 def test_a_rollout_goes_on_where_a_replica_set_is_not_all_of_its_deployment(
     owner: Owner, *, in_rollout: bool

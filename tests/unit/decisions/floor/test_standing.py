@@ -91,7 +91,7 @@ def test_the_schedulers_word_is_passed_on() -> None:
     )
 
 
-def test_pods_on_on_demand_nodes_are_nobodys_business_where_nobody_places_them() -> None:
+def test_pods_on_on_demand_nodes_are_no_surplus_where_pods_are_not_placed() -> None:
     assert standing(NONE, pods(3), managed=False).remarks == []
 
 
@@ -106,7 +106,7 @@ def test_a_move_and_a_floor_that_cannot_be_read_are_told() -> None:
     ]
 
 
-def test_of_what_a_template_places_nobody_is_said_to_be_moved() -> None:
+def test_no_move_is_announced_where_a_template_places_the_pods() -> None:
     notes = {names.PLACEMENT: names.BY_TEMPLATE}
     workload = builders.deployment(replicas=3, annotations=notes)
     short = stand(

@@ -1,4 +1,4 @@
-"""The pods of a ReplicaSet are counted the same way by whoever counts them."""
+"""The pods of a ReplicaSet are counted the same way by any two invocations."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -163,9 +163,9 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
     ids=[
         "nothing released",
         "fewer than asked for, but none released",
-        "none made anew",
-        "one of two made anew",
-        "all made anew",
+        "none replaced",
+        "one of two replaced",
+        "all replaced",
         "more than asked for",
         "scaled in meanwhile",
         "scaled to zero",
@@ -174,7 +174,7 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
         "gone",
     ],
 )
-def test_releases_count_until_the_controller_has_made_the_pods_anew(
+def test_releases_count_until_the_controller_has_made_their_replacements(
     replica_set: ReplicaSet | None, owns: int, away: int, expected: int
 ) -> None:
     census = builders.census(
@@ -390,7 +390,7 @@ def censuses(draw: st.DrawFn) -> Census:
 
 
 @given(census=censuses())
-def test_whoever_is_surplus_can_go_without_taking_a_workload_below_what_it_wants(
+def test_surplus_pods_can_go_without_taking_a_workload_below_what_it_wants(
     census: Census,
 ) -> None:
     available = census.available_owned + census.available_released
@@ -402,7 +402,7 @@ def test_whoever_is_surplus_can_go_without_taking_a_workload_below_what_it_wants
 
 
 @given(census=censuses(), order=st.randoms(use_true_random=False))
-def test_any_two_invocations_agree_on_who_goes_whatever_order_they_read_the_pods_in(
+def test_any_two_invocations_agree_on_which_pods_go_in_whatever_order_they_read_them(
     census: Census, order: Random
 ) -> None:
     other = msgspec.structs.replace(
@@ -422,7 +422,7 @@ def test_any_two_invocations_agree_on_who_goes_whatever_order_they_read_the_pods
 
 
 @given(census=censuses(), later=st.integers(1, 60))
-def test_whoever_is_released_meanwhile_does_not_overtake_those_released_before(
+def test_a_pod_released_meanwhile_does_not_overtake_those_released_before(
     census: Census, later: int
 ) -> None:
     latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")

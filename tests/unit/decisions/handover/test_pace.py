@@ -142,7 +142,7 @@ def test_a_round_comes_one_workload_at_a_time() -> None:
         waiting("a-moved", 2, ready=7),
         waiting("a-moved", 2, away=7, starting=3),
     ],
-    ids=["released", "made anew", "both"],
+    ids=["released", "replaced", "both"],
 )
 def test_what_was_moved_before_counts_for_the_round(moved: Waiting) -> None:
     order = order_of([moved, waiting("fresh", 8)])
@@ -187,7 +187,7 @@ def test_within_a_workload_dying_nodes_priority_deadline_and_uid_count_in_this_o
     assert order_of([(census, [candidate(pod, dooms) for pod in pods])]) == list("abcde")
 
 
-def test_nobody_is_released_from_a_replica_set_that_is_gone() -> None:
+def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     census, candidates = waiting("web", 2)
     assert order_of([(msgspec.structs.replace(census, replica_set=None), candidates)]) == []
 

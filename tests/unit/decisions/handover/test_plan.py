@@ -217,7 +217,7 @@ def test_a_replacement_on_another_doomed_node_is_handed_over_in_its_turn() -> No
     assert candidates(found) == ["new"]
 
 
-def test_nobody_is_evicted_for_another_who_was_evicted_by_a_second_drainer() -> None:
+def test_no_pod_is_evicted_for_one_that_a_second_drainer_evicted() -> None:
     found = Scene(replicas=2).away("a", wanted=2).elsewhere("x").elsewhere("y", **PENDING).plan()
     assert found.fresh_steps == []
 
@@ -225,7 +225,7 @@ def test_nobody_is_evicted_for_another_who_was_evicted_by_a_second_drainer() -> 
 @pytest.mark.parametrize(
     ("replicas", "going"), [(3, ["a"]), (2, ["a", "b"]), (1, ["a", "b", "c"]), (9, ["a"])]
 )
-def test_a_scale_in_meanwhile_lets_more_go_and_a_scale_out_holds_nobody(
+def test_a_scale_in_meanwhile_lets_more_go_and_a_scale_out_holds_no_pod(
     replicas: int, going: list[str]
 ) -> None:
     scene = Scene(replicas=replicas).away("a", "b", "c", wanted=3).elsewhere("x")
@@ -264,7 +264,7 @@ def test_a_pod_that_was_never_released_is_forced_off_by_its_eviction_deadline() 
     ]
 
 
-def test_nobody_is_forced_off_a_node_that_may_well_live_on() -> None:
+def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
     scene = Scene(HINTED, replicas=2).moving("a").away("b", reason=REBALANCE)
     assert forced(scene.plan()) == forced(scene.plan(HINT.deadline)) == []
 
@@ -301,7 +301,7 @@ def test_a_pod_that_its_owner_keeps_to_the_end_is_left_or_put_back_once_that_has
 
 
 def test_each_pod_that_has_no_replacement_leaves_one_less_of_its_workload() -> None:
-    """The released before the others, whose replacements nobody has been asked for."""
+    """The released before the others, whose replacements are not asked for yet."""
     scene = Scene(replicas=4).moving("a", "b").away("c").elsewhere("new")
     found = scene.plan()
     assert lefts(found) == {"c": 0.75, "a": 0.5, "b": 0.25}
@@ -344,7 +344,7 @@ def test_a_lost_pod_is_not_forced_off_a_node_that_is_gone() -> None:
 
 @pytest.mark.parametrize("dooms", [DYING, HINTED])
 @pytest.mark.parametrize(("landed", "stays"), [(1, 2), (2, 2), (10, 10), (25, 25)])
-def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_already(
+def test_a_pod_landed_after_the_cordon_stays_as_long_as_the_node_was_drained_before(
     dooms: Mapping[str, NodeNotice], landed: int, stays: int
 ) -> None:
     scene = Scene(dooms).moving("a", conditions=[landed_at(landed)])
@@ -356,7 +356,7 @@ def test_who_landed_after_the_cordon_stays_as_long_as_the_node_is_drained_alread
     assert candidates(scene.plan(settled)) == ["a"]
 
 
-def test_who_landed_late_is_still_tried_when_half_the_time_is_over() -> None:
+def test_a_pod_that_landed_late_is_still_tried_when_half_the_time_is_over() -> None:
     scene = Scene().moving("a", conditions=[landed_at(69)])
     assert NOW + seconds(89) == EVICT_BY
     before = scene.plan(NOW + seconds(78.9))
@@ -365,7 +365,7 @@ def test_who_landed_late_is_still_tried_when_half_the_time_is_over() -> None:
 
 
 @pytest.mark.parametrize("landed", [88, 100])
-def test_who_landed_shortly_before_its_eviction_waits_for_that_and_settles_later(
+def test_a_pod_that_landed_shortly_before_its_eviction_waits_for_that(
     landed: int,
 ) -> None:
     """A budget may refuse the eviction for longer than the pod takes to settle."""
@@ -378,13 +378,13 @@ def test_who_landed_shortly_before_its_eviction_waits_for_that_and_settles_later
     assert (candidates(scene.plan(settled)), scene.plan(settled).due) == (["a"], TRIED_UNTIL)
 
 
-def test_who_was_there_before_the_cordon_need_not_settle() -> None:
+def test_a_pod_that_was_there_before_the_cordon_need_not_settle() -> None:
     assert candidates(Scene().moving("a", conditions=[landed_at(0)]).plan()) == ["a"]
     assert candidates(Scene().moving("a").plan()) == ["a"]
     assert SHORTEST_STAY > SECOND  # the API server cuts off less than that
 
 
-def test_a_warning_after_a_hint_begins_anew() -> None:
+def test_a_warning_after_a_hint_begins_again() -> None:
     """It landed on a node that was cordoned for a hint; now the node dies."""
     warned = builders.notice(cordoned_at=NOW - seconds(300))
     found = Scene({"n1": warned}).moving("a", conditions=[landed_at(-100)]).plan()
@@ -476,7 +476,7 @@ def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_m
     assert QUOTA in found.steps[0].message
 
 
-def test_nobody_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
+def test_no_pod_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
     found = Scene(HINTED, failure=QUOTA).moving("a").plan()
     assert told(found.steps) == [("a", Verb.LEAVE, "CannotBeReplaced")]
     assert found.steps[0].message == QUOTA
@@ -590,7 +590,7 @@ def test_a_warning_keeps_a_voluntary_release_until_its_eviction() -> None:
     assert begun(found, EVICT_BY) == [("a", Verb.EVICT, "LastMoment")]
 
 
-def test_nobody_is_released_for_a_hint_while_the_workload_rests() -> None:
+def test_no_pod_is_released_for_a_hint_during_the_workloads_cooldown() -> None:
     until = NOW + seconds(300)
     scene = Scene(HINTED, annotations=builders.cooldown(2, until)).moving("a")
     resting, rested = scene.plan(until - SECOND), scene.plan(until)
@@ -692,7 +692,7 @@ UNWANTED = pytest.mark.parametrize(
 
 @UNWANTED
 @pytest.mark.parametrize("dooms", [DYING, HINTED, {}], ids=["dying", "hinted", "no notice"])
-def test_a_released_pod_is_deleted_at_once_when_nobody_wants_it_any_more(
+def test_a_released_pod_is_deleted_at_once_when_its_workload_is_gone_or_at_zero(
     end: Any, reason: str, dooms: Mapping[str, NodeNotice]
 ) -> None:
     found = end(Scene(dooms).away("a", "b")).plan()
@@ -705,7 +705,7 @@ def test_a_released_pod_is_deleted_at_once_when_nobody_wants_it_any_more(
 
 
 @UNWANTED
-def test_an_owned_pod_that_nobody_wants_is_its_controllers_to_delete_until_its_eviction(
+def test_an_unwanted_owned_pod_is_its_controllers_to_delete_until_its_eviction(
     end: Any, reason: str
 ) -> None:
     found = end(Scene().moving("a")).plan()
@@ -717,7 +717,7 @@ def test_an_owned_pod_that_nobody_wants_is_its_controllers_to_delete_until_its_e
 
 
 @UNWANTED
-def test_an_owned_pod_that_nobody_wants_is_left_where_its_owner_keeps_it_to_the_end(
+def test_an_unwanted_owned_pod_is_left_where_its_owner_keeps_it_to_the_end(
     end: Any, reason: str
 ) -> None:
     scene = end(Scene().moving("a", annotations={names.AT_DEADLINE: "leave"}))
@@ -728,7 +728,7 @@ def test_an_owned_pod_that_nobody_wants_is_left_where_its_owner_keeps_it_to_the_
 
 
 @UNWANTED
-def test_an_owned_pod_that_nobody_wants_is_left_under_a_hint(end: Any, reason: str) -> None:
+def test_an_unwanted_owned_pod_is_left_under_a_hint(end: Any, reason: str) -> None:
     found = end(Scene(HINTED).moving("a")).plan(HINT.deadline)
     assert told(found.steps) == [("a", Verb.LEAVE, reason)]
     assert found.due is None
@@ -744,7 +744,7 @@ def test_what_was_released_from_the_old_revision_goes_as_the_new_one_takes_over(
     assert len(at_zero(Scene().away("a", "b", "c")).plan().fresh_steps) == 3
 
 
-def test_nothing_is_decided_when_nothing_is_released_and_nobody_has_to_move() -> None:
+def test_nothing_is_decided_when_no_pod_is_released_or_has_to_move() -> None:
     assert Scene(replicas=2).elsewhere("a", "b").plan() == Plan(
         steps=[], fresh_steps=[], candidates=[], forced=[]
     )

@@ -67,7 +67,7 @@ def test_an_available_replacement_elsewhere_is_none() -> None:
     assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
 
 
-def test_who_was_on_the_target_before_is_no_replacement() -> None:
+def test_a_pod_that_was_on_the_target_before_is_no_replacement() -> None:
     there = [owned("a", "s1"), owned("b", "o2")]
     made = plan(census(there, moving("m", there=1)), [])
     assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")

@@ -27,7 +27,7 @@ def node(labels: Mapping[str, str]) -> Node:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told_by", "capacity"),
+    ("labels", "known", "capacity"),
     [
         ({KARPENTER: "spot"}, WELL_KNOWN, Capacity.SPOT),
         ({EKS: "SPOT"}, WELL_KNOWN, Capacity.SPOT),
@@ -41,10 +41,10 @@ def node(labels: Mapping[str, str]) -> Node:
     ],
 )
 def test_the_first_label_that_a_node_has_tells_its_type(
-    labels: Mapping[str, str], told_by: CapacityLabels, capacity: Capacity
+    labels: Mapping[str, str], known: CapacityLabels, capacity: Capacity
 ) -> None:
-    assert told_by.of(node(labels)) is capacity
-    assert told_by.are_on(node(labels)) == any(key in told_by for key in labels)
+    assert known.of(node(labels)) is capacity
+    assert known.are_on(node(labels)) == any(key in known for key in labels)
 
 
 def test_pods_ask_by_every_label_and_by_no_other() -> None:

@@ -110,7 +110,7 @@ def test_the_webhook_is_told_before_the_pod_is_released() -> None:
     assert [*made.writes] == [told, made.decision.write, *made.after]
 
 
-def test_the_last_moves_lease_is_taken_over_and_only_if_nobody_else_does() -> None:
+def test_the_last_moves_lease_is_taken_over_and_only_by_one() -> None:
     web = deployment(2, "1")
     owner = replica_set(web)
     before = builders.pod("before").reference
@@ -139,7 +139,7 @@ def test_the_last_moves_lease_is_taken_over_and_only_if_nobody_else_does() -> No
         patched(newer, told)
 
 
-def test_who_does_not_ask_to_be_there_goes_first_then_the_youngest() -> None:
+def test_a_pod_that_does_not_ask_to_be_there_goes_first_then_the_youngest() -> None:
     web = deployment(3, "1")
     owner = replica_set(web)
 
@@ -243,7 +243,7 @@ def test_it_stays_where_its_own_rules_keep_it() -> None:
     assert reason(case(web, "o1", "o2")) == "OwnRules"
 
 
-def test_nobody_to_move_is_said() -> None:
+def test_that_there_is_no_pod_to_move_is_said() -> None:
     """Its standing is older than its pods: they may have gone meanwhile."""
     web = deployment(2, "1")
     stale = case(web, "o1", "o1")
@@ -260,7 +260,7 @@ def test_one_that_is_scaled_to_zero_is_left() -> None:
     assert reason(case(deployment(0, "1"))) == "ScaledToZero"
 
 
-def test_one_move_at_a_time_whoever_began_it() -> None:
+def test_one_move_at_a_time_also_beside_a_notices_handover() -> None:
     web = deployment(3, "1")
     owner = replica_set(web)
     going = builders.pod("going", of=owner, node="o2", released=builders.release(owner))

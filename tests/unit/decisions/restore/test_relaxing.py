@@ -60,7 +60,7 @@ def test_before_that_it_waits(options: dict[str, Any]) -> None:
     assert reason(case(web, pods=[*pods_of(web, "o1"), waiting(web, **options)])) == "PodsWait"
 
 
-def test_a_pod_that_nobody_placed_relaxes_nothing() -> None:
+def test_a_pod_that_was_not_placed_relaxes_nothing() -> None:
     assert reason(case(deployment(2, "2"), "o1", "")) == "PodsWait"
 
 
@@ -71,7 +71,7 @@ def test_while_relaxed_the_floor_is_not_missed() -> None:
     assert getattr(found, "warning", False)
 
 
-def test_who_was_made_before_the_webhook_knew_is_made_anew() -> None:
+def test_a_pod_made_before_the_webhook_knew_is_deleted() -> None:
     web = deployment(3, "2", notes=relaxed(29 * MINUTE))
     late = waiting(web, "late", age=timedelta(seconds=30))
     made = step(case(web, pods=[*pods_of(web, "s1", "s2"), late]))
@@ -109,7 +109,7 @@ def test_one_without_pods_is_not_held_for_their_room() -> None:
     assert reason(case(web, pods=[])) == "FloorRelaxed"
 
 
-def test_what_was_made_for_a_move_that_is_over_is_made_anew() -> None:
+def test_a_pod_made_for_a_move_that_is_over_is_deleted() -> None:
     web = deployment(2, "1")
     orphan = waiting(web, capacity=SPOT, move="gone")
     made = step(case(web, pods=[*pods_of(web, "o1"), orphan]))

@@ -86,7 +86,7 @@ def test_a_doomed_node_has_none() -> None:
         (Taint(key="karpenter.sh/capacity-type", value="spot", effect="NoSchedule"), [], True),
     ],
 )
-def test_taints_keep_off_who_does_not_bear_them(
+def test_taints_keep_off_pods_that_do_not_tolerate_them(
     taint: Taint, tolerations: list[dict[str, str]], *, fits: bool
 ) -> None:
     assert has(node("s1", taints=[taint]), tolerations=tolerations) is fits
@@ -132,7 +132,7 @@ def test_and_its_fields_selector_and_zone() -> None:
     assert not has(node("s1", labels={"topology.kubernetes.io/zone": "a"}), zone="b")
 
 
-def test_who_asks_for_the_same_does_not_look_at_full_nodes_again() -> None:
+def test_a_pod_that_asks_for_the_same_does_not_look_at_full_nodes_again() -> None:
     looks = 0
 
     class Requests(dict[str, float]):

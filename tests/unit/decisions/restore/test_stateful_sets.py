@@ -37,7 +37,7 @@ def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
     assert (made.decision.verb, made.decision.subject.name) == (Verb.EVICT, "db-2")
     assert made.decision.write == Evict(name="db-2", namespace="default", uid="db-2-uid")
     assert made.moves
-    note, told = made.before  # nobody would know afterwards that it failed
+    note, told = made.before  # without it a failure would not show afterwards
     assert Restored.of(patched(stateful_set(3), note)) is not None
     assert isinstance(told, Create)
     assert isinstance(told.object, Lease)

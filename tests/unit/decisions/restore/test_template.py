@@ -252,7 +252,7 @@ def test_other_capacity_labels_are_followed(floor: str) -> None:
     assert note_of(made, of).labels == set(own.keys)
 
 
-def test_who_undoes_it_is_warned_and_it_is_never_written_again() -> None:
+def test_an_undone_template_is_told_and_never_written_again() -> None:
     of = written(web())
     partly = with_spec(of, template=web().spec.template)
     wholly = web()
@@ -327,7 +327,7 @@ def test_what_is_in_a_rollout_waits() -> None:
     assert reason(case(of, pods=[released])) == "Moving"
 
 
-def test_an_ordinal_that_waits_by_an_older_template_is_made_anew() -> None:
+def test_an_ordinal_that_waits_by_an_older_template_is_deleted() -> None:
     of = revisions(db(), OLD, NEW)
     pods = [*ordinals(of, "o1", revision=OLD), *ordinals(of, "", revision=OLD)]
     made = step(case(of, pods=pods))

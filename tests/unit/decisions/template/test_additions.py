@@ -155,7 +155,7 @@ def test_all_on_demand_leaves_a_term_that_matches_nothing_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("form", ALL_FORMS)
-def test_what_somebody_takes_away_is_missed(form: Form) -> None:
+def test_a_removed_addition_is_noticed(form: Form) -> None:
     bare = workload({})
     added = written(bare, form)
     spec = patched(bare, template_patch(bare, None, added)).spec.template.spec
@@ -165,7 +165,7 @@ def test_what_somebody_takes_away_is_missed(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", ALL_FORMS)
-def test_of_what_somebody_took_away_the_rest_is_taken_off(form: Form) -> None:
+def test_the_rest_of_removed_additions_is_taken_off(form: Form) -> None:
     bare = workload({})
     added = written(bare, form)
     after = patched(bare, template_patch(bare, None, added))

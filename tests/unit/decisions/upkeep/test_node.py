@@ -86,7 +86,7 @@ def test_a_node_stays_behind_the_load_balancers_when_no_other_would() -> None:
     assert (step.reason, step.write) == ("NoOtherNode", None)
 
 
-def test_nothing_is_decided_about_load_balancers_while_nobody_knows_what_they_would_keep() -> None:
+def test_nothing_is_decided_about_load_balancers_while_others_are_not_known() -> None:
     unknown = situation(others_remain=None)
     assert unknown.wants_exclusion
     assert decided(unknown) == []
@@ -239,7 +239,7 @@ def test_an_unlisted_instance_is_off_after_two_answers_30_s_apart_when_its_node_
 
 
 def test_a_first_answer_that_is_still_to_come_is_none() -> None:
-    """Whoever may annotate the node wrote that; it must not be waited for."""
+    """The node's kubelet wrote that; it must not be waited for."""
     at = unlisted(LISTED_NO_MORE, since=LISTED_NO_MORE + timedelta(days=1))
     assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
 

@@ -73,7 +73,7 @@ def test_the_oldest_recommendation_comes_first_and_then_the_name() -> None:
     assert names_of(admitted(nodes, 100, 0.02)) == ["old", "a"]
 
 
-def test_nobody_is_cordoned_when_nobody_waits() -> None:
+def test_no_node_is_cordoned_when_none_waits() -> None:
     assert admitted(cordoned(2), 100, 0.5) == []
     assert admitted([], 100, 0.5) == []
 

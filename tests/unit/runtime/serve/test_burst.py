@@ -17,7 +17,7 @@ from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
 
 
 class Immediate:
-    """The simulated API server without its clock: whoever asks has the answer at once."""
+    """The simulated API server without its clock: each question is answered at once."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene

@@ -121,7 +121,7 @@ def test_a_connection_is_kept_for_the_next_request_after_a_good_one(served: Serv
 
 
 @pytest.mark.parametrize(("path", "status"), [("/v1/other", 401), ("/", 404)])
-def test_whoever_does_not_know_the_path_is_answered_before_the_body_is_read(
+def test_a_request_to_another_path_is_answered_before_its_body_is_read(
     served: Served, path: str, status: int
 ) -> None:
     """A stranger could fill the memory with bodies otherwise."""
@@ -187,7 +187,7 @@ def test_what_is_noted_never_holds_the_path(served: Served) -> None:
     assert "secret" not in repr(served.notes)
 
 
-def test_slow_clients_block_nobody_and_are_sent_away(served: Served) -> None:
+def test_slow_clients_block_no_other_and_are_disconnected(served: Served) -> None:
     silent = [socket.create_connection(served.address) for _ in range(20)]
     dripping = socket.create_connection(served.address)
     slow = served.client.wrap_socket(dripping, server_hostname="127.0.0.1")

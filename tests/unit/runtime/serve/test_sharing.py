@@ -69,7 +69,7 @@ def until(condition: Any) -> None:
     pytest.fail("it did not come to that")
 
 
-def test_who_asks_while_a_question_is_under_way_shares_the_next() -> None:
+def test_a_thread_that_asks_while_a_question_is_under_way_shares_the_next() -> None:
     slow = Slow()
     shared = SharingCluster(slow)
     askers = Askers(shared)
@@ -109,7 +109,7 @@ def test_a_write_is_never_shared() -> None:
     assert shared.session() is slow.opened
 
 
-def test_who_shares_a_question_that_broke_down_gets_no_answer() -> None:
+def test_a_thread_that_shares_a_question_that_broke_down_gets_no_answer() -> None:
     slow = Slow()
     shared = SharingCluster(slow)
     slow.asked = [()] * 98

@@ -145,13 +145,13 @@ def test_the_lowest_count_holds_when_the_replacement_is_ready_first(observer: Ob
     assert (web(observer).ready, web(observer).lowest) == (2, 2)
 
 
-def test_pods_serve_nobody_when_their_node_is_lost(observer: Observer) -> None:
+def test_pods_serve_no_more_when_their_node_is_lost(observer: Observer) -> None:
     observer.lose("n1")
 
     assert web(observer).lowest == 1
 
 
-def test_pods_serve_nobody_when_their_node_object_is_deleted() -> None:
+def test_pods_serve_no_more_when_their_node_object_is_deleted() -> None:
     node = Node(metadata=Metadata(name="n1", uid="n1"))
     observer = observing(node, DEPLOYMENT, REPLICA_SET, pod("a", READY))
 
@@ -193,7 +193,7 @@ def test_pods_serve_nobody_when_their_node_object_is_deleted() -> None:
                     ),
                 )
             ],
-            "no leave for a replacement: exceeded quota",
+            "a replacement is refused: exceeded quota",
             id="the quota is used up",
         ),
     ],
@@ -218,7 +218,7 @@ def test_a_workload_is_not_said_to_fall_when_it_never_had_a_ready_pod() -> None:
     assert not web(observer).went_to_zero
 
 
-def test_a_workload_is_not_said_to_fall_when_nobody_wants_it_any_more() -> None:
+def test_a_workload_is_not_said_to_fall_when_it_is_scaled_to_zero() -> None:
     observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY))
     unwanted = msgspec.structs.replace(DEPLOYMENT, spec=DeploymentSpec(replicas=0))
 
@@ -235,7 +235,7 @@ def test_a_workload_is_not_said_to_fall_when_it_was_deleted() -> None:
     assert (web(observer).gone, web(observer).went_to_zero) == (True, False)
 
 
-def test_a_workload_counts_again_when_it_was_made_anew() -> None:
+def test_a_workload_counts_again_when_it_was_made_again() -> None:
     observer = observing(DEPLOYMENT, REPLICA_SET, pod("a", READY))
 
     observer.absorb([changed(DEPLOYMENT, deleted=True), changed(DEPLOYMENT)])
@@ -244,7 +244,7 @@ def test_a_workload_counts_again_when_it_was_made_anew() -> None:
     assert web(observer).went_to_zero
 
 
-def test_pods_are_counted_anew_when_a_watch_is_relisted(observer: Observer) -> None:
+def test_pods_are_counted_again_when_a_watch_is_relisted(observer: Observer) -> None:
     relisted: Relisted[Pod] = Relisted(Selection(Pod), Listing([pod("b", READY)], "9"))
 
     observer.absorb([relisted])

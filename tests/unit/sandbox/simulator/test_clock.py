@@ -87,7 +87,7 @@ def test_a_process_wakes_when_its_signal_is_set(clock: SimulatedClock) -> None:
     assert woken == [(True, START + 3 * SECOND)]
 
 
-def test_what_a_process_raises_reaches_whoever_moves_the_clock(clock: SimulatedClock) -> None:
+def test_what_a_process_raises_reaches_the_mover_of_the_clock(clock: SimulatedClock) -> None:
     def fail() -> None:
         clock.sleep(SECOND)
         raise LookupError("lost")

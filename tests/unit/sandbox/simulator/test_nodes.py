@@ -96,7 +96,7 @@ def test_a_node_goes_when_its_machine_is_terminated(scene: Scene) -> None:
     assert [n["metadata"]["name"] for n in scene.cluster.objects("Node")] != [name]
 
 
-def test_a_volume_waits_for_minutes_when_nobody_says_that_the_node_is_off(scene: Scene) -> None:
+def test_a_volume_waits_for_minutes_when_the_node_is_not_said_to_be_off(scene: Scene) -> None:
     lose(scene)
     scene.wait(60)
     scene.cluster.delete("Pod", "db-0", "shop", grace=0)
@@ -146,7 +146,7 @@ def test_a_second_pod_waits_when_the_first_uses_the_volume_on_another_node() -> 
     assert ready() == {"other-node"}
 
 
-def test_pods_start_anew_when_their_node_comes_back(scene: Scene) -> None:
+def test_pods_start_again_when_their_node_comes_back(scene: Scene) -> None:
     name = lose(scene)
     scene.wait(60)
     assert scene.ready() == 0

@@ -49,7 +49,7 @@ def test_nothing_changes_when_nothing_happens(original: Scene) -> None:
 
 
 @pytest.mark.parametrize("field", ["generation", "resourceVersion", "creationTimestamp"])
-def test_it_goes_on_when_somebody_tidied_the_files(original: Scene, field: str) -> None:
+def test_it_goes_on_when_the_files_were_tidied(original: Scene, field: str) -> None:
     """As people do by hand, and tools that show manifests without what the server adds."""
     tidy = [
         {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k != field}}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SqsQueue:
     """Implements the port Queue.
 
-    Needs the permission sqs:SendMessage or sqs:ChangeMessageVisibility, whichever is used.
+    Needs the permission sqs:SendMessage, sqs:ChangeMessageVisibility, or both.
     SQS counts in whole seconds: a delay with a fraction is rounded up.
     """
 

@@ -35,7 +35,8 @@ def connect(
     ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
     DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
     time of one request with all its tries, ``listing`` that of a list with all its pages.
-    ``tell`` gets a line for people where the API server refuses who asks. Raises SettingsError.
+    ``tell`` gets a line for people where the API server refuses the credentials. Raises
+    SettingsError.
     """
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")

@@ -16,7 +16,7 @@ class RestCluster:
     """A real API server. Made once per process and used by all its invocations.
 
     Its threads are made when they are first needed. ``close``, or a with statement, ends
-    them and the connections; who keeps it for the life of the process need not.
+    them and the connections; a process that keeps it for life need not.
     """
 
     def __init__(self, transport: Transport) -> None:

@@ -1,4 +1,4 @@
-"""Where an API server is, how it is trusted, and who asks."""
+"""Where an API server is, how it is trusted, and as which user it is asked."""
 
 import ssl
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Endpoint:
     ``server`` is its URL, perhaps with a path below which the API lies; ``tls`` None goes
     with plain http. ``server_name`` is the name in its certificate where that is not the
     URL's, ``proxy`` the URL of a proxy on the way. Client certificates are part of ``tls``.
-    ``remedy`` says what to do where the API server does not accept who asks.
+    ``remedy`` says what to do where the API server refuses the credentials.
     """
 
     server: str
@@ -37,9 +37,9 @@ class Limits:
     wait; watches come on top, one connection each. A request with
     all its tries has the time ``budget``, a list with all its pages ``listing``; ``connect``
     bounds one connection, ``read`` the wait for bytes of one answer: a busy API server may
-    take 5 s. A connection that nobody used for ``idle`` is made anew: while a Lambda function
-    is frozen, a load balancer on the way forgets it, and a write into it would have an unknown
-    fate.
+    take 5 s. A connection that was not used for ``idle`` is replaced: while a Lambda function
+    is frozen, a load balancer on the way forgets it, and the outcome of a write into it would be
+    unknown.
 
     ``first`` is the time of a request that finds no connection to a server which has never
     answered yet: a person has perhaps named the wrong one. None: the budget.

@@ -126,12 +126,12 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
 
 
 def _files(kubeconfig: str | None) -> str:
-    # kubectl's variable, not ours: whoever uses kubectl expects it to count.
+    # kubectl's variable, not ours: users of kubectl expect it to count.
     return kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT  # noqa: TID251
 
 
 def _pod(context: str | None, files: str) -> Pod | None:
-    """The pod that this is, if nobody named a context or a file and there is none."""
+    """The pod that this is, if no context or file was named and there is none."""
     if context is not None or files != DEFAULT or Path(DEFAULT).expanduser().exists():
         return None
     pod = this_pod()

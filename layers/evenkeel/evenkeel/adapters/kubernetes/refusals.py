@@ -1,7 +1,7 @@
-"""Why the API server does not accept who asks (401): told once, with what mends it.
+"""Why the API server refuses these credentials (401): told once, with what mends it.
 
-A token that ran out, a clock that is wrong and a role that nobody let in are answered alike. What
-tells them apart is whether a new token is accepted, and the time that the answer bears.
+A token that ran out, a wrong clock and a role without an access entry are answered alike. They are
+told apart by whether a new token is accepted, and by the time in the answer.
 """
 
 from collections.abc import Callable
@@ -17,22 +17,24 @@ type Tell = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """Tell nobody."""
+    """Drop the line."""
 
 
 TOLERANCE: Final = timedelta(minutes=5)
-"""A clock that is further from the API server's is the cause: AWS bears no more in a signature.
+"""A clock that is further from the API server's is the cause: AWS tolerates no more in a signature.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 """
 
-RENEWED: Final = "the API server took a token no longer (401), and takes a new one: nothing to do"
+RENEWED: Final = (
+    "the API server refused a token that ran out (401), and accepts a new one: nothing to do"
+)
 
 
 class Refusals:
-    """What the API server makes of who asks. Several threads tell it at once.
+    """How the API server answers these credentials. Several threads report at once.
 
-    An episode begins with a refusal that a new token does not end, and ends when somebody is
+    An episode begins with a refusal that a new token does not end, and ends when a request is
     accepted.
     """
 
@@ -63,11 +65,11 @@ class Refusals:
         with self._lock:
             is_news, self._is_refused = not self._is_refused, True
         if is_news:
-            line = f"the API server does not accept who asks (401): {self._remedy}"
+            line = f"the API server refuses these credentials (401): {self._remedy}"
             self._tell(self._of_the_clock(date) or line)
 
     def _of_the_clock(self, date: str | None) -> str:
-        """The line that blames the clock here; empty if it is right, or nobody can say."""
+        """The line that blames the clock here; empty if it is right, or that is not known."""
         theirs = _parse(date)
         if theirs is None:
             return ""

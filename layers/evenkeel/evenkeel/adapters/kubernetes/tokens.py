@@ -1,4 +1,4 @@
-"""Who asks: bearer tokens for the API server, from wherever they come."""
+"""Bearer tokens for the API server, from any source."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

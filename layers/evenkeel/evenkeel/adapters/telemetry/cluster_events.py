@@ -78,7 +78,7 @@ class ClusterEvents:
         self._prefix = "observe mode, nothing was done: " if observes else ""
         self._stories: dict[tuple[Reference, str, bool], _Story] = {}
         self._made = 0
-        self._lock = Lock()  # it is flushed beside whoever goes on telling
+        self._lock = Lock()  # it is flushed beside the loop, which records on
 
     def decided(self, decision: Decision) -> None:
         """Remember a decision that changes something, or that a person should know of."""

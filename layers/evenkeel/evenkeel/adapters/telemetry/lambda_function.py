@@ -39,7 +39,7 @@ class LambdaRecorder:
         self._metrics = EphemeralMetrics(namespace=NAMESPACE)
         self._metrics.set_default_dimensions(cluster=cluster)
         self._counts: defaultdict[str, float] = defaultdict(float)
-        self._lock = Lock()  # it is flushed beside whoever goes on counting
+        self._lock = Lock()  # it is flushed beside the loop, which counts on
 
     def decided(self, decision: Decision) -> None:
         """Log a decision, as the decision log has it."""

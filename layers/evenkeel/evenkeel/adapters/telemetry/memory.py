@@ -1,4 +1,4 @@
-"""A Recorder that keeps everything: whoever runs a handler by hand looks there afterwards."""
+"""A Recorder that keeps everything, for callers that run a handler by hand."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -108,14 +108,14 @@ def plan(group: Group) -> Plan:
 
 
 def _whose_turn(group: Group) -> set[str]:
-    """The uids of those that go one after the other and whose turn it is.
+    """The uids of the pods that go one after the other and whose turn it is.
 
-    - who is not available costs nothing: all of them under a ration; of a StatefulSet, whose
+    - pods that are not available cost nothing: all of them under a ration; of a StatefulSet, whose
       ordinals are made in order, the highest one;
     - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
-    - by ordinal: the highest ordinal, once nobody is missing;
-    - those whose node dies before those under a mere hint;
-    - under a hint: nobody once it has expired, nor while a budget counts the workload as in
+    - by ordinal: the highest ordinal, once all are available;
+    - pods whose node dies before those under a hint;
+    - under a hint: none once it has expired, nor while a budget counts the workload as in
       trouble.
     """
     held = budgets.hold_now(group.budgets) is not None

@@ -12,7 +12,7 @@ LONGEST_GRACE = timedelta(seconds=45)
 """No more than this is kept free for a pod's grace period: the notice itself is 120 s."""
 
 LONGEST_UNNOTICED = timedelta(minutes=15)
-"""A pod on a node without a notice goes back so long after its release, whatever that says."""
+"""A pod on a node without a notice goes back so long after its release, whatever that notes."""
 
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.

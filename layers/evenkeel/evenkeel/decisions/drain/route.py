@@ -59,8 +59,8 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
     - StatefulSet: one ordinal at a time; Job: it may still finish; ReplicaSet: see
       ``_replica_set``;
     - a pod without a controller, and one whose controller Evenkeel does not know, is left
-      under a hint. Under a warning the first keeps running to its last moment, for nobody
-      will make it again; the second goes at once, within its budget, as a drain would do it.
+      under a hint. Under a warning the first keeps running to its last moment, because no
+      controller makes it again; the second goes at once, within its budget, as in a drain.
     """
     kept = not_ours(pod, owner)
     if kept is not None:
@@ -105,7 +105,7 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
         return Route(
             way=Way.LEAVE,
             reason=way.reason,
-            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth breaking it",
+            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth the gap",
             remedy=way.remedy,
         )
     return way
@@ -116,7 +116,7 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
 
     - one that is finished or already leaving: nothing is left to do;
     - a DaemonSet's pod: it belongs to the node, its controller would put it back;
-    - a static pod: its kubelet owns it, the API's copy is only a picture.
+    - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
         return Route(way=Way.LEAVE, reason="Finished", message="it has ended already")

@@ -47,7 +47,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Who owns a pod: its controller, and the Deployment above a ReplicaSet.
+    """The owners of a pod: its controller, and the Deployment above a ReplicaSet.
 
     ``controller`` is None for a bare pod, and for a pod whose controller Evenkeel does not
     know, is gone, or could not be read; ``kind`` is then the kind named by the pod.
@@ -65,7 +65,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def deployment_in_rollout(self) -> Deployment | None:
-        """The Deployment of a ReplicaSet that is not all of it, as far as is known."""
+        """The Deployment of a ReplicaSet that is not its only one, as far as is known."""
         replica_set, deployment = self.controller, self.deployment
         if not isinstance(replica_set, ReplicaSet) or deployment is None:
             return None

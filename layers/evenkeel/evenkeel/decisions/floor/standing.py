@@ -96,7 +96,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             reason, remedy = (
                 "NotManaged",
                 (
-                    ", for nobody places its pods: label the namespace"
+                    ", because its pods are not placed: label the namespace"
                     f" {names.MANAGED}=true, then restart its rollout"
                 ),
             )

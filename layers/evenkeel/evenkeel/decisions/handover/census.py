@@ -1,4 +1,4 @@
-"""Counting the pods of one ReplicaSet: who is there, who is available, who is surplus."""
+"""Counting the pods of one ReplicaSet: how many are there, available, and surplus."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,9 +40,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     active pods only: terminating and finished ones never count. ``dooms`` has the open
     notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
     says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
-    of its Deployment own; None: no rollout goes on, or nobody looked. ``minimum_available``
-    is the most that was worth keeping so far: a census taken in the middle of many moves may miss
-    a pod that is just changing hands. ``capacities`` says of which type a node is, as far as that
+    of its Deployment own; None: no rollout goes on, or they were not read. ``minimum_available``
+    is the highest count so far of pods to keep available: a census in the middle of many releases
+    may miss a pod. ``capacities`` says of which type a node is, as far as that
     was read.
     """
 
@@ -87,7 +87,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return sum(self.is_available(item.pod) for item in self.released)
 
     def is_lost(self, pod: Pod) -> bool:
-        """Whether the pod went with its node, although nobody has told its status so yet."""
+        """Whether the pod went with its node, although its status does not say so yet."""
         return pod.spec.node_name in self.lost
 
     def is_doomed(self, pod: Pod) -> bool:
@@ -107,10 +107,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def is_handing_over(self) -> bool:
-        """Whether pods are released from doomed nodes: whoever releases them watches over them.
+        """Whether pods are released from doomed nodes: an invocation stays for these.
 
-        One on another node can wait for the next look: its node lives. Its release may also
-        be a stranger's word, who must not keep anybody busy with it.
+        A released pod on another node can wait for the next invocation: its node lives. Its
+        release may also be forged by a tenant, which must not keep an invocation at work.
         """
         return any(self.is_doomed(item.pod) for item in self.released)
 
@@ -143,7 +143,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Releases whose replacement pod the ReplicaSet controller has not made yet.
 
         Zero while it cannot make any: a quota or a deletion must not hold up the others. Nor
-        must anybody's word: only what Evenkeel may have released counts, and not for ever.
+        must a forged label: only releases that Evenkeel may have made count, and not for ever.
         """
         replica_set = self.replica_set
         if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
@@ -168,8 +168,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def worth_keeping(self) -> int:
         """How many pods a release has to keep available, were it made now.
 
-        What is available, owned and released, and what is young and on its way, or the minimum
-        so far if that is more; never more than the replicas asked for.
+        The pods that are available, owned and released, and those that are young and starting, or
+        the minimum so far if that is more; never more than the replicas asked for.
         """
         coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
         there = self.available_owned + self.available_released + coming
@@ -194,8 +194,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def wanted(self) -> int:
         """How many available pods there have to be from now on.
 
-        The replicas asked for now, or what was worth keeping when the releases were made
-        (of several the highest), whichever is less.
+        The lower of the replicas asked for now and the pods that the releases noted as to be kept
+        (of several the highest).
         """
         if not self.released:
             return self.replicas
@@ -205,7 +205,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def target_of(self, item: ReleasedPod) -> Capacity | None:
         """The capacity type that a released pod's replacement has to be on, if any.
 
-        None too once its node dies: then any replacement is one.
+        None also once its node dies: then a replacement on either type will do.
         """
         return None if self.deadline_of(item).forced else item.release.target
 
@@ -291,7 +291,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The released pods in the order in which they go.
 
         Not available ones first, then by deadline, time of release and uid. It depends on the
-        objects alone, so that any two invocations agree; and whoever is released later comes
+        objects alone, so that any two invocations agree; and a pod that is released later comes
         later, so that they also agree when one of them has not seen the latest release.
         """
 

@@ -1,7 +1,7 @@
-"""Whose turn it is to be released: the order, and how many at once.
+"""Which pods are released next: the order, and how many at once.
 
-The ReplicaSet controller works ReplicaSet by ReplicaSet at its own rate. Whatever is released
-at once queues single replicas behind the big Deployments, so releases come in rounds.
+The ReplicaSet controller works ReplicaSet by ReplicaSet at its own rate. Were all pods released
+at once, single replicas would queue behind the big Deployments, so releases come in rounds.
 """
 
 import heapq
@@ -55,7 +55,7 @@ AHEAD = 20.0
 """Seconds of the ReplicaSet controller's work that may wait for it.
 
 It takes ReplicaSet by ReplicaSet, each with all that it lacks, and updates the status of each: the
-longer its queue, the more it makes; and the longer waits whoever comes next.
+longer its queue, the more it makes, and the longer a new release waits.
 """
 
 
@@ -64,7 +64,7 @@ def _anybody(_: Pod) -> bool:
 
 
 def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
-    """How many pods may be released and not made anew at a time.
+    """How many replacements may be pending at a time.
 
     As many as set, while a workload waits that would otherwise reach zero: it must not queue
     behind the others. After that more, in proportion to the rate seen.
@@ -94,7 +94,7 @@ def turns(
 ) -> Iterator[Turn]:
     """The candidates that may go and whose turn it is, first to go first, at most ``room_left``.
 
-    - those on nodes that die before those under a mere hint;
+    - pods on nodes that die before those under a hint;
     - then one pod of every workload that would otherwise reach zero;
     - then by priority;
     - then in rounds of 2, 4, 8, 8 ... per workload;
@@ -145,7 +145,7 @@ def _ranked(
 
 
 def _round_of(earlier: int) -> int:
-    """The round of the pod before which so many of its workload have their place, or will soon.
+    """The round of the next pod of a workload of which so many have their place, or will soon.
 
     One, two, four, eight, and on in eights: were they to double on, some workloads would have
     sixteen replacements more than others when the time is up.

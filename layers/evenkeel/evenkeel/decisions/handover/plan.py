@@ -1,4 +1,4 @@
-"""The plan for one ReplicaSet: who is released, evicted, rolled back, and who waits."""
+"""The plan for one ReplicaSet: which pods are released, evicted or rolled back, and which wait."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
 
 SHORTEST_STAY = timedelta(seconds=2)
-"""How long a pod stays at least that landed on its node in spite of the cordon.
+"""How long a pod that landed on its node in spite of the cordon stays at least.
 
 Most likely the cordon was just lifted, and the watch of nodes is a moment behind that of pods.
 The API server cuts the time of binding to whole seconds.
@@ -81,9 +81,9 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
 def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
     """The pods of a ReplicaSet whose nodes die, and what of it serves on after each.
 
-    Those that have their replacement leave all that is there. The others leave one pod less each:
-    what has to be evicted first goes first; then released pods before the ``movers``, which are
-    still owned, for what starts replaces released ones.
+    Evicting a pod whose replacement is available costs nothing. Each of the others leaves one pod
+    less: by eviction deadline; then released pods before the ``movers``, which are still owned,
+    because pods that start replace released ones.
     """
     owner = census.owner
     released = {item.pod.uid: item for item in census.released}
@@ -138,12 +138,12 @@ def _end_of_patience(census: Census, item: ReleasedPod) -> datetime:
 
 
 def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
-    """Nobody wants these pods any more: the workload was deleted, or scaled to zero.
+    """These pods are not wanted any more: the workload was deleted, or scaled to zero.
 
-    - a released pod belongs to nobody: it is deleted at once, but for those that a rollout
-      still needs, for its own pods are not available yet;
-    - an owned one is its controller's, or the garbage collector's, to delete; what they have
-      not deleted by its last moment is evicted.
+    - a released pod has no controller: it is deleted at once, unless a rollout still needs it
+      because its own pods are not available yet;
+    - an owned one is its controller's, or the garbage collector's, to delete; if they have not
+      by its last moment, it is evicted.
     """
     gone = census.replica_set is None or census.replica_set.leaving
     reason = "WorkloadDeleted" if gone else "ScaledToZero"
@@ -162,7 +162,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         dues.append(tried_until(deadline))
     fresh_steps: list[Decision] = []
     spare = census.spare_in_rollout
-    unowned = f"{why} and nobody owns it: deleted"
+    unowned = f"{why} and it has no controller: deleted"
     for position, item in enumerate(census.order_of_leaving):
         pod, deadline, end = item.pod, census.deadline_of(item), _end_of_patience(census, item)
         is_needed = spare is not None and position >= spare and not census.is_lost(pod)
@@ -254,10 +254,10 @@ def _mover(
 def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
     """From when on a pod may be released that landed on its node after the cordon.
 
-    Somebody lifted the cordon by hand and the mark stayed, or the pod tolerates every taint:
-    its replacement may well land there too. So each such generation stays for as long again as
-    the node is drained already, or half the time that is left: there are few of them, and the
-    last is not left without a try. None for all others.
+    The cordon was lifted by hand and the mark stayed, or the pod tolerates every taint: its
+    replacement may well land there too. So each such generation stays for as long as the node had
+    been drained when it landed, or half the time that is left: there are few of them, and the
+    last is still tried. None for all others.
     """
     since = census.dooms[pod.spec.node_name].drained_since
     landed = pod.landed_at
@@ -269,7 +269,7 @@ def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
 def _voluntary_hold(
     census: Census, held: Sequence[PodDisruptionBudget], until: datetime
 ) -> tuple[str, str] | None:
-    """Why a workload's pods are not released for a mere hint now; None if they can be."""
+    """Why a workload's pods are not released for a hint now; None if they can be."""
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
         return "CannotBeReplaced", replica_set.cannot_create.message
@@ -278,7 +278,7 @@ def _voluntary_hold(
         until_then = in_words(cooldown.until)
         return (
             "CoolingDown",
-            f"{cooldown.failures} handovers were rolled back: it rests until {until_then}",
+            f"{cooldown.failures} handovers were rolled back: none before {until_then}",
         )
     if until - census.now < SHORTEST_VOLUNTARY:
         return "TooLateForHandover", "too little time is left for a voluntary move"

@@ -22,12 +22,12 @@ def lost(census: Census, pod: Pod) -> Decision:
     The API calls it ready until the pod garbage collector finds it. Were it put back, its
     ReplicaSet would have one too many, and might take a living one away.
     """
-    message = "its node is gone, and it with it: deleted at once"
+    message = "its node is gone: deleted at once"
     return decide(census, pod, Verb.DELETE, "NodeGone", message, write=writes.delete(pod))
 
 
 def replaced(census: Census, item: ReleasedPod) -> Decision:
-    """A released pod that is not needed any more: it holds if a fresh read says the same."""
+    """A released pod whose replacement is available: it holds while the watch is fresh."""
     return decide(
         census,
         item.pod,
@@ -64,7 +64,7 @@ def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
             subject=top.reference,
             workload=top.reference,
             reason="HandoverRolledBack",
-            message="its voluntary handover was rolled back: it rests before the next one",
+            message="its voluntary handover was rolled back: the next one waits for the cooldown",
             write=writes.cooldown_patch(top, census.now),
         ),
     )

@@ -1,6 +1,6 @@
 """Whether a notice may concern the instance that it names: EC2 says what that is.
 
-Whoever may put messages into the notice queue may name any instance, and a rule or a replay may be
+All who may put messages into the notice queue may name any instance, and a rule or a replay may be
 wrong. So a notice is believed only of an instance of which it can be true.
 """
 
@@ -52,7 +52,7 @@ def doubt(
     # A warning leaves two minutes. An instance that changes its state ends already, or never.
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
-    message = f"EC2 does not answer: what instance {notice.instance_id} is cannot be told"
+    message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
     return Unproven("NoAnswerFromEc2", message)
 
 
@@ -60,7 +60,7 @@ def _unless_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | 
     if instance.is_spot:
         return None
     what = instance.lifecycle or "on-demand"
-    message = f"EC2 says that instance {notice.instance_id} is {what}: it interrupts spot alone"
+    message = f"EC2 says that instance {notice.instance_id} is {what}: it interrupts only spot"
     return Refused("NotSpot", message)
 
 

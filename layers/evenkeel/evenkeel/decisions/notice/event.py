@@ -71,7 +71,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """The event is of a kind that nobody here has heard of."""
+    """The event is of a kind that Evenkeel does not know."""
 
     event_id: str
     source: str

@@ -29,7 +29,7 @@ CROSSING: Final = timedelta(seconds=10)
 OUTLIVED_AFTER: Final = timedelta(seconds=60)
 """An instance that EC2 calls running this long after its deadline was not taken.
 
-EC2 promises two minutes and is some seconds late now and then. The handover lifts a mark after
+EC2 announces two minutes and is some seconds late now and then. The handover lifts a mark after
 the same time, so a notice that comes again after that does not bring the mark back.
 """
 
@@ -84,7 +84,7 @@ def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
 def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:
     """What the node should carry once this notice came, too; ``present`` is what it carries.
 
-    A cordon counts as somebody else's if the node had it when Evenkeel first cordoned it;
+    A cordon counts as another's if the node had it when Evenkeel first cordoned it;
     the note that a rebalance recommendation leaves behind is no cordon yet.
     """
     wanted = NodeNotice(

@@ -32,7 +32,7 @@ def read(node: Node) -> NodeNotice | None:
     """The notice that a node carries; None without one that makes sense.
 
     Anybody who may annotate nodes can have written it, so times without a zone and times that
-    cannot be reckoned with are no notice either.
+    are out of range are no notice either.
     """
     notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
     return notice if notice is not None and notice.makes_sense else None
@@ -52,7 +52,7 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     """Make the node look as the notice says, with ``more`` taints; None if it does already.
 
     Nothing is taken away: a mark is only raised here, and lifted by ``unmark``. That the notice
-    speaks of an out-of-service taint puts none on the node: somebody else may have written that.
+    speaks of an out-of-service taint puts none on the node: its kubelet may have written that.
     """
     metadata, spec = node.metadata, node.spec
     labels = {names.DOOMED: notice.kind.value}
@@ -91,7 +91,7 @@ def cordon(node: Node, now: datetime) -> Patch | None:
 def exclude(node: Node) -> Patch | None:
     """Take a marked node out of the external load balancers.
 
-    None if it carries no notice, or the label already: then it is somebody else's, or done.
+    None if it carries no notice, or the label already.
     """
     notice = read(node)
     if notice is None or names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
@@ -122,9 +122,9 @@ def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
 def unmark(node: Node) -> Patch | None:
     """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
 
-    Whose a taint is, the taint itself says. Of the exclusion label and the cordon the annotation
+    A taint's value says who put it there. Of the exclusion label and the cordon the annotation
     says it, which the node's kubelet may write; but it may change these two itself, too. Where
-    the annotation cannot be read, nobody knows whose the cordon is: it stays.
+    the annotation cannot be read, the cordon may be another's: it stays.
     """
     notice = read(node)
     labels = [names.DOOMED]
@@ -191,7 +191,7 @@ def _is_same(one: Taint, other: Taint) -> bool:
 def _is_ours(taint: Taint) -> bool:
     """Whether Evenkeel put this taint on the node.
 
-    - the mark's, whatever its value: the same key with another effect is somebody else's;
+    - the mark's, whatever its value: the same key with another effect is not Evenkeel's;
     - the out-of-service taint with Evenkeel's value.
     """
     return (taint.key, taint.effect) == (names.DOOMED, NO_SCHEDULE) or taint == OUT_OF_SERVICE

@@ -29,8 +29,8 @@ def placement_patch(
 
     On-demand: no node that any of these labels calls spot. That is added to each term of the
     required affinity, of which one is enough; to a term without clauses, which matches no node, it
-    is not: it would match then. Spot: preferred, and taints of these labels are borne; required
-    where restore moves a pod there, which takes the pod back if no such node has room.
+    is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
+    where restore moves a pod there, which rolls the move back if no such node has room.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
     """
     operations = [*_noted(pod, placed, scales_in=scales_in)]
@@ -107,7 +107,7 @@ def _tolerating(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]
 
 
 def _covers(there: Toleration, wanted: Toleration) -> bool:
-    """Whether a toleration that is there bears all that the wanted one would."""
+    """Whether a toleration that is there tolerates all that the wanted one would."""
     if there.effect:
         return False
     if there.operator == "Exists":

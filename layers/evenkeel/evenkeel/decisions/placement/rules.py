@@ -40,7 +40,7 @@ def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capaci
 def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:
     """What one clause about a capacity label allows.
 
-    NotIn of one spelling excludes its type: nobody names one and means the other. A node without
+    NotIn of one spelling excludes its type, however the node spells it. A node without
     the label may be of either type.
     """
     values = clause.values or ()

@@ -26,9 +26,9 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     """Why a pod is left as it is, as far as it says itself; None if its owners decide.
 
     - it is in a namespace that the cluster itself needs;
-    - its kubelet owns it (a static pod's mirror): nobody places it;
+    - its kubelet owns it (a static pod's mirror): it is not scheduled;
     - it has a node already: affinity comes too late;
-    - nobody would make it anew (a bare pod): its owner places it;
+    - it has no controller (a bare pod): its owner places it;
     - a DaemonSet makes one for each node;
     - its controller is of a kind whose size is not known;
     - its own rules leave one capacity type at most.
@@ -41,7 +41,7 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     if pod.spec.node_name:
         return Left("HasNode", f"it is for the node {pod.spec.node_name} already")
     if controller is None:
-        return Left("BarePod", "nothing would make it anew: its owner places it")
+        return Left("BarePod", "it has no controller: its owner places it")
     if _is(controller, "DaemonSet"):
         return Left("DaemonSet", "there is one for each node")
     if controller_kind(pod) is None:

@@ -1,8 +1,8 @@
-"""Counting a floor: which of its places are taken, which are free, and which nobody knows of.
+"""Counting a floor: which of its places are taken, which are free, and which are unconfirmed.
 
 A place is taken for good by a live pod that was placed on on-demand. From its claim until its pod
-is there it is *unconfirmed*: somebody is about to fill it, or died, or the pod was refused by a
-quota. So an unconfirmed claim justifies neither spot for another pod, nor a second pod in its
+is there it is *unconfirmed*: the pod is about to be stored, the webhook died, or a quota refused
+the pod. So an unconfirmed claim justifies neither spot for another pod, nor a second pod in its
 place, until it has expired.
 """
 
@@ -31,8 +31,8 @@ It is also how many Leases a workload can leave behind whose pods never come.
 class Free(msgspec.Struct, frozen=True):
     """The lowest ``left`` slots that are not ``taken`` may be claimed.
 
-    However many look at once, and whatever they see: together they take no more than there are,
-    as long as each takes its slot by a conditional write. ``taken`` is sorted. ``claims`` are
+    However many reviews look at once, and whatever they see: together they take no more than there
+    are, as long as each takes its slot by a conditional write. ``taken`` is sorted. ``claims`` are
     those that there are by slot, also the ones that are left over from before. A floor is a
     tenant's number: its slots are never enumerated.
     """
@@ -76,9 +76,9 @@ def tally(
 
     - a pod counts, whatever it notes; its slot is taken;
     - a claim counts while it is younger than ``expiry``, unless its pod is among them;
-    - of the slots that neither holds, the lowest may be claimed, as many as are left. Whoever sees
-      one claim more than another sees one slot less, and none that the other does not: that is why
-      they cannot take too many together.
+    - of the slots that neither holds, the lowest may be claimed, as many as are left. A review that
+      sees one claim more than another sees one slot less, and none that the other does not: so they
+      cannot take too many together.
 
     The work grows with the pods and claims that there are, not with the floor.
     """

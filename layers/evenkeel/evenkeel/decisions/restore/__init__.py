@@ -4,7 +4,7 @@
 |---|---|
 | ``snapshot`` | what a plan is made from |
 | ``plan`` | all workloads, in their order, within a budget |
-| ``case`` | one workload: why nothing is to be done, or who may do it |
+| ``case`` | one workload: why nothing is to be done, or which module decides |
 | ``handover`` | one pod of a Deployment |
 | ``ordinal`` | one pod of a StatefulSet |
 | ``template`` | a workload whose pod template places its pods |

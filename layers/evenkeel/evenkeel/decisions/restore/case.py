@@ -16,18 +16,18 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 RELEASED_WITHIN: Final = timedelta(seconds=30)
-"""Whoever told the webhook of a move releases its pod within this time, or has died."""
+"""A run that told the webhook of a move releases its pod within this time, or has died."""
 
 
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     """Decide about one workload.
 
-    - what is not restore's is left: see ``_hands_off``;
+    - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
-    - what is busy already is left: see ``_busy``;
+    - one that is busy already is left: see ``_busy``;
     - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``;
-    - what is as wanted is left;
-    - what is in the middle of something, or rests, waits: see ``_not_now``;
+    - one that is as wanted is left;
+    - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
     - else one pod of it moves, towards on-demand if its floor is not held.
     """
     hands_off = _hands_off(case)
@@ -55,7 +55,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
 def _hands_off(case: Case) -> Decision | None:
     """Why a workload is none of restore's business.
 
-    - nobody places its pods: its namespace is not managed, or the cluster itself needs it;
+    - its pods are not placed: its namespace is not managed, or the cluster itself needs it;
     - nothing of it runs.
     """
     if case.is_never:
@@ -71,8 +71,8 @@ def _hands_off(case: Case) -> Decision | None:
 def _busy(case: Case, snapshot: Snapshot) -> Decision | None:
     """Why nothing more is begun with a workload now.
 
-    - a pod of it is being handed over: one at a time, whoever began it;
-    - a node of its pods is doomed: its pods are on their way anyhow.
+    - a pod of it is being handed over: one at a time, also for a notice;
+    - a node of its pods is doomed: its pods move anyhow.
     """
     moving = next((pod for pod in case.pods if _is_moving(case, pod, snapshot.now)), None)
     if moving is not None:
@@ -153,6 +153,6 @@ def _in_rollout(case: Case) -> Decision | None:
 
 
 def _replica_sets(case: Case) -> list[ReplicaSet]:
-    """Those that want pods or have some."""
+    """The ReplicaSets that want pods or have some."""
     owners = {pod.controller_key for pod in case.owned}
     return [each for each in case.replica_sets if each.spec.replicas or each.key in owners]

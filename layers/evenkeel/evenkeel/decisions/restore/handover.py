@@ -1,4 +1,4 @@
-"""Moving one pod of a Deployment: who goes, and the writes by which the others learn of it."""
+"""Moving one pod of a Deployment: which pod, and the writes that tell webhook and reconciler."""
 
 from collections.abc import Sequence
 
@@ -32,8 +32,8 @@ def move(
     - no pod may be handed over (its owner forbids it, or two at once are impossible);
     - its ReplicaSet cannot make pods, or a budget has no room;
     - to spot only if as many as the floor are Ready on on-demand nodes without it, and a spot node
-      has room. To on-demand also where no node has room: one may be made, and what does not come
-      to its place is taken back.
+      has room. To on-demand also where no node has room: one may be made, and a move whose
+      replacement finds no place is rolled back.
     """
     deployment = case.workload if isinstance(case.workload, Deployment) else None
     owner = Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment)
@@ -145,7 +145,7 @@ def why(case: Case, target: Capacity) -> str:
 
 
 def tell(lease: Lease, before: Move | None) -> Write:
-    """Tell the webhook of a move; of two who do it at once one is refused."""
+    """Tell the webhook of a move; of two runs that do it at once one is refused."""
     if before is None:
         return Create(lease)
     there = before.lease

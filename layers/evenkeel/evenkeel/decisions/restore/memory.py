@@ -26,7 +26,7 @@ class Rest(NamedTuple):
 
 
 def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
-    """Why the last move counts as failed although nobody took it back; empty if it does not.
+    """Why the last move counts as failed although it was not rolled back; empty if it does not.
 
     - to spot, and fewer of the workload's pods are on spot now than the move made: spot did not
       last. Fewer replicas, or a greater floor, are no failure;
@@ -82,7 +82,7 @@ def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
         return None
     if now < cooldown.until:
         until = cooldown.until
-        return Rest(until, f"{failures} moves failed: it rests until {in_words(until)}")
+        return Rest(until, f"{failures} moves failed: none before {in_words(until)}")
     if last is None or not last.at <= now < last.at + rest_after(failures):
         return None
     until = last.at + rest_after(failures)

@@ -1,4 +1,4 @@
-"""Moving one pod of a StatefulSet: it is evicted, and the webhook places the ordinal anew."""
+"""Moving one pod of a StatefulSet: it is evicted, and the webhook places the ordinal's next pod."""
 
 from datetime import timedelta
 from typing import Final
@@ -23,7 +23,7 @@ from evenkeel.model.request import Write
 from evenkeel.model.workload import StatefulSet
 
 PLACED_WITHIN: Final = timedelta(minutes=2)
-"""An evicted ordinal is made anew within this time, its grace period included."""
+"""An evicted ordinal is made again within this time, its grace period included."""
 
 
 def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outcome:
@@ -31,7 +31,7 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
 
     Nothing runs in its place meanwhile, so all of these have to hold:
 
-    - its owner asked for the floor, if it is the only pod: nobody is restarted by default;
+    - its owner asked for the floor, if it is the only pod: by default that is not restarted;
     - it would come back with the same template: under OnDelete its owner updates by deleting;
     - all pods are Ready, and its budget allows one less now;
     - a node of the other capacity type has room, in the zone of its volumes;
@@ -121,10 +121,10 @@ def _zone(case: Case, pod: Pod, snapshot: Snapshot) -> str:
 
 
 def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:
-    """The move; to spot the webhook is told, for a mere preference may not bring it there.
+    """The move; to spot the webhook is told, because a preference may not bring it there.
 
     On-demand is required of an ordinal of the floor anyhow. One that finds no place on spot is
-    made anew by the next run (see ``relaxing``), and then only prefers it.
+    deleted by the next run (see ``relaxing``); the pod made then only prefers it.
     """
     now = snapshot.now
     before: list[Write] = [memory.note(case, pod.name, target, now)]

@@ -33,7 +33,7 @@ def plan(snapshot: Snapshot) -> RestorePlan:
 
 
 def plan_again(snapshot: Snapshot, case: Case) -> Outcome:
-    """What becomes of one workload whose pods were read anew, were it alone."""
+    """What becomes of one workload whose pods were read again, as if it were the only one."""
     fleet = snapshot.fleet
     return consider(case, msgspec.structs.replace(snapshot, cases=[case]), Rooms(fleet))
 

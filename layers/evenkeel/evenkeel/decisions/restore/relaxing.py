@@ -19,21 +19,21 @@ from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
 
 ORPHANED_AFTER: Final = timedelta(seconds=30)
-"""A pod so old that was made for a move has been seen together with the pod that is moved, and a
-scheduler that has a place for it has found it."""
+"""A pod of this age that was made for a move was read together with the pod that is moved, and the
+scheduler has found a place for it if there is one."""
 
 
 def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
-    """Decide about pods that wait for an on-demand node; None if none does, nor may not have to.
+    """Decide about pods that wait for an on-demand node, and about relaxed floors; None without.
 
-    - a pod that was made for a move which is over, and finds no place: deleted, and made anew as
-      any other: it could go to one capacity type only, and nobody would take it back;
+    - a pod that was made for a move which is over, and finds no place, is deleted: it may go to one
+      capacity type only, and no move is left to roll back. Its controller makes an ordinary one;
     - a pod of the floor has waited for long enough: the floor is relaxed for a while, and the pod
-      made anew, so that it may go to spot. So is one that was made in the moment before, when the
-      webhook did not know yet;
+      deleted, so that the next may go to spot. So is one that was made in the moment before, when
+      the webhook did not know yet;
     - the floor is relaxed, and no pod is missing on on-demand nodes, or one of them has room: it
       is held again;
-    - it is relaxed and will not be for much longer: that is said again.
+    - it is relaxed and the time is nearly over: it is extended.
     """
     orphan = next((pod for pod in case.owned if _is_orphan(pod, snapshot.now)), None)
     if orphan is not None:
@@ -123,7 +123,7 @@ def _about_floor(
 
 
 def _made_anew(case: Case, pod: Pod) -> Step:
-    message = "the move that it was made for is over, and it finds no place: it is made anew"
+    message = "the move that it was made for is over, and it finds no place: another is made"
     write = writes.delete_as_seen(pod)
     decision = about(case, Verb.DELETE, "MoveIsOver", message, pod=pod, write=write)
     return Step(workload=case.workload.key, decision=decision)

@@ -1,7 +1,7 @@
 """On which nodes a pod would find room: an estimate from requests and allocatable.
 
 It leaves out what only the scheduler knows: host ports, affinity between pods, spread, volumes. A
-move that it was wrong about is taken back.
+move that it was wrong about is rolled back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

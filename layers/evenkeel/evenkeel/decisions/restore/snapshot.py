@@ -21,7 +21,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     ``moves``: so many pods are moved in one run at most. ``patience``: a replacement that is not
     available where it has to be so long after the release is given up. ``relax_after``: so long a
     pod of a floor waits for an on-demand node before it may go to spot, and ``relaxed_for`` how
-    long that holds unless it is said again.
+    long that holds unless it is extended.
     """
 
     moves: int = 50
@@ -54,8 +54,8 @@ class Fleet(msgspec.Struct, frozen=True):
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
-    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``:
-    nobody's pods are moved in its namespace. ``trace`` tells that its template was written once.
+    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``: no
+    pods are moved in its namespace. ``trace`` tells that its template was written once.
     """
 
     standing: Standing

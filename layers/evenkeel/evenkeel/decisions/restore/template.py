@@ -1,7 +1,7 @@
 """One workload whose pod template places its pods: when the template is written, and when not.
 
 Each write is a rollout. So it is written where floor or size need another form, where spot has
-gone, and where it has come back; and where somebody undoes it, never again.
+gone, and where it has come back; and where another tool undoes it, never again.
 """
 
 from collections.abc import Sequence
@@ -62,9 +62,9 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     - it may not be written, or would do nothing: see ``_hands_off``;
     - the spread waits for spot, and no spot node takes pods: it is dropped, also in a rollout,
       which may wait for just that;
-    - a StatefulSet's pod waits for a node by an older template: it is made anew, for its controller
-      waits for it to get Ready first;
-    - what is in a rollout, or busy, waits;
+    - a StatefulSet's pod waits for a node by an older template: it is deleted, because its
+      controller waits for it to get Ready first;
+    - a workload in a rollout, or busy, waits;
     - else it is written where ``_need`` says so.
     """
     if not is_by_template(case.workload):
@@ -94,7 +94,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
 
 
 def _undone(case: Case, written: Written | None) -> Decision | None:
-    """Leave a template from which somebody, GitOps say, took what was added.
+    """Leave a template from which another tool, such as GitOps, took what was added.
 
     The annotation tells what was added; where it is gone as well, a Lease tells that there was one.
     """
@@ -104,8 +104,8 @@ def _undone(case: Case, written: Written | None) -> Decision | None:
     elif is_intact(case.workload.spec.template.spec, written):
         return None
     message = (
-        "somebody takes out of its pod template what restore adds: it is not written again."
-        f" Let them leave affinity, tolerations and topologySpreadConstraints alone, then take the"
+        "another tool takes out of its pod template what restore adds: it is not written again."
+        " Have it leave affinity, tolerations and topologySpreadConstraints alone, then take the"
         f" annotation {names.PLACEMENT} off for two minutes"
     )
     return leave(case, "TemplateUndone", message, warning=True)
@@ -125,7 +125,7 @@ def _hands_off(case: Case, aim: Aim) -> Decision | None:
     else:
         strategy = workload.spec.update_strategy
         if strategy.type == "OnDelete":
-            return leave(case, "OnDelete", "its update strategy is OnDelete: nobody rolls it out")
+            return leave(case, "OnDelete", "its update strategy is OnDelete: nothing rolls it out")
         if strategy.rolling_update is not None and strategy.rolling_update.partition:
             return leave(case, "Partition", "its update has a partition: it would stop half-way")
     if len(allowed_by(aim.own, aim.labels)) < len(Capacity):
@@ -200,10 +200,10 @@ def _told(form: Form, floor: int, size: int) -> str:
     if form.rather is Rather.ONLY_ON_DEMAND:
         return f"{start}: all go to on-demand"
     if not form.skew:
-        return f"{start}: all rather go to spot"
+        return f"{start}: all prefer spot"
     if form.rather is Rather.ON_DEMAND:
-        return f"{start}: rather on-demand, and as even as can be"
-    return f"{start}: rather spot, with {form.skew} more there than on on-demand at most"
+        return f"{start}: all prefer on-demand, spread as evenly as possible"
+    return f"{start}: all prefer spot, at most {form.skew} more there than on on-demand"
 
 
 def _made_anew(case: Case) -> Step | None:
@@ -219,7 +219,7 @@ def _made_anew(case: Case) -> Step | None:
     if not stale or not _is_observed(stateful_set):
         return None
     pod: Pod = stale[0]
-    message = "it waits for a node by an older template: it is made anew by the one that is there"
+    message = "it waits for a node by an older template: another is made by the present one"
     write = writes.delete(pod)
     decision = about(case, Verb.DELETE, "MadeByOldTemplate", message, pod=pod, write=write)
     return Step(workload=stateful_set.key, decision=decision)

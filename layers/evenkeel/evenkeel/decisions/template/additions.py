@@ -74,7 +74,7 @@ def additions(workload: Workload, aim: Aim, policy: str, at: datetime) -> Writte
 def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
     """The spread: over the pods of one revision, so that a rollout's old pods do not count.
 
-    ``nodeTaintsPolicy: Honor``: a type whose nodes the pods do not bear is none to wait for.
+    ``nodeTaintsPolicy: Honor``: a type whose taints the pods do not tolerate is none to wait for.
     https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
     """
     by = names.TEMPLATE_HASH if isinstance(workload, Deployment) else names.REVISION_HASH

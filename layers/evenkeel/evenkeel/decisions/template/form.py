@@ -28,11 +28,11 @@ class Form(msgspec.Struct, frozen=True):
 def form_of(floor: int, size: int) -> Form:
     """The form that keeps a floor of a size.
 
-    - no floor: rather spot;
-    - all: required on-demand;
-    - up to a half: rather spot, and not more than n - 2 x floor pods more there;
-    - the majority of an odd number: rather on-demand, and as even as can be: it is the preference
-      that decides where the odd one goes;
+    - no floor: prefer spot;
+    - all: require on-demand;
+    - up to a half: prefer spot, with at most n - 2 x floor pods more there;
+    - the majority of an odd number: prefer on-demand, spread as evenly as possible: the preference
+      decides where the odd one goes;
     - any higher: required on-demand, for all.
     """
     if floor <= 0:

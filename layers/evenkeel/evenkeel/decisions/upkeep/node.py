@@ -16,13 +16,13 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import Write
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
-"""The states of an instance that AWS is taking away or has taken."""
+"""The states of an instance that ends or has ended."""
 
 OFF = frozenset({"stopped", "terminated"})
 """The states in which an instance's volumes can be detached without harm."""
 
 UNLISTED: Final = "unlisted"
-"""No word of EC2's: it answered, and did not list the instance.
+"""Not a state of EC2's: EC2 answered, and did not list the instance.
 
 EC2 forgets an instance about an hour after its end. But an answer may lack one that runs: results
 of DescribeInstances are only eventually consistent.
@@ -78,12 +78,12 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def settled_at(self) -> datetime:
-        """When EC2 has had its minute, also after the latest of several warnings."""
+        """A minute after the deadline, or after the latest one of several warnings."""
         return (self.notice.last_deadline or self.notice.deadline) + OUTLIVED_AFTER
 
     @property
     def outlived(self) -> bool:
-        """Whether EC2 has had its minute, and says that the instance still does not end."""
+        """Whether that minute is over, and EC2 says that the instance still does not end."""
         settled = self.now >= self.settled_at
         return settled and self.state not in {None, UNLISTED, *ENDING}
 
@@ -93,8 +93,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
         - it dies (a hint is no reason), and it is not excluded already;
         - its instance is not off, when nothing can be sent to it any more, nor living on;
-        - its last handed-over pod has left, or the deadline is near or past, whichever is
-          first: a hibernation, a state change and a late warning leave no time before it.
+        - its last handed-over pod has left, or the deadline is near or past: a hibernation, a
+          state change and a late warning leave no time before it.
         """
         if self.notice.is_hint or self.is_off or self.outlived:
             return False
@@ -114,9 +114,9 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
 
 
 def unreadable(node: Node) -> Decision:
-    """A marked node whose notice makes no sense: nobody can say when it goes, or whether.
+    """A marked node whose notice makes no sense: whether and when it goes is not known.
 
-    It is left as it is: its mark was perhaps all that somebody spoilt.
+    It is left as it is: perhaps only its mark was spoilt.
     """
     return Decision(
         verb=Verb.LEAVE,
@@ -150,10 +150,10 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     """The deadline has passed: what EC2 says of the instance decides.
 
     - certainly off: over; a StatefulSet's pods that hang on it are freed by the
-      out-of-service taint, unless somebody else has put it there;
+      out-of-service taint, unless it is there already;
     - stopping or shutting down: not yet;
     - not listed, and the node not Ready: not before the second answer; the first one is noted on
-      the node, so that it counts whoever hears the second;
+      the node, so that another invocation can hear the second;
     - running: a hint has expired; after a warning the instance is believed to live on once
       EC2 had a minute to follow its own warning;
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning

@@ -1,7 +1,7 @@
-"""What is kept from one invocation to the next, so that it need not be asked for every time.
+"""Answers about instances and nodes that are kept from one invocation to the next.
 
-What has to be asked for is asked beside the loop, which goes on without: an EC2 that does not
-answer, or an API server that is slow, must not keep pods from their last moments.
+Questions are asked beside the loop, which goes on without the answer: an EC2 that does not
+answer, or an API server that is slow, must not delay forced evictions.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ TRY_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest when they could not be counted; how long others are known to remain."""
 
 ASK_AGAIN_AFTER = timedelta(seconds=10)
-"""How often EC2 is asked about instances, and how long its word for one that runs is good."""
+"""How often EC2 is asked about instances, and how long an answer "running" counts."""
 
 CAPACITIES_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' capacity types count that were read for pods which restore moves."""
@@ -47,7 +47,7 @@ class SpotCount:
         self._good_until: datetime | None = None
 
     def read(self, now: datetime, background: Background) -> int | None:
-        """The number of spot nodes, about a minute old at most; None while nobody can say."""
+        """The number of spot nodes, about a minute old at most; None while it is not known."""
         if self._good_until is not None and now < self._good_until:
             return self._count
         if not self.question.is_open:
@@ -74,9 +74,9 @@ class SpotCount:
 class OtherNodes:
     """Whether load balancers would keep any node but the marked ones.
 
-    Any Ready node will do, so nodes are read in pages up to the first page with one: the first of
-    all, unless most nodes are out of order. A look that finds none has read all nodes, and the next
-    one waits eight times as long as it took.
+    Any Ready node will do, so nodes are read in pages up to the first page with one: usually the
+    first page. A read that finds none has read all nodes, and the next one waits eight times as
+    long as it took.
     """
 
     PAGE = 50
@@ -93,7 +93,7 @@ class OtherNodes:
         self._good_until: datetime | None = None
 
     def remain(self, marked: Collection[str], now: datetime, background: Background) -> bool | None:
-        """Whether a Ready node remains beside those marked; None while nobody can say."""
+        """Whether a Ready node remains beside the marked ones; None while it is not known."""
         if self._is_stale(marked, now):
             if not self.question.is_open:
                 request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
@@ -105,7 +105,7 @@ class OtherNodes:
         return self._remain(marked)
 
     def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
-        """Whether what is known is too old, or all who were known to remain are marked by now."""
+        """Whether the answer is too old, or all nodes that it names are marked by now."""
         if self._good_until is None or now >= self._good_until:
             return True
         return self._heard_at != now and bool(self._ready) and not self._remain(marked)
@@ -122,7 +122,7 @@ class OtherNodes:
         try:
             listing = answer.result()
         except ClusterError as error:
-            self._recorder.noted(f"nobody knows what load balancers would keep: {error}")
+            self._recorder.noted(f"what load balancers would keep is not known: {error}")
             self._ready = None
         else:
             self._ready = frozenset(node.name for node in listing.items)
@@ -151,8 +151,8 @@ class InstanceStates:
     def of(self, instance_id: str, now: datetime) -> str | None:
         """EC2's word for an instance's state; None if that is not known, or not any more.
 
-        ``UNLISTED`` where EC2 answered without it. One that ends does not run again before long;
-        but one that ran may have ended.
+        ``UNLISTED`` where EC2 did not list it. An instance that ends does not run again before
+        long; but one that ran may have ended.
         """
         state = self._states.get(instance_id)
         fresh = self.heard_at is not None and now - self.heard_at < ASK_AGAIN_AFTER
@@ -166,7 +166,7 @@ class InstanceStates:
     def refresh(self, instance_ids: Iterable[str], now: datetime, background: Background) -> None:
         """Ask about these instances, and forget all others, unless that was done just now.
 
-        No answer is an answer, too: what was known is not known any more.
+        Without an answer the states are unknown again.
         """
         wanted = sorted(set(instance_ids))
         if not wanted:
@@ -195,9 +195,9 @@ class InstanceStates:
 
 
 class CapacityTypes:
-    """Of which capacity type nodes are, by name, as far as somebody had to know.
+    """Capacity types of nodes, by name, as far as a decision needed them.
 
-    A node keeps its type, but another may bear its name one day.
+    A node keeps its type, but another may have its name one day.
     """
 
     def __init__(self) -> None:
@@ -206,14 +206,14 @@ class CapacityTypes:
         self._forget_at: datetime | None = None
 
     def known(self, now: datetime) -> dict[str, Capacity]:
-        """What is known; whoever learns more adds it."""
+        """The types known by now; the caller may add to them."""
         if self._forget_at is None or now >= self._forget_at:
             self._known, self._forget_at = {}, now + CAPACITIES_KNOWN_FOR
         return self._known
 
 
 class Cloud:
-    """All that outlives an invocation; ``answers``: how long its requests took of late."""
+    """All that outlives an invocation; ``answers``: how long recent requests took."""
 
     def __init__(
         self,
@@ -230,7 +230,7 @@ class Cloud:
         self.answers = Answers()
 
     def hear(self, now: datetime) -> None:
-        """Take all answers that there are, also to what nobody wants to know any more."""
+        """Take all answers that there are, also to questions that are not needed any more."""
         self.states.hear(now)
         self.spot_count.hear(now)
         self.others.hear(now)

@@ -31,21 +31,21 @@ READS = (
 """What an invocation reads first, in this order."""
 
 AFTER_A_FAILURE = timedelta(seconds=1)
-"""How long to rest when the API server does not answer: deadlines do not wait either."""
+"""How long until the next try when the API server does not answer: deadlines do not wait."""
 
 AFTER_A_REFUSAL = UNHURRIED
-"""How long to rest when it refuses who asks. No right comes back within a second, and a wake-up
-that came back every second would be a dead letter after a quarter of an hour."""
+"""How long until the next try when it refuses the role. No right comes back within a second, and a
+wake-up that came back every second would be a dead letter after a quarter of an hour."""
 
 WITHOUT_LEASE = timedelta(seconds=5)
 """How long an invocation works that did not get the Lease; the next one tries again."""
 
 LOOK_AROUND = timedelta(milliseconds=400)
-"""How long to wait for what is read before the next sign of life may be due."""
+"""How long to wait for replies before the next heartbeat may be due."""
 
 
 class HandoverFlow:
-    """Outlives invocations. What it keeps between them only saves work.
+    """Outlives invocations; what it keeps between them only saves requests.
 
     Two invocations of one process at a time are two holders of the Lease.
     """
@@ -127,9 +127,9 @@ class HandoverFlow:
         scheduled: bool,
         left: TimeLeft,
     ) -> Outcome:
-        """Whoever finds the Lease held reads nothing else, and comes back when it runs out.
+        """Where the Lease is held read nothing else; the wake-up comes back when it runs out.
 
-        The schedule comes back anyway.
+        The schedule's next invocation comes anyway.
         """
         started = self._clock.now()
         held_for = self._look(leadership)
@@ -155,7 +155,7 @@ class HandoverFlow:
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
 
     def _look(self, leadership: Leadership) -> timedelta:
-        """How long another may hold the Lease; 0 also where nobody may know, which is told."""
+        """How long another may hold the Lease; 0 also where the role may not read it."""
         try:
             return leadership.look()
         except ForbiddenError as error:
@@ -163,9 +163,9 @@ class HandoverFlow:
             return timedelta()
 
     def _take(self, leadership: Leadership) -> timedelta:
-        """Take the Lease; how long another holds it who was faster.
+        """Take the Lease; where another took it first, how long that one holds it.
 
-        Without it nothing can be done but what needs none: pods at their last moment.
+        Without the Lease only forced evictions are made.
         """
         try:
             return timedelta() if leadership.take() else leadership.look()
@@ -176,7 +176,7 @@ class HandoverFlow:
     def _tell_refusal(self, error: ClusterError) -> None:
         self._recorder.counted("LeaseRefused")
         self._recorder.noted(
-            "without the Lease, so pods go at their last moment only; where a right is missing,"
+            "without the Lease, so only forced evictions are made; where a right is missing,"
             f" apply manifests/rbac: {error}",
             error=type(error).__name__,
         )
@@ -189,7 +189,7 @@ class HandoverFlow:
         started: datetime,
         left: TimeLeft,
     ) -> Outcome:
-        """Read what there is, with signs of life meanwhile, and reconcile."""
+        """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
 
         def read() -> None:
             for each in READS:
@@ -221,7 +221,7 @@ class HandoverFlow:
             return self._failed(error)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
-        """Wait a moment for SQS: hidden late, a wake-up would be away that was given back."""
+        """Wait a moment for SQS: a late request would hide a wake-up that was given back."""
         give_up = self._clock.now() + AFTER_A_FAILURE
         while leadership.is_hiding and self._clock.now() < give_up:
             session.next(LOOK_AROUND)

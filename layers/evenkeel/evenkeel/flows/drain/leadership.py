@@ -1,4 +1,4 @@
-"""Who works on the cluster: the reconciler's Lease, and the wake-up that led to an invocation."""
+"""The reconciler's Lease, and the wake-up that led to an invocation."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -33,7 +33,7 @@ DURATION = timedelta(seconds=15)
 """How long the Lease is held without a renewal."""
 
 VALID = timedelta(seconds=10)
-"""How long after a renewal was sent, which was accepted, a write may begin that rests on it.
+"""How long after an accepted renewal was sent a write that rests on a count may begin.
 
 The rest of the Lease is for the write's own time on the way.
 """
@@ -45,7 +45,7 @@ HIDDEN = timedelta(seconds=20)
 """How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
 
 LONGEST_HELD = timedelta(seconds=60)
-"""Whatever a Lease says, nobody holds it longer than this without renewing it."""
+"""Whatever a Lease says, it counts as held no longer than this after its renewal."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -54,7 +54,7 @@ ROUNDING = timedelta(seconds=1)
 """A wake-up comes so much later than it is due: queues count in whole seconds."""
 
 ATTEMPTS = 3
-"""How often it is tried to take the Lease, and to give it up: notes of wake-ups get in between."""
+"""Tries to take the Lease, and to give it up: a note of a wake-up may be written in between."""
 
 _CHANGED_MEANWHILE = (AlreadyExistsError, ConflictError, InvalidError)
 
@@ -65,9 +65,9 @@ _QUESTION = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
 class Leadership:
     """One invocation's hold on the Lease in Evenkeel's namespace, and on its wake-up.
 
-    A heartbeat renews the Lease and hides the wake-up, so that a crash is missed within seconds
-    of an invocation that works for minutes. Writes that rest on a count of pods are made under
-    the Lease alone: see ``left``.
+    A heartbeat renews the Lease and hides the wake-up: both run out within seconds when an
+    invocation that works for minutes crashes. Writes that rest on a count of pods are made only
+    under the Lease: see ``left``.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Leadership:
         self._lease: Lease | None = None
         self._valid_from: tuple[datetime, timedelta] | None = None
         self.is_lost = False
-        """Whether somebody else has taken the Lease, or taken it away."""
+        """Whether another holder has taken the Lease, or it was deleted."""
         self.is_sqs_slow = False
         """Whether SQS took long to hide the wake-up the last time."""
 
@@ -114,14 +114,14 @@ class Leadership:
         return VALID - max(passed, self._clock.boot() - boot)
 
     def look(self) -> timedelta:
-        """How long another may still hold the Lease; 0 if nobody does. Raises ClusterError."""
+        """How long another may still hold the Lease; 0 if it is free. Raises ClusterError."""
         self._lease = ask_for_one(self._cluster, _QUESTION)
         return self._held_by_another_for(self._clock.now())
 
     def take(self) -> bool:
-        """Take the Lease as it was looked at; False if somebody else was faster.
+        """Take the Lease as it was looked at; False if another was faster.
 
-        The namespace is made where it is missing. Raises ClusterError if it is not to be had.
+        The namespace is made where it is missing. Raises ClusterError if the write is refused.
         """
         for attempt in range(1, ATTEMPTS + 1):
             sent = self._clock.now(), self._clock.boot()
@@ -141,9 +141,9 @@ class Leadership:
         return self._lease is not None and self._lease.spec.holder_identity == self._holder
 
     def beat(self, session: Session) -> None:
-        """Give a sign of life if it is time: renew the Lease if it is held, hide the wake-up.
+        """The heartbeat, if it is time: renew the Lease if it is held, hide the wake-up.
 
-        What SQS does not answer is not waited for.
+        SQS's answer is not waited for.
         """
         now = self._clock.now()
         if self._beat_at is not None and timedelta() <= now - self._beat_at < INTERVAL:
@@ -166,11 +166,11 @@ class Leadership:
 
     @property
     def is_hiding(self) -> bool:
-        """Whether SQS is being asked to hide the wake-up: it must not be given back before."""
+        """Whether SQS is being asked to hide the wake-up; meanwhile it is not given back."""
         return self._hiding is not None and not self._hiding.done()
 
     def give_up(self, wake_up_at: datetime | None) -> bool:
-        """Let the next one take the Lease; whatever goes wrong, it expires.
+        """Give up the Lease, so that the next invocation can take it; if that fails, it expires.
 
         ``wake_up_at`` is when work is to go on, None if never. Answers whether a wake-up is
         known to be in the queue already that comes by then.
@@ -208,7 +208,7 @@ class Leadership:
             hide(HIDDEN)
         except QueueError as error:
             self._hide = None
-            self._recorder.noted(f"the wake-up may come back while it is worked on: {error}")
+            self._recorder.noted(f"the wake-up is not hidden any longer: {error}")
         self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
 
     def _held_by_another_for(self, now: datetime) -> timedelta:
@@ -243,7 +243,7 @@ class Leadership:
         return reply
 
     def _replace(self, now: datetime) -> Reply:
-        """Take the Lease as it was read: whoever else takes it meanwhile was first."""
+        """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
         annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations

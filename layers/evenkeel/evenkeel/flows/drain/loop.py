@@ -1,4 +1,4 @@
-"""One invocation of the reconciler: decide and apply, until time is up or all waits."""
+"""One invocation of the reconciler: decide and apply, until time is up or nothing is due."""
 
 import contextlib
 import sys
@@ -30,13 +30,13 @@ from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
 LONGEST_WAIT = timedelta(milliseconds=400)
-"""How long to wait for news before looking around: the pause has to be asked for."""
+"""How long to wait for the mailbox at most: the pause has to be asked for."""
 
 DRAINING = timedelta(seconds=2)
 """How long to wait, in the end, for the replies to what is under way."""
 
 FIRST_LOOK = timedelta(seconds=1)
-"""How long the watches may take to show what there is, before work begins without them."""
+"""How long the watches may take for their first lists, before work begins without them."""
 
 LEAD = timedelta(seconds=1)
 """Lead time of the next wake-up: a queue counts in whole seconds."""
@@ -48,10 +48,10 @@ CLOSING = timedelta(seconds=3)
 """No invocation begins anything so shortly before it is stopped."""
 
 FLUSH_EVERY = timedelta(seconds=30)
-"""How old what is counted, and what Kubernetes Events tell, may get while an invocation works."""
+"""How long metrics and Kubernetes Events are held back while an invocation works."""
 
 SCHEDULE = timedelta(seconds=60)
-"""What can wait as long as this is left to the schedule."""
+"""A step that is due later than this is left to the schedule."""
 
 
 def observe(
@@ -129,8 +129,8 @@ class Reconciler:
         """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
 
         That is ``until``, or when this invocation is about to be stopped: ``left``.
-        ``gathered_in`` is how long it took to know what there is: the next wake-up comes so much
-        before the next time at which something has to be done, and some more.
+        ``gathered_in`` is how long the first reads took: the next wake-up comes so much before the
+        next step is due, and some more.
         """
         self._left = left
         self._lead = LEAD + 1.5 * gathered_in
@@ -180,7 +180,7 @@ class Reconciler:
         return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take(self, arrival: Arrival) -> None:
-        """Let a reply be heard by whoever asked, and the follower see what watches show."""
+        """Give a reply to its ``then``, and what watches show to the follower."""
         if isinstance(arrival, Reply):
             if arrival.then is not None:
                 arrival.then(arrival)
@@ -189,19 +189,19 @@ class Reconciler:
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
-            self._urgent |= self._follower.take_news()  # all is seen, and nothing planned on it
+            self._urgent |= self._follower.take_news()  # all its pods are known now
 
     def _tell_blindness(self, request: Request, error: ClusterError) -> None:
-        """Nobody else says it: what is not seen is only waited for, up to its last moment."""
+        """Count and log a refused watch: pods that it would show wait for their last moment."""
         recorder = self._once.recorder
         recorder.counted("WatchesRefused")
-        recorder.noted(f"nothing is seen of {request}: {error}", error=type(error).__name__)
+        recorder.noted(f"the watch {request} is refused: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
-        """Plan anew for whatever there is news of, and for whatever is due.
+        """Plan again for controllers whose objects have changed, and for those that are due.
 
-        News wait a little in a storm, so that planning takes but a share of the time; what is
-        due does not, nor what has to be planned for before anything else can be done.
+        Changes wait a little in a storm, so that planning takes only a share of the time; plans
+        that are due do not wait, nor those that have to be made before another step.
         """
         now = self._clock.now()
         self._urgent |= self._follower.gather_new_nodes(now)
@@ -225,13 +225,13 @@ class Reconciler:
 
     @property
     def _handovers(self) -> frozenset[str]:
-        """The nodes that have pods which are handed over, or may have: nobody knows yet."""
+        """The nodes that have pods which are handed over, or whose pods are not known yet."""
         return frozenset(self._plans.handovers) | self._view.unread
 
     def _hear_the_last(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
 
-        Whoever's last moment would come before the next invocation knows what there is, goes now.
+        Pods whose forced eviction would begin before the next invocation has read all go now.
         """
         back_at, until = now + self._lead, now + DRAINING
         while (at := self._clock.now()) < until:
@@ -243,11 +243,11 @@ class Reconciler:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply):
-                    with contextlib.suppress(ClusterError):  # what is not known now is read anew
+                    with contextlib.suppress(ClusterError):  # the next invocation reads it
                         self._take(arrival)
 
     def _only_waits(self, now: datetime) -> bool:
-        """Whether nothing is under way, and nothing that a watch or a poll would show."""
+        """Whether nothing is under way, neither a request nor a change that a watch would show."""
         if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
             return False
         if self._leadership.is_hiding or self._leadership.is_sqs_slow:
@@ -257,7 +257,7 @@ class Reconciler:
         return not self._plans.restless and not any(self._forced.due_uids(now, now))
 
     def _is_soon(self, now: datetime) -> bool:
-        """Whether what is waited for is due so soon that nobody would be back in time."""
+        """Whether the next step is due so soon that another invocation would be late."""
         due = self._next_due
         return due is not None and due - now < max(self._lead, SHORTEST_REST)
 
@@ -269,14 +269,14 @@ class Reconciler:
         return Outcome("Waiting", due - now - self._lead)
 
     def _rest(self, now: datetime) -> timedelta:
-        """How long to rest with work left: a moment where pods die, and never too long."""
+        """How long until the next invocation: a moment where nodes die, and never too long."""
         rest = self._settings.pause if self._is_pressing else UNHURRIED
         due = self._next_due
         return rest if due is None else max(self._settings.pause, min(rest, due - now - self._lead))
 
     @property
     def _is_pressing(self) -> bool:
-        """Whether pods die at their deadline: then nobody relies on the schedule alone."""
+        """Whether pods die at their deadline: then a wake-up is sent, beside the schedule."""
         return bool(self._plans.pressing)
 
     @property

@@ -1,4 +1,4 @@
-"""The nodes' own part: who may be cordoned for a hint, and what becomes of each."""
+"""The nodes' own part: which may be cordoned for a hint, and what becomes of each."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -17,11 +17,11 @@ from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
 ASK_OFTEN_FOR = timedelta(minutes=2)
-"""So long after a deadline EC2 is asked often; later the schedule's turns are enough, but where EC2
-does not list an instance."""
+"""So long after a deadline EC2 is asked often. Later the schedule's turns are enough, except where
+EC2 does not list an instance."""
 
 LOOK_AGAIN_AFTER = timedelta(seconds=5)
-"""How long to rest when nobody could say what load balancers would keep."""
+"""How long until the next try when it was not known what load balancers would keep."""
 
 
 class NodeKeeper:
@@ -37,7 +37,7 @@ class NodeKeeper:
         cloud: Cloud,
         background: Background,
     ) -> None:
-        """What the cloud lacks is asked for in the background."""
+        """Answers that ``cloud`` lacks are asked for in the background."""
         self._settings = settings
         self._view = view
         self._cloud = cloud
@@ -50,7 +50,7 @@ class NodeKeeper:
     def is_stale(self, now: datetime, handovers: frozenset[str], *, news: bool) -> bool:
         """Whether something happened that the last plan depends on.
 
-        ``handovers`` as in ``plan``; ``news``: whether there are some of pods.
+        ``handovers`` as in ``plan``; ``news``: whether pods have changed.
         """
         is_due = self.due is not None and self.due <= now
         have_moved = handovers != self._handovers or (news and self._hangs_on_pods)
@@ -152,7 +152,7 @@ class NodeKeeper:
         return map(upkeep.unreadable, spoilt)
 
     def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
-        """Whether load balancers would keep another node, if anybody has to know; else None."""
+        """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None
         return self._cloud.others.remain(self._view.nodes.keys(), now, self._background)
@@ -168,7 +168,7 @@ class NodeKeeper:
         self._cloud.states.refresh(filter(None, overdue), now, self._background)
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
-        """Those of these nodes with a StatefulSet's pods, also such that hang in their end."""
+        """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""
         if not node_names:
             return ()
         return {

@@ -1,4 +1,4 @@
-"""How an invocation ends, and when the next one has to be there."""
+"""How an invocation ends, and when the next one has to begin."""
 
 from datetime import timedelta
 
@@ -11,11 +11,11 @@ UNHURRIED = timedelta(seconds=5)
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How an invocation ended. ``again_in`` None: what is left, if anything, can wait a minute.
+    """How an invocation ended. ``again_in`` None: nothing is left that cannot wait a minute.
 
     ``awaited``: the schedule need not send a wake-up. One comes anyway, or its own next turn
     is soon enough.
-    ``error``: why nothing could be done, for the invocation could not read what it needs.
+    ``error``: why nothing could be done: the invocation could not read what it needs.
     """
 
     reason: str

@@ -16,8 +16,8 @@ class Progress:
     def rate(self, made: int, now: datetime) -> float:
         """Replacements per second since the first count, 0 within the first second.
 
-        ``made``: releases less those not made anew, each since the invocation began or not:
-        only differences matter.
+        ``made``: releases less pending replacements. Whether they are counted from the beginning of
+        the invocation does not matter, only differences do.
         """
         if self._first is None:
             self._first = (now, made)
@@ -27,7 +27,7 @@ class Progress:
 
 
 class Answers:
-    """How long the API server takes of late to answer: writes, and whether Evenkeel is paused."""
+    """How long recent answers of the API server took: to writes, and about the pause."""
 
     WINDOW = timedelta(seconds=30)
     NEARLY_ALL = 0.95
@@ -41,7 +41,7 @@ class Answers:
         self._taken.append((now, took))
 
     def usual(self, now: datetime) -> Usual:
-        """How long they took of late; nothing where there were none."""
+        """How long recent answers took; zero where there were none."""
         while self._taken and now - self._taken[0][0] > self.WINDOW:
             self._taken.popleft()
         ordered = sorted(took for _, took in self._taken) or [timedelta()]
@@ -64,5 +64,5 @@ class PaceOfPlanning:
         self.next_at = now
 
     def planned(self, began: datetime, ended: datetime) -> None:
-        """Something was planned; what comes next waits for a few times as long as that took."""
+        """A plan was made; the next one waits for a few times as long as that took."""
         self.next_at = ended + (self.SHARE - 1) * max(timedelta(), ended - began)

@@ -33,5 +33,5 @@ class OnceRecorder:
                 self.recorder.decided(decision)
 
     def forget(self, *, but: Collection[str] = ()) -> None:
-        """What comes next is a new story, but about the objects with these uids."""
+        """Forget what was told, except about the objects with these uids."""
         self._words = {key: words for key, words in self._words.items() if key[1] in but}

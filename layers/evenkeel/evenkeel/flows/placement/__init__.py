@@ -6,5 +6,5 @@
 | ``reading`` | its owners, namespace and the pause, some of them remembered for a second |
 | ``counting`` | whether it is one of a counted floor: looks, claims, waits, within bounds |
 | ``moves`` | whether it is made for a pod that restore moves |
-| ``claims`` | the Leases that keep places of floors: taking, sweeping |
+| ``claims`` | the Leases that keep places of floors: claimed, swept |
 """

@@ -1,4 +1,4 @@
-"""The Leases that keep places of floors until their pods are there: taking and sweeping."""
+"""The Leases that keep places of floors until their pods are there: claiming and sweeping."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -30,8 +30,8 @@ TRIES: Final = 3
 """How many slots are tried before one looks again which are free."""
 
 SWEPT_AFTER: Final = timedelta(minutes=2)
-"""A claim that old is of no use: its pod is there, or will never be. Nobody who looks at claims
-and pods at the same time can take one for the other by then."""
+"""A claim that old is of no use: its pod is there, or will never be. No review that reads claims
+and pods at the same time misses both by then."""
 
 MOST_SWEPT: Final = 30
 """Claims that one sweep deletes: about as many as are asked at once."""
@@ -48,7 +48,7 @@ def take(
 ) -> int | None:
     """Claim a slot that is free; the slot, or None if others took those that were tried.
 
-    Everybody begins elsewhere, so that many at once seldom meet. Raises ClusterError where the
+    Each review begins elsewhere, so that many at once seldom meet. Raises ClusterError where the
     API server refuses or does not answer: the claim may be there then, under ``holder``.
     """
     first = crc32(holder.encode())
@@ -81,7 +81,7 @@ def sweep(cluster: Cluster, clock: Clock) -> int:
 
 
 def _is_old(lease: Lease, now: datetime) -> bool:
-    """Whether a claim was taken long ago, or nobody knows when."""
+    """Whether a claim was taken long ago, or at an unknown time."""
     since = lease.held_since
     return since is None or abs(now - since) >= SWEPT_AFTER
 

@@ -21,7 +21,7 @@ from evenkeel.ports import Clock, Cluster
 
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
 LONGEST_PAUSE: Final = timedelta(milliseconds=160)
-"""Between two looks at claims that nobody has confirmed; it doubles."""
+"""Between two looks at unconfirmed claims; it doubles."""
 
 NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
@@ -57,7 +57,7 @@ class Counter:
 
         ``labels`` are the new pod's, ``holder`` what its claim is called. Where the claim cannot
         be had before ``give_up``, on-demand: restore moves what is too much.
-        ``writes`` False claims nothing and waits for nobody.
+        ``writes`` False claims nothing and does not wait.
         """
         told = f"the floor is {wanted.floor} of {wanted.size}"
         pause = FIRST_PAUSE
@@ -78,7 +78,7 @@ class Counter:
                     slot = claims.take(self._cluster, controller.reference, result, holder, now)
                     if slot is not None:
                         return _in_floor(f"{told}: slot {slot} was free", slot)
-                problem = "others claimed what is left, and no pod confirms it"
+                problem = "others claimed the places that are left, and no pod confirms it"
             except ClusterError as error:
                 problem = str(error)
                 result = Unconfirmed(0)
@@ -101,8 +101,8 @@ class Counter:
     ) -> tuple[int | None, Tally]:
         """The slot that ``holder`` has already, if any, and how the floor stands.
 
-        A first look may see claims that are a moment old. Whoever sees too few of them offers
-        slots whose claim then fails; spot is justified by the pods alone. A fresh list waits up
+        A first look may see claims that are a moment old. A review that sees too few of them offers
+        slots whose claim then fails; only pods justify spot. A fresh list waits up
         to 0.1 s where many pods are made at once (KEP-2340, see docs/decisions/0006), so while
         a ReplicaSet only grows its pods may be a moment old, too.
         """

@@ -32,7 +32,7 @@ from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
 
 TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
-"""How long one does not hear again of a floor that cannot be read: every pod meets it."""
+"""A floor that cannot be read is told at most once in this time: every pod meets it."""
 
 MOST_TOLD: Final = 1_000
 
@@ -226,4 +226,4 @@ class PlacementFlow:
 
 
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, "Moved", "restore moves a pod there, and this is made for it"))
+    return Place(Chosen(move.target, "Moved", "it replaces a pod that restore moves there"))

@@ -30,8 +30,8 @@ class Admitted:
 def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: bool) -> bool:
     """Whether a new pod is made for this move; no other is from then on.
 
-    Only while somebody would take it back if it found no place on the one capacity type that it
-    may go to: for a ReplicaSet's, the pod that is moved has to wait for it, released. A
+    Only while a handover could be rolled back if the new pod found no place on the one capacity
+    type that it may go to: of a ReplicaSet, the pod that is moved has to be released, and wait. A
     StatefulSet's has the name of the one that is moved, which is gone then. Raises ClusterError.
     """
     holder = pod.holder

@@ -17,7 +17,7 @@ from evenkeel.ports import Clock, Cluster
 
 
 class OwnerGoneError(ClusterError):
-    """The pod's controller is not there, or another one bears its name."""
+    """The pod's controller is not there, or another one has its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Reader:
         """
         owner, kind = pod.controller, controller_kind(pod)
         if owner is None or kind is None:
-            raise OwnerGoneError("it has no controller that is known")
+            raise OwnerGoneError("its controller is of no kind that is known")
         asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)

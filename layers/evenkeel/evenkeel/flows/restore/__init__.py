@@ -4,7 +4,7 @@
 |---|---|
 | ``flow`` | one run: gather, decide, apply |
 | ``reading`` | the snapshot of all workloads |
-| ``compact`` | pods without what nobody asks for, and equal parts only once |
+| ``compact`` | pods without the fields that no decision reads, and equal parts only once |
 | ``sweeping`` | Leases of moves that are long over |
 | ``writing`` | the steps' writes, in order, while Evenkeel is not paused |
 """

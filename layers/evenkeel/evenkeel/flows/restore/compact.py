@@ -38,7 +38,7 @@ class Compactor:
         self._kept: dict[Hashable, Any] = {}
 
     def compact(self, pod: Pod) -> Pod | None:
-        """The pod without what nobody asks for; None of one that has ended."""
+        """The pod without the fields that no decision reads; None of one that has ended."""
         if pod.finished:
             return None
         metadata, spec = pod.metadata, pod.spec

@@ -23,7 +23,7 @@ from evenkeel.ports import Clock, Cluster, Queue, Recorder
 from evenkeel.settings import LONGEST_RESTORE
 
 TOLD_AGAIN_AFTER: Final = timedelta(hours=1)
-"""How long one does not hear again of what is left for the same reason."""
+"""A workload that is left for the same reason is told at most once in this time."""
 
 REASON: Final = "Restore"
 """What its wake-up says."""
@@ -114,7 +114,7 @@ class RestoreFlow:
         try:
             self._wake_ups.send(WakeUp(reason=REASON))
         except QueueError as error:
-            self._recorder.noted(f"the reconciler finds the moves by its schedule: {error}")
+            self._recorder.noted(f"the moves wait for the schedule: {error}")
 
     def _carry_out(
         self,
@@ -137,7 +137,7 @@ class RestoreFlow:
                 done.append(step)
 
     def _renewed(self, snapshot: Snapshot, some: Sequence[tuple[Case, Step]]) -> Sequence[Step]:
-        """The steps for workloads that are read anew: the snapshot's first pages are old by now.
+        """The steps for workloads that are read again: the snapshot's first pages are old by now.
 
         Without those that are not to be moved any more.
         """

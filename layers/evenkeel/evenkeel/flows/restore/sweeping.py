@@ -1,4 +1,4 @@
-"""Taking the Leases of moves away that are long over: every rollout makes another ReplicaSet."""
+"""Deleting the Leases of moves that are long over: every rollout makes another ReplicaSet."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster
 
 SWEPT_AFTER: Final = timedelta(hours=1)
-"""So long after its end nobody looks at a move any more."""
+"""So long after its end a move's Lease is not read any more."""
 
 MOST_SWEPT: Final = 30
 

@@ -51,7 +51,7 @@ class Writer:
     def carry_out(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Carry out steps; those whose own write was accepted.
 
-        Raises PausedError, and ClusterError where nobody can say whether Evenkeel is paused.
+        Raises PausedError, and ClusterError where it is not known whether Evenkeel is paused.
         """
         for step in steps:
             self._recorder.decided(step.decision)

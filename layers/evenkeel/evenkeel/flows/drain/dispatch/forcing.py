@@ -1,4 +1,4 @@
-"""When pods of dying nodes are evicted by force: the agenda of all workloads together."""
+"""When forced evictions begin: the agenda of all workloads together."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from evenkeel.flows.drain.progress import Answers
 from evenkeel.model.decision import Decision
 
 COUNTED_FOR = timedelta(seconds=1)
-"""How long an agenda is good in which pods are missing that have gone meanwhile."""
+"""How long an agenda is kept after pods in it have gone."""
 
 
 class ForcedEvictions:
-    """The slots of all pods that are evicted by force, counted anew every second at most.
+    """The slots of all pods that are evicted by force, counted again every second at most.
 
-    Until all replacements could be seen each pod goes by its own deadline alone: what has a
-    replacement would be counted among those that have none, and take others away too early.
+    Until the watches have shown all replacements each pod goes by its own deadline alone: pods that
+    have a replacement would be counted as having none, and let others begin too early.
     """
 
     def __init__(self, per_second: float, at_once: int, answers: Answers) -> None:
@@ -45,7 +45,7 @@ class ForcedEvictions:
             self._counted_at = None
 
     def settle(self) -> None:
-        """All that there is was seen: from now on pods go earlier because others go, too."""
+        """The watches have shown all pods: from now on slots are counted for all together."""
         self._is_settled = True
         self._counted_at = None
 
@@ -59,7 +59,7 @@ class ForcedEvictions:
         return begins is not None and begins <= now
 
     def due(self, now: datetime, by: datetime) -> Iterator[Decision]:
-        """What has to be sent by then, in its order."""
+        """The steps that have to be sent by then, in order."""
         for slot in self._due_slots(now, by):
             step = slot.step(by)
             if step is not None:

@@ -16,7 +16,7 @@ from evenkeel.model.decision import Decision
 class Plans:
     """One plan per controller, by its key; a controller without active pods has none.
 
-    What all of them come to is kept up to date plan by plan, for it is asked for all the time.
+    Their totals are kept up to date plan by plan, because each turn asks for them.
     """
 
     def __init__(self, planner: Planner, view: View, forced: ForcedEvictions) -> None:
@@ -26,7 +26,7 @@ class Plans:
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._untold: set[str] = set()
-        self._dues: list[tuple[datetime, str]] = []  # a heap; of plans made anew meanwhile, too
+        self._dues: list[tuple[datetime, str]] = []  # a heap; also of replaced plans
         self._listed: dict[str, datetime] = {}  # what the heap has last of each
         self._nodes: Counter[str] = Counter()
         self.made = 0
@@ -38,7 +38,7 @@ class Plans:
         self.queues: dict[str, pace.Queue] = {}
         """The pods that wait to be released, per ReplicaSet."""
         self.claiming: dict[str, WorkloadPlan] = {}
-        """The plans that would take something away."""
+        """The plans that would evict or delete pods."""
         self.polled: dict[str, WorkloadPlan] = {}
         """The plans whose turns depend on pods that no watch shows."""
         self.restless: set[str] = set()
@@ -62,7 +62,7 @@ class Plans:
         return self._plans.get(key)
 
     def replan(self, controllers: Iterable[str], now: datetime) -> None:
-        """Plan anew for these controllers."""
+        """Plan again for these controllers."""
         for key in sorted(controllers):
             self._drop(key)
             if self._view.pods.has_any(key):
@@ -85,7 +85,7 @@ class Plans:
             plan = self._plans.get(key)
             if plan is not None and plan.plan.due == at:
                 return at
-            self._pop()  # of a plan that was made anew meanwhile
+            self._pop()  # of a plan that was replaced meanwhile
         return None
 
     @property
@@ -94,9 +94,9 @@ class Plans:
         return self._nodes.keys()
 
     def news(self, has_read: Callable[[str], bool]) -> Iterator[Decision]:
-        """What new plans leave or wait for; each plan says it once.
+        """The decisions of new plans to leave a pod or to wait; each plan gives them once.
 
-        Of a workload that is polled when all its pods were read.
+        For a workload that is polled, once all its pods were read.
         """
         ready = {key for key in self._untold if not self._plans[key].polled or has_read(key)}
         self._untold -= ready

@@ -16,7 +16,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
 
 SHORTEST_HANDOVER = timedelta(seconds=5)
-"""With no more time than this before its eviction begins, a release would only be in the way."""
+"""A pod whose forced eviction begins within this time is not released any more."""
 
 
 class Releases:
@@ -44,9 +44,9 @@ class Releases:
         self._unplanned: dict[str, str] = {}
 
     def release(self, now: datetime) -> set[str]:
-        """Release whose turn it is, and whose eviction does not begin before a pod could start.
+        """Release the pods whose turn it is, unless their forced eviction begins too soon.
 
-        The controllers that have to be planned for before that.
+        Answers the controllers that have to be planned first.
         """
         writer, stale = self._writer, set[str]()
         if writer.room == 0 or not self._plans.queues:
@@ -65,9 +65,10 @@ class Releases:
         return stale
 
     def _room_in_window(self, now: datetime) -> int:
-        """How many more may be released and not made anew at the pace seen so far.
+        """How many more pods may be released at the pace seen so far.
 
-        Releases that no plan counts yet, under way or accepted a moment ago, are not made anew.
+        Releases that no plan counts yet, under way or accepted a moment ago, count as pending
+        replacements.
         """
         self._unplanned = {
             uid: key
@@ -86,10 +87,10 @@ class Releases:
         return window - short
 
     def _may_go(self, now: datetime, pod: Pod) -> bool:
-        """Whether this pod's release may be sent, whosever turn it is."""
+        """Whether this pod's release may be sent, apart from turns."""
         known = self._view.pods.get(pod.uid)
         if known is None or known.released or not known.active:
-            return False  # news that are not planned for yet
+            return False  # it has changed since it was planned
         begins = self._forced.begins(pod.uid)
         if begins is not None and begins - now <= SHORTEST_HANDOVER:
             return False

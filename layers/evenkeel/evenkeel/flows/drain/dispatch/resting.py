@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 FIRST_RETRY = timedelta(milliseconds=200)
 LAST_RETRY = timedelta(seconds=2)
-"""What was refused is tried again after the first, twice as long each time up to the last."""
+"""A refused write is tried again after the first, twice as long each time up to the last."""
 
 AFTER_AN_ERROR = timedelta(seconds=5)
-"""So long a write rests that the API server will hardly accept soon, such as a forbidden one."""
+"""How long a write waits that the API server will hardly accept soon, such as a forbidden one."""
 
 _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class _Rest:
-    """``until`` then nothing is written, ``held_until`` then nothing but a forced eviction."""
+    """Before ``until`` nothing is written, before ``held_until`` nothing but a forced eviction."""
 
     delay: timedelta = timedelta()
     until: datetime = _ANY_TIME

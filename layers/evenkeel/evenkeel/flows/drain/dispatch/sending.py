@@ -1,4 +1,4 @@
-"""Sending: what of the plans may be written now, in which order, as far as there is room."""
+"""Sending: which steps of the plans are written now, and in which order, while there is room."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 
 
 class Sender:
-    """Sends the steps of the plans; what finds no room stays planned."""
+    """Sends the steps of the plans; a step that finds no room stays planned."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class Sender:
     def send(self, now: datetime, of_nodes: Iterable[Decision]) -> set[str]:
         """Send what may be sent. The controllers that have to be planned for before a release.
 
-        Forced evictions first; then the other steps, then the releases whose turn it is, for a pod
-        without a replacement is in danger and one that has it can wait; then the evictions of
-        those, and the nodes' steps.
+        Forced evictions first; then the other steps; then the releases whose turn it is, because a
+        pod without a replacement is at risk; then the evictions of pods whose replacement is
+        available, which can wait; and the nodes' steps.
         """
         self.send_forced(now, now)
         writing = self._plans.writing.values()
@@ -71,8 +71,8 @@ class Sender:
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.
 
-        A workload's cooldown is written before its pods go back: once they are back nothing
-        tells any more that it needs a rest. But it is not waited for without end.
+        A workload's cooldown is written before its pods go back: once they are back no object
+        shows any more that it needs one. The wait for that write is bounded.
         """
         cool_down = next((step for step in steps if step.verb is Verb.COOL_DOWN), None)
         if cool_down is None:

@@ -49,9 +49,9 @@ METRICS = {
 class Writer:
     """The only way by which the reconciler changes the cluster.
 
-    One write at a time per object. Nothing is written while Evenkeel is paused, or while
-    nobody knows whether it is, or beyond what the session carries out at once: a write that
-    waited in a queue would be made on stale knowledge.
+    One write at a time per object. Nothing is written while Evenkeel is paused, while it is
+    not known whether it is, or beyond what the session carries out at once: a write that
+    waits in a queue would rest on stale objects.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Writer:
     def may_write(self, uid: str, *, forced: bool = False) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
 
-        Not while another is under way, nor once it goes, nor while it rests. A budget's
-        refusal lets it rest only until its last moment.
+        Not while another is under way, nor once the object is leaving, nor while it rests after a
+        refusal. A budget's refusal does not hold a forced eviction.
         """
         if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
             return False
@@ -128,12 +128,12 @@ class Writer:
 
     @property
     def room(self) -> int:
-        """How many writes can be sent now: none while the gate is shut."""
+        """How many writes can be sent now: none while the answer about the pause is too old."""
         return self._room(forced=False)
 
     @property
     def room_for_last_moments(self) -> int:
-        """How many last moments can be sent now: half of the session is kept for them."""
+        """How many forced evictions can be sent now: half of the session is kept for them."""
         return self._room(forced=True)
 
     def _room(self, *, forced: bool) -> int:
@@ -159,7 +159,7 @@ class Writer:
             self._view.pods.assume_evicted(subject)
             self._follower.news |= self._view.pods.controller_of(subject)
             self._follower.streams.evicted(subject, self._clock.now())
-        # At its last moment a pod goes whoever else may be at work: that rests on no count.
+        # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
             decision.write,
             partial(self._heard, decision, self._clock.now()),
@@ -196,13 +196,13 @@ class Writer:
     def _refused(self, decision: Decision, error: ClusterError) -> set[str]:
         """What follows an error.
 
-        - gone: as good as done;
-        - changed or made anew meanwhile, or nobody knows whether it happened: read it again;
-        - a budget refuses: again soon, or the harder way at the last moment;
-        - too much to do: when the API server said;
+        - the object is gone: as good as done;
+        - it has changed or is another one, or the outcome is unknown: read it again;
+        - a budget refuses: again soon, or a delete at the last moment;
+        - throttled: again when the API server said;
         - else: told, and again after a while.
 
-        A pod that was not let go counts again, but where nobody knows whether it was.
+        A pod whose eviction was refused counts again, but not where the outcome is unknown.
         """
         uid, now = decision.subject.uid, self._clock.now()
         self._follower.streams.withdrawn(uid)
