@@ -152,7 +152,7 @@ class Reconciler:
                     self._forced.settle()
                 self._urgent |= self._sender.send(now, self._keeper.steps)
                 self._once.record(step for step in self._keeper.steps if step.write is None)
-                news = self._plans.news(self._approvals.has_read)
+                news = self._plans.news(self._approvals.has_seen)
                 has_begun = self._forced.has_begun
                 self._once.record(step for step in news if not has_begun(step.subject.uid, now))
                 self._approvals.seek(now)
@@ -185,6 +185,7 @@ class Reconciler:
             if arrival.then is not None:
                 arrival.then(arrival)
             elif arrival.error is not None:
+                self._follower.refused(arrival.request)
                 self._tell_blindness(arrival.request, arrival.error)
             return
         self._follower.absorb(arrival)

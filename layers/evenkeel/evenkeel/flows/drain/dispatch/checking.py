@@ -10,25 +10,29 @@ from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-from evenkeel.ports import Reply, Session
+from evenkeel.ports import Clock, Reply, Session
 
-SHORTEST_INTERVAL = timedelta(milliseconds=250)
-"""One controller is not checked more often: what becomes surplus meanwhile goes together."""
+INTERVAL = timedelta(seconds=1)
+"""One controller is not read more often: what becomes surplus meanwhile goes together."""
 
-JOB_UID = "batch.kubernetes.io/controller-uid"
-"""Label that the Job controller puts on its pods."""
+GOOD_FOR = timedelta(milliseconds=500)
+"""So long a read justifies what found no room at once."""
+
+LONGEST = timedelta(seconds=2)
+"""A read that took longer justifies nothing."""
 
 
 @dataclass(slots=True)
 class Check:
     """What a fresh read of a controller and its pods found so far.
 
-    ``siblings`` are the pods that other ReplicaSets
-    of the same ``deployment`` own; both are read only where a rollout seems to go on.
+    ``siblings`` are the pods that other ReplicaSets of the same ``deployment`` own; both are read
+    only where a rollout goes on.
     ``read_at`` is the revision of the oldest list of its own pods: a pod that was seen later
     than that may have changed hands between two lists, and none shows it. None without lists.
     """
@@ -52,11 +56,14 @@ class Check:
 
 
 class Checker:
-    """Starts checks, collects their replies, and hands out the complete ones."""
+    """Starts checks, collects their replies, and tells the view what the complete ones found."""
 
-    def __init__(self, session: Session, view: View, then: Callable[[Check], None]) -> None:
-        """``then`` is what is done with a complete check."""
+    def __init__(
+        self, session: Session, clock: Clock, view: View, then: Callable[[Check], None]
+    ) -> None:
+        """``then`` is what is done when the view knows of a complete check."""
         self._session = session
+        self._clock = clock
         self._then = then
         self._view = view
         self._checks: dict[str, Check] = {}
@@ -72,18 +79,18 @@ class Checker:
         """Whether all pods of this controller were seen by now."""
         return controller_key in self._read
 
-    def due_after(self, controller_key: str, interval: timedelta, now: datetime) -> datetime:
-        """When this controller is checked again if at such intervals; now if it never was."""
+    def due_at(self, controller_key: str, now: datetime) -> datetime:
+        """When this controller may be read again; now if it never was."""
         last = self._last.get(controller_key)
-        return now if last is None else last + interval
+        return now if last is None else last + INTERVAL
 
-    def begin(self, controller_keys: Iterable[str], interval: timedelta, now: datetime) -> None:
+    def begin(self, controller_keys: Iterable[str], now: datetime) -> None:
         """Read these controllers and all their pods afresh, whoever waited longest first.
 
-        Each at most once in an interval, and no more at a time than fill half of what the session
-        carries out at once: what is found has to be acted on, and soon.
+        Each at most once in an interval, and no more at a time than fill a quarter of what the
+        session carries out at once: what is found has to be acted on, and soon.
         """
-        due = sorted((self.due_after(key, interval, now), key) for key in controller_keys)
+        due = sorted((self.due_at(key, now), key) for key in controller_keys)
         for at, key in due:
             reading = sum(check.waiting_for for check in self._checks.values())
             if at > now or reading >= max(1, self._session.capacity // 4):
@@ -128,9 +135,18 @@ class Checker:
         if check.waiting_for:
             return
         del self._checks[check.controller_key]
-        if not check.failed:
-            self._read.add(check.controller_key)
-            self._then(check)
+        if check.failed:
+            return
+        self._read.add(check.controller_key)
+        self._view.take_over(
+            check.controller_key, check.controller, list(check.pods.values()), check.read_at
+        )
+        if check.deployment is not None:
+            self._view.see_deployment(check.deployment)
+        now = self._clock.now()
+        if now - check.began < LONGEST:
+            self._view.read_until[check.controller_key] = now + GOOD_FOR
+        self._then(check)
 
     def _collect(self, check: Check, reply: Reply) -> None:
         if isinstance(reply.error, NotFoundError):
@@ -165,7 +181,7 @@ class Checker:
                     selections.pods_selected(controller.namespace, controller.spec.selector),
                 )
             case Job():
-                jobs = selections.labelled(controller.namespace, JOB_UID, controller.uid)
+                jobs = selections.labelled(controller.namespace, names.JOB_UID, controller.uid)
                 return (Get(Job, controller.name, controller.namespace), List(jobs))
         return (*self._lost_replica_set(pods), *(Get(Pod, p.name, p.namespace) for p in pods))
 

@@ -171,7 +171,7 @@ class Writer:
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.assume_evicted(subject)
             self._follower.news |= self._view.pods.controller_of(subject)
-            self._follower.streams.evicted(subject, self._clock.now())
+            self._follower.evicted(subject, self._clock.now())
         # At its last moment a pod goes whoever else may be at work: that rests on no count.
         self._session.submit(
             decision.write,
@@ -187,7 +187,7 @@ class Writer:
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
-            self._follower.wrote(reply.result, sent_at)
+            self._follower.wrote(reply.result, sent_at, now)
         self._follower.news |= (
             self._accepted(decision, reply)
             if reply.error is None
@@ -218,7 +218,7 @@ class Writer:
         A pod that was not let go counts again, but where nobody knows whether it was.
         """
         uid, now = decision.subject.uid, self._clock.now()
-        self._follower.streams.withdrawn(uid)
+        self._follower.withdrawn(uid)
         if not isinstance(error, NotFoundError | UnavailableError):
             self._view.pods.undo_eviction(uid)
         match error:
