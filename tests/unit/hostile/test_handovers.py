@@ -140,8 +140,7 @@ class Watching:
 def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
-    nobody: Any = None
-    Follower(nobody, session, view, WELL_KNOWN).follow(NOW)
+    Follower(session, view, WELL_KNOWN).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

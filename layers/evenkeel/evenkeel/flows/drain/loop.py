@@ -1,6 +1,5 @@
 """One invocation of the reconciler: decide and apply, until time is up or all waits."""
 
-import contextlib
 import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -23,7 +22,7 @@ from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
 from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
-from evenkeel.flows.drain.sync.rereading import Rereading
+from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.request import Relisted, Request
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
@@ -110,14 +109,14 @@ class Reconciler:
         )
         self._plans = plans = Plans(planner, view, forced)
         self._leadership = leadership
-        self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
+        self._follower = follower = Follower(session, view, settings.capacity_labels)
         self._writer = writer = Writer(
             session, view, clock, once, cloud.answers, leadership.left, follower
         )
         self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
-        self._rereading = Rereading(cluster, session, view, once.recorder, clock.now())
+        self._owners = Owners(cluster, session, view, once.recorder, clock.now())
         self._pace_of_planning = PaceOfPlanning(clock.now())
         self._flush_at = clock.now() + FLUSH_EVERY
         self._flushing: Future[None] | None = None
@@ -205,10 +204,12 @@ class Reconciler:
         due does not, nor what has to be planned for before anything else can be done.
         """
         now = self._clock.now()
-        self._urgent |= self._follower.gather_new_nodes(now)
+        found = self._owners.catch_up(now)
+        if found:
+            self._follower.follow(now)
+        self._urgent |= found
         self._follower.ask_for_capacities()
         self._follower.read_again(now)
-        self._follower.news |= self._rereading.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.changed_dooms:
@@ -244,14 +245,18 @@ class Reconciler:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply):
-                    with contextlib.suppress(ClusterError):  # what is not known now is read anew
-                        self._take(arrival)
+                    self._take(arrival)
 
     def _only_waits(self, now: datetime) -> bool:
         """Whether nothing is under way, and nothing that a watch or a poll would show."""
-        if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
+        if self._writer.busy or self._approvals.busy or self._owners.busy:
             return False
-        if self._leadership.is_hiding or self._leadership.is_sqs_slow:
+        if (
+            self._follower.busy
+            or self._urgent
+            or self._leadership.is_hiding
+            or self._leadership.is_sqs_slow
+        ):
             return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False

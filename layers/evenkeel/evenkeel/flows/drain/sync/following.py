@@ -9,7 +9,6 @@ from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
-from evenkeel.flows.drain.sync.new_nodes import NewNodes
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
 from evenkeel.flows.drain.sync.watches import Watches
@@ -19,7 +18,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
-from evenkeel.ports import Cluster, Reply, Session
+from evenkeel.ports import Reply, Session
 
 LOOK_AFTER = timedelta(seconds=1)
 """How often to look for what has to be watched or read by now."""
@@ -31,14 +30,11 @@ READ_BUDGETS_AFTER = timedelta(seconds=1)
 class Follower:
     """Follows what happens to the objects concerned, and says of whom there is news."""
 
-    def __init__(
-        self, cluster: Cluster, session: Session, view: View, labels: CapacityLabels
-    ) -> None:
-        """The ports are the invocation's; the view is gathered. ``labels`` tell what is spot."""
+    def __init__(self, session: Session, view: View, labels: CapacityLabels) -> None:
+        """The session is the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._view = view
         self._labels = labels
         self._watches = Watches(session, view, self._relisted)
-        self._new_nodes = NewNodes(cluster, session, view)
         self._unwatched = Unwatched(session, view, self._watches, self._tell)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._node_reads = Reads[str](session, self._see_node)
@@ -89,8 +85,8 @@ class Follower:
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._new_nodes.busy or self._node_reads or self._capacity_reads
-        return bool(self.news or asks or self._view.unknown_capacities)
+        asks = self._node_reads or self._capacity_reads or self._view.unknown_capacities
+        return bool(self.news or asks)
 
     @property
     def is_blind(self) -> bool:
@@ -107,17 +103,6 @@ class Follower:
             return False
         is_read = self._view.is_just_read(controller.key, now)
         return is_read or self._watches.show(selections.labels_of(controller))
-
-    def gather_new_nodes(self, now: datetime) -> set[str]:
-        """Ask about nodes that were doomed meanwhile, and take what is known of them by now.
-
-        The controllers that have to be planned for at once. Raises ClusterError.
-        """
-        self._new_nodes.ask()
-        news = self._new_nodes.take(now)
-        if news:
-            self._watches.follow(now)
-        return news
 
     def read_again(self, now: datetime) -> None:
         """Ask what became of what no watch shows, or not in time, now and then."""
