@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.model import names
@@ -140,7 +141,7 @@ class Watching:
 def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
-    Follower(session, view, WELL_KNOWN).follow(NOW)
+    Follower(session, view, WELL_KNOWN, InMemoryRecorder()).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

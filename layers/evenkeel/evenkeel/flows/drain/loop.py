@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
-from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
@@ -24,7 +24,7 @@ from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
-from evenkeel.model.request import Relisted, Request
+from evenkeel.model.request import Relisted
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
@@ -109,11 +109,12 @@ class Reconciler:
         )
         self._plans = plans = Plans(planner, view, forced)
         self._leadership = leadership
-        self._follower = follower = Follower(session, view, settings.capacity_labels)
+        self._follower = follower = Follower(session, view, settings.capacity_labels, once.recorder)
         self._writer = writer = Writer(
             session, view, clock, once, cloud.answers, leadership.left, follower
         )
-        self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
+        checker = Checker(cluster, session, view)
+        self._approvals = Approvals(checker, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
         self._owners = Owners(cluster, session, view, once.recorder, clock.now())
@@ -184,18 +185,11 @@ class Reconciler:
             if arrival.then is not None:
                 arrival.then(arrival)
             elif arrival.error is not None:
-                self._follower.refused(arrival.request)
-                self._tell_blindness(arrival.request, arrival.error)
+                self._follower.refused(arrival.request, arrival.error)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
             self._urgent |= self._follower.take_news()  # all is seen, and nothing planned on it
-
-    def _tell_blindness(self, request: Request, error: ClusterError) -> None:
-        """Nobody else says it: what is not seen is only waited for, up to its last moment."""
-        recorder = self._once.recorder
-        recorder.counted("WatchesRefused")
-        recorder.noted(f"nothing is seen of {request}: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
         """Plan anew for whatever there is news of, and for whatever is due.
@@ -208,6 +202,7 @@ class Reconciler:
         if found:
             self._follower.follow(now)
         self._urgent |= found
+        self._approvals.take(now)
         self._follower.ask_for_capacities()
         self._follower.read_again(now)
         news = self._urgent | self._plans.due(now)

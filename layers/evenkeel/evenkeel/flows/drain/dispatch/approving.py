@@ -5,14 +5,13 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.checking import Check, Checker
+from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
-from evenkeel.ports import Clock, Session
 
 SEEK_EVERY = timedelta(milliseconds=100)
 """How often to look for controllers that have to be read, while no plan is made."""
@@ -28,8 +27,7 @@ class Approvals:
 
     def __init__(
         self,
-        session: Session,
-        clock: Clock,
+        checker: Checker,
         view: View,
         planner: Planner,
         plans: Plans,
@@ -37,14 +35,13 @@ class Approvals:
         writer: Writer,
     ) -> None:
         """All of them are the invocation's. Nothing is approved yet."""
-        self._clock = clock
+        self._checker = checker
         self._view = view
         self._planner = planner
         self._plans = plans
         self._follower = follower
         self._writer = writer
-        self._checker = Checker(session, clock, view, self._checked)
-        self._seek_at = clock.now()
+        self._seek_at: datetime | None = None
         self._sought = 0
         self._due: datetime | None = None
 
@@ -74,12 +71,19 @@ class Approvals:
             if key not in self._follower.news and self._is_known(key, plan, now):
                 yield from self._writable(plan)
 
+    def take(self, now: datetime) -> None:
+        """Take what was read, and plan by it."""
+        for key, siblings in self._checker.take(now):
+            self._planner.see_siblings(key, siblings)
+            self._plans.replan([key], now)
+
     def seek(self, now: datetime) -> None:
         """Begin to read what the plans would take something away from, and is not known afresh.
 
         What no watch shows is read as long as its plan changes with its pods.
         """
-        if self._sought == self._plans.made and timedelta() < self._seek_at - now <= SEEK_EVERY:
+        rest = timedelta() if self._seek_at is None else self._seek_at - now
+        if self._sought == self._plans.made and timedelta() < rest <= SEEK_EVERY:
             return
         self._sought = self._plans.made
         plans = self._plans.polled | self._plans.claiming
@@ -105,8 +109,3 @@ class Approvals:
     def _writable(self, plan: WorkloadPlan) -> Iterator[Decision]:
         may_write = self._writer.may_write
         return (step for step in plan.plan.fresh_steps if may_write(step.subject.uid))
-
-    def _checked(self, check: Check) -> None:
-        """The view knows of a fresh read."""
-        self._planner.see_siblings(check.controller_key, check.siblings)
-        self._plans.replan([check.controller_key], self._clock.now())

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
@@ -18,7 +18,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
-from evenkeel.ports import Reply, Session
+from evenkeel.ports import Recorder, Reply, Session
 
 LOOK_AFTER = timedelta(seconds=1)
 """How often to look for what has to be watched or read by now."""
@@ -30,10 +30,13 @@ READ_BUDGETS_AFTER = timedelta(seconds=1)
 class Follower:
     """Follows what happens to the objects concerned, and says of whom there is news."""
 
-    def __init__(self, session: Session, view: View, labels: CapacityLabels) -> None:
+    def __init__(
+        self, session: Session, view: View, labels: CapacityLabels, recorder: Recorder
+    ) -> None:
         """The session is the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._view = view
         self._labels = labels
+        self._recorder = recorder
         self._watches = Watches(session, view, self._relisted)
         self._unwatched = Unwatched(session, view, self._watches, self._tell)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
@@ -77,8 +80,10 @@ class Follower:
         if pod is not None and (stream := self._watches.stream_of(pod)):
             stream.withdrawn(uid)
 
-    def refused(self, request: Request) -> None:
+    def refused(self, request: Request, error: ClusterError) -> None:
         """A watch is refused: what it would show is listed now and then."""
+        self._recorder.counted("WatchesRefused")
+        self._recorder.noted(f"{request} is not watched: {error}", error=type(error).__name__)
         if isinstance(request, List):
             self._watches.refused(request.selection)
 
