@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import ForbiddenError, UnavailableError
+from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -234,11 +234,7 @@ def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes
     scene.interrupt("s1")
     scene.run(until=40)
 
-    listed_at = [
-        at
-        for at, request in scene.requests
-        if isinstance(request, List) and request.selection.labels.startswith(names.TEMPLATE_HASH)
-    ]
+    listed_at = [at for at, request in scene.requests if is_list(request)]
     read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]
     assert 3 < listed_at[0] < 5
     assert all(later - earlier >= 10 for earlier, later in itertools.pairwise(listed_at))
@@ -247,3 +243,49 @@ def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes
     assert all(listed_at[0] <= at < listed_at[0] + 1 for at in evicted_at)
     assert not [at for at in read_at if 1.5 < at < listed_at[0]]
     assert scene.lowest("web") == 2
+
+
+def is_list(request: Request) -> bool:
+    """Whether it asks for what a watch of pods selects."""
+    if not isinstance(request, List):
+        return False
+    return request.selection.kind is Pod and request.selection.labels.startswith(
+        names.TEMPLATE_HASH
+    )
+
+
+def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A budget refuses the first pod's eviction; then the watch stalls, and cannot be listed."""
+    deliver = SimulatedSession._deliver
+
+    def hold_back(session: SimulatedSession, arrival: Arrival) -> None:
+        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
+        if not is_of_pods or scene.seconds <= 3.5:
+            deliver(session, arrival)
+
+    monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
+    scene.add_node("s1", room="0.1")
+    scene.add_node("s2", room="0.1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.interrupt("s1")
+    scene.fail(DisruptionRefusedError("a budget"), lambda r: isinstance(r, Evict))
+    scene.run(until=3.6)
+    scene.interrupt("s2")
+
+    scene.fail(UnavailableError("no answer"), is_list, times=1)
+    scene.run(until=30)
+
+    listed_at = [at for at, request in scene.requests if is_list(request)]
+    tried_at = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
+    read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]
+    first, second = listed_at[:2]
+    assert [at for at in tried_at if 3 < at < first]
+    assert 5 < first < 8
+    assert 10 <= second - first < 11.5
+    assert not [at for at in (*tried_at, *read_at) if first + 0.5 < at < second]
+    assert [at for at in tried_at if at >= second]

@@ -9,9 +9,9 @@ From the top:
 The rooms:
 
 - ``cache``: what is known. ``view`` holds nodes, controllers and surroundings as last seen, and
-  ``pods`` the pods; ``streams`` how old the watches are. An eviction counts from when it is sent.
-- ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from watches;
-  ``new_nodes`` are doomed meanwhile, ``rereading`` and ``unwatched`` read what no watch shows.
+  ``pods`` the pods; ``streams`` how old a watch is. An eviction counts from when it is sent.
+- ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from ``watches``;
+  ``owners`` reads new nodes and what pods hang on, ``unwatched`` the pods that no watch selects.
 - ``workload``: from what is known of one workload to the ``plan`` for its pods.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of pods
   that have to go, ``releasing`` says whose turn it is to be released, ``approving`` what is known

@@ -75,7 +75,7 @@ class Watches:
             self.watch(selection, now)
             for label in part:
                 showing[label].append(self._streams[selection])
-        self._parts, self._labels, self._showing = parts, labels, showing
+        self._parts, self._labels, self._showing = parts, labels, dict(showing)
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
