@@ -97,9 +97,9 @@ class Approvals:
         """Whether a read has to say what may be taken; where a watch lags, its list will."""
         if plan.polled and not self._follower.shows(plan.watched_by):
             return True
-        if self._is_known(key, plan, now) or self._follower.lags(plan.watched_by):
+        if not any(self._writable(plan)) or self._is_known(key, plan, now):
             return False
-        return any(self._writable(plan))
+        return not self._follower.lags(plan.watched_by)
 
     def _is_known(self, key: str, plan: WorkloadPlan, now: datetime) -> bool:
         """Whether all that matters to a plan is known as of a moment ago."""

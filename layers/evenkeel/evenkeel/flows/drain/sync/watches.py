@@ -5,7 +5,7 @@ What finds no room is read instead, and so is what nobody may watch.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +34,7 @@ class Watches:
         self._parts: Sequence[frozenset[PodLabel]] = ()
         self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
         self._showing: dict[PodLabel, list[Stream]] = {}
+        self._shown: frozenset[PodLabel] = frozenset()
         self._left_out: set[PodLabel] = set()
         self._reads = Reads[tuple[Selection[Any], datetime]](session, self._listed)
 
@@ -76,6 +77,7 @@ class Watches:
             for label in part:
                 showing[label].append(self._streams[selection])
         self._parts, self._labels, self._showing = parts, labels, dict(showing)
+        self._look()
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
@@ -86,13 +88,25 @@ class Watches:
 
     def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of how far a watch has come."""
-        if arrival.selection in self._streams:
-            self._streams[arrival.selection].saw(arrival)
+        stream = self._streams.get(arrival.selection)
+        if stream is not None:
+            shows = stream.shows
+            stream.saw(arrival)
+            if not shows:
+                self._look()
 
     def refused(self, selection: Selection[Any]) -> None:
         """The API server does not let a selection be watched."""
         if selection in self._streams:
             self._streams[selection].is_refused = True
+            self._look()
+
+    def _look(self) -> None:
+        """Note what is shown: it is asked for all the time."""
+        showing = self._showing.items()
+        self._shown = frozenset(
+            label for label, streams in showing if all(each.shows for each in streams)
+        )
 
     def list_again(self, now: datetime) -> None:
         """List the selections whose watches lag behind an own write, or are refused."""
@@ -104,6 +118,7 @@ class Watches:
         selection, asked_at = asked
         if selection in self._streams and isinstance(reply.result, Listing):
             self._streams[selection].listed(reply.result, asked_at)
+            self._look()
             self._then(Relisted(selection, reply.result))
 
     def stream_of(self, pod: Pod) -> Stream | None:
@@ -113,17 +128,14 @@ class Watches:
         )
         return next(streams, None)
 
-    def show(self, labels: Collection[PodLabel]) -> bool:
+    def show(self, labels: frozenset[PodLabel]) -> bool:
         """Whether all pods with these labels have been seen, and whoever is to come will be."""
-        return bool(labels) and all(
-            label in self._showing and all(each.shows for each in self._showing[label])
-            for label in labels
-        )
+        return bool(labels) and labels <= self._shown
 
     def lag(self, labels: Iterable[PodLabel]) -> bool:
         """Whether a watch of pods with these labels is behind an own write."""
         return any(self._showing[label][0].lags for label in labels if label in self._showing)
 
-    def are_fresh(self, labels: Collection[PodLabel], now: datetime) -> bool:
+    def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
         """Whether all pods with these labels are known as of a moment ago."""
         return self.show(labels) and all(self._showing[label][0].is_fresh(now) for label in labels)

@@ -19,6 +19,7 @@ from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View, take_census
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.selections import PodLabel
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -194,9 +195,9 @@ def _watched_by(census: Census) -> frozenset[PodLabel]:
     if replica_set is None or census.replicas == 0 or in_rollout:
         return frozenset()
     labels = selections.labels_of(replica_set)
-    pods = (item.pod for item in census.released)
-    bear_them = not any(labels.isdisjoint(selections.labels_on(pod)) for pod in pods)
-    return labels if bear_them else frozenset()
+    values = {value for label in labels for value in label.values}
+    borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
+    return labels if all(value in values for value in borne) else frozenset()
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
