@@ -96,7 +96,7 @@ MUTATIONS = (
     Mutation(
         "what may go is taken from a view of any age",
         "flows/drain/cache/streams.py",
-        [("return timedelta() <= now - stream.fresh_at <= FRESH_FOR", "return True")],
+        [("return timedelta() <= now - self._fresh_at <= FRESH_FOR", "return True")],
         [LATE],
     ),
     Mutation(

@@ -215,10 +215,7 @@ class HandoverFlow:
             leadership,
         )
         until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
-        try:
-            return reconciler.act(until, self._clock.now() - started, left)
-        except ClusterError as error:
-            return self._failed(error)
+        return reconciler.act(until, self._clock.now() - started, left)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

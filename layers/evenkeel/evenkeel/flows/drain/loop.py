@@ -1,6 +1,5 @@
 """One invocation of the reconciler: decide and apply, until time is up or nothing is due."""
 
-import contextlib
 import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -8,10 +7,10 @@ from typing import NamedTuple
 
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
-from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
@@ -23,9 +22,9 @@ from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
 from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
-from evenkeel.flows.drain.sync.rereading import Rereading
+from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
-from evenkeel.model.request import Relisted, Request
+from evenkeel.model.request import Relisted
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
@@ -110,14 +109,15 @@ class Reconciler:
         )
         self._plans = plans = Plans(planner, view, forced)
         self._leadership = leadership
-        self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
+        self._follower = follower = Follower(session, view, settings.capacity_labels, once.recorder)
         self._writer = writer = Writer(
             session, view, clock, once, cloud.answers, leadership.left, follower
         )
-        self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
+        checker = Checker(cluster, session, view)
+        self._approvals = Approvals(checker, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
-        self._rereading = Rereading(cluster, session, view, once.recorder, clock.now())
+        self._owners = Owners(cluster, session, view, once.recorder, clock.now())
         self._pace_of_planning = PaceOfPlanning(clock.now())
         self._flush_at = clock.now() + FLUSH_EVERY
         self._flushing: Future[None] | None = None
@@ -152,7 +152,7 @@ class Reconciler:
                     self._forced.settle()
                 self._urgent |= self._sender.send(now, self._keeper.steps)
                 self._once.record(step for step in self._keeper.steps if step.write is None)
-                news = self._plans.news(self._approvals.has_read)
+                news = self._plans.news(self._approvals.has_seen)
                 has_begun = self._forced.has_begun
                 self._once.record(step for step in news if not has_begun(step.subject.uid, now))
                 self._approvals.seek(now)
@@ -185,17 +185,11 @@ class Reconciler:
             if arrival.then is not None:
                 arrival.then(arrival)
             elif arrival.error is not None:
-                self._tell_blindness(arrival.request, arrival.error)
+                self._follower.refused(arrival.request, arrival.error)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
             self._urgent |= self._follower.take_news()  # all its pods are known now
-
-    def _tell_blindness(self, request: Request, error: ClusterError) -> None:
-        """Count and log a refused watch: pods that it would show wait for their last moment."""
-        recorder = self._once.recorder
-        recorder.counted("WatchesRefused")
-        recorder.noted(f"the watch {request} is refused: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
         """Plan again for controllers whose objects have changed, and for those that are due.
@@ -204,10 +198,13 @@ class Reconciler:
         that are due do not wait, nor those that have to be made before another step.
         """
         now = self._clock.now()
-        self._urgent |= self._follower.gather_new_nodes(now)
+        found = self._owners.catch_up(now)
+        if found:
+            self._follower.follow(now)
+        self._urgent |= found
+        self._approvals.take(now)
         self._follower.ask_for_capacities()
         self._follower.read_again(now)
-        self._follower.news |= self._rereading.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.changed_dooms:
@@ -243,14 +240,18 @@ class Reconciler:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply):
-                    with contextlib.suppress(ClusterError):  # the next invocation reads it
-                        self._take(arrival)
+                    self._take(arrival)
 
     def _only_waits(self, now: datetime) -> bool:
         """Whether nothing is under way, neither a request nor a change that a watch would show."""
-        if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
+        if self._writer.busy or self._approvals.busy or self._owners.busy:
             return False
-        if self._leadership.is_hiding or self._leadership.is_sqs_slow:
+        if (
+            self._follower.busy
+            or self._urgent
+            or self._leadership.is_hiding
+            or self._leadership.is_sqs_slow
+        ):
             return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
