@@ -18,7 +18,7 @@ from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.nodes import NodeKeeper
-from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
+from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
@@ -124,6 +124,7 @@ class Reconciler:
         self._urgent: set[str] = set()
         self._lead = LEAD
         self._left: TimeLeft = timedelta
+        self._first_look: datetime | None = None
 
     def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
         """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
@@ -132,41 +133,52 @@ class Reconciler:
         ``gathered_in`` is how long the first reads took: the next wake-up comes so much before the
         next step is due, and some more.
         """
+        self.begin(gathered_in, left)
+        while (now := self._clock.now()) < until and not self._has_to_stop:
+            outcome = self.turn(now, until)
+            if outcome is not None:
+                return outcome
+        again_at = now + self._rest(now)
+        self._finish(now)
+        if self._writer.is_paused:
+            return Outcome("Paused", REST_IN_CALM)
+        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
+        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
+
+    def begin(self, gathered_in: timedelta, left: TimeLeft) -> None:
+        """Plan what is known, and watch it from now on."""
         self._left = left
         self._lead = LEAD + 1.5 * gathered_in
         now = self._clock.now()
         self._plans.replan(self._plans.controllers, now)
         self._keeper.plan(self._handovers, now)
         self._follower.follow(now)
-        first_look: datetime | None = now + FIRST_LOOK
-        while (now := self._clock.now()) < until and not self._has_to_stop:
-            self._leadership.beat(self._session)
-            self._flush(now)
-            self._writer.keep_asking()
-            self._follower.keep_budgets(self._plans.held_namespaces, now)
-            if first_look is not None and self._follower.is_blind and now < first_look:
-                self._sender.send_forced(now, now)
-            else:
-                if first_look is not None:
-                    first_look = None
-                    self._forced.settle()
-                self._urgent |= self._sender.send(now, self._keeper.steps)
-                self._once.record(step for step in self._keeper.steps if step.write is None)
-                news = self._plans.news(self._approvals.has_seen)
-                has_begun = self._forced.has_begun
-                self._once.record(step for step in news if not has_begun(step.subject.uid, now))
-                self._approvals.seek(now)
-                if self._only_waits(now) and not self._is_soon(now):
-                    return self._outcome(now)
-            for arrival in self._session.next(self._patience(now, until)):
-                self._take(arrival)
-            self._catch_up()
-        again_at = now + self._rest(now)
-        self._hear_the_last(now)
-        if self._writer.is_paused:
-            return Outcome("Paused", UNHURRIED)
-        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
-        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
+        self._first_look = now + FIRST_LOOK
+
+    def turn(self, now: datetime, until: datetime) -> Outcome | None:
+        """Send what may be sent, take what arrives, plan anew; an Outcome if nothing is left."""
+        self._leadership.beat(self._session)
+        self._flush(now)
+        self._writer.keep_asking()
+        self._follower.keep_budgets(self._plans.held_namespaces, now)
+        if self._first_look is not None and self._follower.is_blind and now < self._first_look:
+            self._sender.send_forced(now, now)
+        else:
+            if self._first_look is not None:
+                self._first_look = None
+                self._forced.settle()
+            self._urgent |= self._sender.send(now, self._keeper.steps)
+            self._once.record(step for step in self._keeper.steps if step.write is None)
+            news = self._plans.news(self._approvals.has_seen)
+            has_begun = self._forced.has_begun
+            self._once.record(step for step in news if not has_begun(step.subject.uid, now))
+            self._approvals.seek(now)
+            if self._only_waits(now) and not self._is_soon(now):
+                return self._outcome(now)
+        for arrival in self._session.next(self._patience(now, until)):
+            self._take(arrival)
+        self._catch_up()
+        return None
 
     def _flush(self, now: datetime) -> None:
         """Hand on what was recorded, beside the loop."""
@@ -225,7 +237,7 @@ class Reconciler:
         """The nodes that have pods which are handed over, or whose pods are not known yet."""
         return frozenset(self._plans.handovers) | self._view.unread
 
-    def _hear_the_last(self, now: datetime) -> None:
+    def _finish(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
 
         Pods whose forced eviction would begin before the next invocation has read all go now.
@@ -271,7 +283,7 @@ class Reconciler:
 
     def _rest(self, now: datetime) -> timedelta:
         """How long until the next invocation: a moment where nodes die, and never too long."""
-        rest = self._settings.pause if self._is_pressing else UNHURRIED
+        rest = self._settings.pause if self._is_pressing else REST_IN_CALM
         due = self._next_due
         return rest if due is None else max(self._settings.pause, min(rest, due - now - self._lead))
 
