@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.flows import selections
@@ -34,8 +35,13 @@ class Watching:
 
     @property
     def of_pods(self) -> list[Selection[Any]]:
-        """The watches of pods."""
-        return [selection for selection in self.open if selection.kind is Pod]
+        """The watches of workloads' pods."""
+        return [each for each in self.open if each.kind is Pod and each not in self.of_released]
+
+    @property
+    def of_released(self) -> list[Selection[Any]]:
+        """The watches of released pods alone."""
+        return [each for each in self.open if each.labels.startswith(names.RELEASED_FROM)]
 
 
 class Followed:
@@ -82,6 +88,24 @@ def test_all_kinds_are_shown_each_by_the_label_that_its_pods_keep(followed: Foll
         f"batch.kubernetes.io/controller-uid in ({builders.job().uid})",
     }
     assert followed.shown() == 3
+    (released,) = followed.session.of_released
+    others = "pod-template-hash notin (0000000001-released)"
+    assert released.labels == f"evenkeel.dev/released-from,{others}"
+
+
+def test_a_list_of_the_other_released_pods_says_nothing_of_those_that_another_watch_shows(
+    followed: Followed,
+) -> None:
+    (replica_set,) = replica_sets(1, 1)
+    followed.see([replica_set])
+    (released,) = followed.session.of_released
+    pod = builders.pod("web-1", of=replica_set, released=builders.release(replica_set))
+    hash_less = {names.RELEASED_FROM: "0000000001"}
+    earlier = msgspec.structs.replace(
+        pod, metadata=msgspec.structs.replace(pod.metadata, labels=hash_less)
+    )
+    assert not followed.watches.selects(released, pod)
+    assert followed.watches.selects(released, earlier)
 
 
 def test_a_set_that_grows_is_shown_when_its_new_ordinals_are(followed: Followed) -> None:

@@ -116,6 +116,23 @@ def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
         yield Selection(ReplicaSet, labels=selectors.any_of(key, hashes))
 
 
+def released_beside(hashes: Collection[str]) -> Selection[Pod]:
+    """The released pods that no watch of these template hashes shows; see ``released_hashes``.
+
+    Among them are those that a version of Evenkeel released which took the hash label off.
+    """
+    clauses = [names.RELEASED_FROM]
+    if hashes:
+        clauses.append(f"{names.TEMPLATE_HASH} notin ({','.join(sorted(hashes))})")
+    return Selection(Pod, labels=",".join(clauses))
+
+
+def released_hashes(labels: Iterable[PodLabel]) -> frozenset[str]:
+    """The template hash labels of pods released from these, as many as fit into one selection."""
+    hashes = (names.released_hash(each.value) for each in labels if each.key == KEYS[0])
+    return frozenset(next(selectors.chunks(hashes), ()))
+
+
 def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
     """What to ask for the pods of a namespace that were released from these template hashes."""
     any_of = LabelSelectorRequirement(

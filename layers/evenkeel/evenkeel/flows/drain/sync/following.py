@@ -58,9 +58,8 @@ class Follower:
         return news
 
     def follow(self, now: datetime) -> None:
-        """Watch the marks, the released pods, and the workloads concerned."""
+        """Watch the marks, the workloads concerned, and the other released pods."""
         self._watches.watch(selections.MARKED_NODES, now)
-        self._watches.watch(selections.RELEASED_PODS, now)
         self._watches.follow(now)
 
     def wrote(self, pod: Pod, sent_at: datetime, now: datetime) -> None:

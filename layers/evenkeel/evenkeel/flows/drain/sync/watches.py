@@ -14,6 +14,7 @@ from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.selections import PodLabel
+from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Listing, Relisted, Selection
 from evenkeel.ports import Reply, Session
@@ -35,6 +36,8 @@ class Watches:
         self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
         self._showing: dict[PodLabel, list[Stream]] = {}
         self._shown: frozenset[PodLabel] = frozenset()
+        self._released: Selection[Pod] | None = None
+        self._released_elsewhere: frozenset[str] = frozenset()
         self._left_out: set[PodLabel] = set()
         self._reads = Reads[tuple[Selection[Any], datetime]](session, self._listed)
 
@@ -52,6 +55,7 @@ class Watches:
     def follow(self, now: datetime) -> None:
         """Watch the pods of the controllers in the view that are not watched yet.
 
+        And once for all the released pods that those watches do not show.
         Where that would be too many watches, few of many labels take the place of all that there
         are. What finds no room even then is left out from now on.
         """
@@ -64,6 +68,10 @@ class Watches:
         if new:
             self._left_out |= {label for part in parts[MOST:] for label in part}
             self._arrange(parts[:MOST], now)
+        if self._released is None:
+            self._released_elsewhere = selections.released_hashes(self._showing)
+            self._released = selections.released_beside(self._released_elsewhere)
+            self.watch(self._released, now)
 
     def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
         """Watch these parts, and no others."""
@@ -81,8 +89,9 @@ class Watches:
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
-        if selection == selections.RELEASED_PODS:
-            return pod.bears_release
+        if selection == self._released:
+            own = pod.metadata.labels.get(names.TEMPLATE_HASH)
+            return pod.bears_release and own not in self._released_elsewhere
         labels = self._labels.get(selection, ())
         return any(each in labels for each in selections.labels_on(pod))
 
