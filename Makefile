@@ -76,6 +76,14 @@ test-simulated: venv ## Unit, property and contract tests; they need no cluster
 	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
 	$(PYTEST) -n $(WORKERS) -m "not controlplane and not stack" $(DECISIONS:%=--ignore=%)
 
+# How many pods, and how many states of each world at most: PODS=3 STATES=100000; 0 states are all.
+PODS ?= 3
+STATES ?= 100000
+
+.PHONY: walk
+walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
+	@$(PYTHON) -m tests.walk $(PODS) $(STATES)
+
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
 

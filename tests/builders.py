@@ -157,6 +157,7 @@ def replica_set(
     **meta: Any,
 ) -> ReplicaSet:
     """A ReplicaSet. ``failure`` is why its controller cannot create pods, if it cannot."""
+    sized = {names.DESIRED_REPLICAS: str(of.spec.replicas)} if of is not None else {}
     app = of.name if of is not None else "web"
     failed = Condition(type="ReplicaFailure", status="True", reason="FailedCreate", message=failure)
     if selector is None:
@@ -166,7 +167,7 @@ def replica_set(
             name or f"{app}-{template_hash}",
             owner=of,
             labels=dict(selector),
-            annotations=dict(annotations or {}),
+            annotations=sized | dict(annotations or {}),
             **meta,
         ),
         spec=ReplicaSetSpec(

@@ -21,6 +21,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many states of small worlds were walked."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "walked":
+                case = report.nodeid.partition("[")[2].removesuffix("]")
+                terminalreporter.write_line(f"walked, {case}: {value}")
+
+
 @pytest.fixture(scope="session")
 def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """A real control plane, one per test process."""

@@ -9,7 +9,7 @@ from cli.ways import Situation, situations
 from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
 from evenkeel.flows.asking import ask_for_one
-from evenkeel.flows.drain.dispatch.checking import JOB_UID
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -42,7 +42,7 @@ def pods_of(subject: KubernetesObject) -> Selection[Pod]:
         case Deployment() | ReplicaSet() | StatefulSet():
             return selections.selected(subject.namespace, subject.spec.selector)
         case Job():
-            return selections.labelled(subject.namespace, JOB_UID, subject.uid)
+            return selections.labelled(subject.namespace, names.JOB_UID, subject.uid)
     return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
 
 

@@ -135,6 +135,24 @@ def test_scaling_keeps_the_replica_set(ground: Ground) -> None:
     assert ground.replica_set().spec.replicas == 0
 
 
+def test_a_replica_set_tells_whether_its_deployment_wants_more_than_it_has(
+    ground: Ground,
+) -> None:
+    def sizes() -> dict[str, tuple[int, bool]]:
+        return {r.name: (r.spec.replicas, r.is_in_rollout) for r in ground.list(ReplicaSet)}
+
+    ground.apply(deployment("web", replicas=1))
+    ground.ready_pods(1)
+    first = ground.replica_set().name
+    ground.scale(Deployment, "web", 3)
+    ground.eventually(lambda: sizes() == {first: (3, False)})
+    new_version(ground)
+    ground.eventually(lambda: rolled_out(ground, 3) and sizes()[first] == (0, True))
+    ground.scale(Deployment, "web", 0)
+    ground.eventually(lambda: {size for size, _ in sizes().values()} == {0})
+    assert [part for name, (_, part) in sizes().items() if name != first] == [False]
+
+
 def test_a_paused_deployment_scales_but_does_not_roll_out(ground: Ground) -> None:
     ground.apply(deployment("web", replicas=1))
     ground.ready_pods(1)

@@ -74,6 +74,13 @@ type Right = tuple[str, str]
 AFTER_A_CONFLICT: set[Right] = {("get", "pods")}
 """Rights that are used only where another changed an object just before Evenkeel wrote."""
 
+OF_MANY: set[Right] = {
+    ("list", "apps/deployments"),
+    ("list", "apps/statefulsets"),
+    ("list", "batch/jobs"),
+}
+"""What is used only where a namespace has more than eight of them on doomed nodes."""
+
 
 @dataclass
 class Rights:
@@ -371,7 +378,7 @@ def test_nothing_that_a_function_does_is_forbidden(function: str, story: Deploye
 def test_a_function_may_do_nothing_that_it_does_not_do(function: str, story: Deployed) -> None:
     used = story.rights[function].used
     assert used <= allowed(function)
-    assert allowed(function) - used <= AFTER_A_CONFLICT
+    assert allowed(function) - used <= AFTER_A_CONFLICT | OF_MANY
 
 
 def test_the_pods_were_handed_over_and_the_events_tell(story: Deployed) -> None:

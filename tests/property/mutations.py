@@ -48,6 +48,7 @@ CRASHED = "test_crashes.py::test_all_invariants_hold"
 ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
+SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -79,7 +80,7 @@ MUTATIONS = (
         "a pod too many goes",
         "decisions/handover/census.py",
         [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
-        [INTERRUPTED, HINTED, SCALED, HOSTILE],
+        [INTERRUPTED, HINTED, SCALED, HOSTILE, SMALL],
     ),
     Mutation(
         "one ordinal more may be missing",
@@ -91,13 +92,13 @@ MUTATIONS = (
         "a release keeps nothing available",
         "decisions/handover/pace.py",
         [("wanted=census.worth_keeping,", "wanted=0,")],
-        [DYING, CRASHED],
+        [DYING, CRASHED, SMALL],
     ),
     Mutation(
         "what may go is taken from a view of any age",
         "flows/drain/cache/streams.py",
-        [("return timedelta() <= now - stream.fresh_at <= FRESH_FOR", "return True")],
-        [LATE],
+        [("return timedelta() <= now - self._fresh_at <= FRESH_FOR", "return True")],
+        [LATE, SMALL],
     ),
     Mutation(
         "a stopped holder writes when it wakes",

@@ -1,10 +1,11 @@
 """What an invocation reads of owners before it decides anything."""
 
+from evenkeel.errors import ForbiddenError
 from evenkeel.flows import asking
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.model.request import Get, List
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import deployment
 
@@ -28,3 +29,22 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     asked = [request for _, request in scene.requests if isinstance(request, List)]
     assert [r.selection.namespace for r in asked if r.selection.kind is ReplicaSet] == ["default"]
     assert not [request for _, request in scene.requests if isinstance(request, Get)]
+
+
+def test_where_listing_is_forbidden_each_controller_is_read_by_itself(scene: Scene) -> None:
+    number = asking.MANY + 1
+    scene.add_node("s1")
+    scene.apply(*(deployment(f"web-{i}") for i in range(number)))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.fail(
+        ForbiddenError("cannot list resource"),
+        lambda r: isinstance(r, List) and r.selection.kind in (Deployment, ReplicaSet),
+        times=10,
+    )
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    assert sum(len(scene.pods(f"web-{i}", "o1")) for i in range(number)) == number
+    assert all(scene.lowest(f"web-{i}") == 1 for i in range(number))

@@ -110,7 +110,6 @@ def test_its_pods_are_its_own_namespaces_whatever_others_name_as_their_owner() -
         view.pods.see(pod)
 
     assert view.pods.of_controller(replica_set.key) == [mine, released]
-    assert view.pods.only_counting(view.pods, replica_set.key) == [mine, released]
 
 
 def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:

@@ -136,10 +136,7 @@ def test_a_right_to_the_lease_that_is_lost_is_counted_and_pods_go_at_their_last_
     assert scene.moving.errors == scene.schedule.errors == []
 
 
-def test_an_invocation_of_the_schedule_that_fails_amid_its_work_raises_nothing(
-    scene: Scene,
-) -> None:
-    """Something was done, and the wake-up that it sends goes on from there."""
+def test_an_invocation_that_cannot_read_a_new_node_tells_it_and_goes_on(scene: Scene) -> None:
     for node in ("s1", "s2"):
         scene.add_node(node)
         there = {"nodeSelector": {"kubernetes.io/hostname": node}}
@@ -160,7 +157,6 @@ def test_an_invocation_of_the_schedule_that_fails_amid_its_work_raises_nothing(
     scene.later(SCHEDULE + 2.5, lambda: lose_wake_ups(scene, "NodesMarked"))
     scene.run(until=SCHEDULE + 20)
 
-    assert scene.outcomes()[0] == "ClusterUnavailable"
     assert scene.recorder.total("ClusterUnreachable") >= 1
     assert scene.schedule.errors == []
     assert scene.story(second)[0].split(" ", 1)[1] == "release NodeDoomed"

@@ -3,18 +3,28 @@
 import pytest
 
 from evenkeel.errors import UnavailableError
+from evenkeel.flows.drain.sync import watches
 from evenkeel.model.request import List, Request
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import doomed
-from tests.unit.drain.manifests import Manifest, daemon_set, deployment, job
+from tests.unit.drain.manifests import (
+    Manifest,
+    bare_pod,
+    daemon_set,
+    deployment,
+    job,
+    stateful_set,
+)
 
 STUCK = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}})
 """It finds no other place, and is watched for up to its last moment."""
 
 
-def ending(after: str) -> Manifest:
-    """A Job that ends so long after it began."""
-    return job("sums", pod={"annotations": {"evenkeel.test/complete-after": after}})
+ENDING: Manifest = {
+    "annotations": {"evenkeel.test/complete-after": "120s"},
+    "restartPolicy": "Never",
+}
+"""A pod that ends two minutes after it began."""
 
 
 def is_read_of_s1(request: Request) -> bool:
@@ -29,16 +39,26 @@ def rereads(scene: Scene) -> list[float]:
 
 @pytest.mark.parametrize("unanswered", [0, 1], ids=["answered", "asked again"])
 def test_what_ends_meanwhile_is_not_evicted(scene: Scene, unanswered: int) -> None:
-    """It is read when the second invocation begins, at 52 s, and ends some 15 s later."""
-    doomed(scene, STUCK, ending("120s"))
+    """It ends at 67 s or so."""
+    doomed(scene, STUCK, bare_pod("sums", **ENDING))
     error = UnavailableError("no answer")
     scene.later(70, lambda: scene.fail(error, is_read_of_s1, times=unanswered))
-    sums, stuck = scene.pod("sums"), scene.pod("stuck")
+    stuck = scene.pod("stuck")
+    scene.run(until=110)
+
+    assert scene.story("sums") == ["1.0 wait BarePod"]
+    assert scene.written("sums") == []
+    assert scene.gone_at(stuck) == 88.9
+
+
+def test_a_job_s_pod_that_ends_is_known_from_its_watch(scene: Scene) -> None:
+    doomed(scene, STUCK, job("sums", pod={"annotations": ENDING["annotations"]}))
+    sums = scene.pod("sums")
     scene.run(until=110)
 
     assert scene.story(sums) == ["1.0 wait JobMayFinish"]
     assert scene.written(sums) == []
-    assert scene.gone_at(stuck) == 88.9
+    assert [at for at in rereads(scene) if at < 88] == []
 
 
 def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
@@ -51,8 +71,12 @@ def test_what_does_not_end_goes_at_its_last_moment(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     ("manifests", "reads"),
-    [([], 0), ([daemon_set("agent")], 0), ([job("sums")], 4)],
-    ids=["watched", "of the node", "unwatched"],
+    [
+        ([job("sums"), stateful_set("db", 2)], 0),
+        ([daemon_set("agent")], 0),
+        ([bare_pod("sums")], 4),
+    ],
+    ids=["watched", "of the node", "without a controller"],
 )
 def test_a_node_is_read_again_for_such_pods_alone(
     scene: Scene, manifests: list[Manifest], reads: int
@@ -63,9 +87,25 @@ def test_a_node_is_read_again_for_such_pods_alone(
     assert len(rereads(scene)) == reads
 
 
+def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is one, and it selects by template hash."""
+    monkeypatch.setattr(watches, "MOST", 1)
+    annotations = ENDING["annotations"]
+    doomed(scene, STUCK, stateful_set("db", 2), job("sums", pod={"annotations": annotations}))
+    sums = scene.pod("sums")
+    scene.run(until=110)
+
+    assert scene.story("db-1") == ["1.0 evict StatefulSet"]
+    assert scene.story("db-0")[-1].endswith("evict StatefulSet")
+    assert scene.written(sums) == []
+    assert len(rereads(scene)) >= 4
+
+
 def test_a_node_that_may_live_is_not_read_again(scene: Scene) -> None:
     scene.add_node("s1")
-    scene.apply(STUCK, job("sums"))
+    scene.apply(STUCK, bare_pod("sums"))
     scene.settle()
     scene.begin()
     scene.recommend("s1")

@@ -1,17 +1,21 @@
 """Watches that break, expire, lie about deletions, or show pods twice."""
 
+import itertools
 from typing import Any
 
 import pytest
 
-from evenkeel.errors import ForbiddenError, UnavailableError
+from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Request, Selection
-from evenkeel.ports import Reply
+from evenkeel.model.request import Change, Evict, Get, List, Request, Selection
+from evenkeel.model.workload import ReplicaSet
+from evenkeel.ports import Arrival, Reply
 from sandbox.simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment
+from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment, stateful_set
 
 SLOW: Manifest = {"annotations": {"evenkeel.test/ready-after": "10s"}}
 
@@ -107,10 +111,9 @@ def test_pods_of_other_namespaces_with_the_same_hash_are_not_touched(scene: Scen
     assert len(scene.pods("web", "o1")) == 6
 
 
-def test_while_no_watch_shows_anything_nothing_is_released_and_the_last_moment_kept(
+def test_while_no_watch_shows_anything_workloads_are_read(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without all pods in view nobody knows what a release would cost."""
     scene.add_node("s1")
     scene.apply(deployment("web"), bare_pod("alone"))
     scene.settle()
@@ -128,14 +131,15 @@ def test_while_no_watch_shows_anything_nothing_is_released_and_the_last_moment_k
     scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(pod) == ["88.9 evict LastMoment"]
-    assert scene.gone_at("alone") == 88.9
+    assert scene.story(pod)[0] == "2.2 release NodeDoomed"
+    assert scene.gone_at(pod) < 8
+    assert scene.lowest("web") == 1
+    assert scene.gone_at("alone") == pytest.approx(88.9, abs=0.2)
 
 
-def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_ends_the_invocation(
+def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_is_read_again(
     scene: Scene,
 ) -> None:
-    """The next one reads them."""
     begin(scene)
     scene.add_node("s2")
     scene.apply(bare_pod("late", nodeSelector={"kubernetes.io/hostname": "s2"}, grace=60))
@@ -148,31 +152,140 @@ def test_a_mark_found_in_the_middle_whose_pods_cannot_be_read_ends_the_invocatio
     scene.interrupt("s2")
     scene.run(until=100)
 
-    assert "ClusterUnavailable" in scene.outcomes()
+    assert any("reset" in note for note, _ in scene.recorder.notes)
     assert scene.story("late")[0].split(" ", 1)[1] == "wait BarePod"
     assert scene.gone_at("late") == 79.9
     assert scene.lowest("web") == 4
 
 
-def test_a_watch_that_is_refused_is_told(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody forgot a right: without the pods in view nothing is handed over."""
+def refuse_watches_of(monkeypatch: pytest.MonkeyPatch, kind: type[KubernetesObject]) -> None:
+    """Somebody forgot a right."""
+    watch = SimulatedSession.watch
+
+    def refuse(session: SimulatedSession, selection: Selection[Any]) -> None:
+        if selection.kind is not kind:
+            watch(session, selection)
+            return
+        error = ForbiddenError("forbidden: cannot watch resource")
+        session._deliver(Reply(List(selection), error=error))
+
+    monkeypatch.setattr(SimulatedSession, "watch", refuse)
+
+
+@pytest.mark.parametrize("kind", [Pod, ReplicaSet])
+def test_where_a_watch_is_refused_workloads_are_read_and_that_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, kind: type[KubernetesObject]
+) -> None:
     scene.add_node("s1")
-    scene.apply(deployment("web"))
+    scene.apply(deployment("web", 2), stateful_set("db", 2))
+    scene.settle(20)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    refuse_watches_of(monkeypatch, kind)
+    old = [pod.name for app in ("web", "db") for pod in scene.pods(app)]
+    scene.interrupt("s1")
+    scene.run(until=30)
+
+    assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
+    assert scene.recorder.values["WatchesRefused"]
+    assert scene.lowest("web") == 2
+    assert scene.lowest("db") == 1
+    assert all(scene.gone_at(pod) < 12 for pod in old)
+
+
+def test_marks_that_nobody_may_watch_are_listed_every_ten_seconds(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.add_node("s2")
+    late = {"nodeSelector": {"kubernetes.io/hostname": "s2"}, "grace": 60}
+    scene.apply(deployment("late", pod=late))
+    scene.settle()
+    begin(scene)
+    refuse_watches_of(monkeypatch, Node)
+    scene.run(until=3)
+    pod = scene.pod("late")
+    scene.interrupt("s2")
+    scene.run(until=20)
+
+    (first, *_) = scene.story(pod)
+    assert first.endswith("release NodeDoomed")
+    assert float(first.split()[0]) < 14
+    assert scene.lowest("web") == 4
+
+
+def test_a_watch_that_lags_behind_a_release_is_listed_again_before_anything_goes(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watches of pods show nothing more from 1 s on."""
+    deliver = SimulatedSession._deliver
+
+    def hold_back(session: SimulatedSession, arrival: Arrival) -> None:
+        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
+        if not is_of_pods or scene.seconds <= 1:
+            deliver(session, arrival)
+
+    monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2), bare_pod("dying"))
     scene.settle()
     scene.add_node("o1", spot=False)
     scene.begin()
-    watch = SimulatedSession.watch
-
-    def refuse_pods(session: SimulatedSession, selection: Selection[Any]) -> None:
-        if selection.kind is not Pod:
-            watch(session, selection)
-            return
-        error = ForbiddenError("pods is forbidden: cannot watch resource")
-        session._deliver(Reply(List(selection), error=error))
-
-    monkeypatch.setattr(SimulatedSession, "watch", refuse_pods)
+    old = [pod.name for pod in scene.pods("web")]
     scene.interrupt("s1")
-    scene.run(until=20)
+    scene.run(until=40)
 
-    assert any("cannot watch resource" in text for text, _ in scene.recorder.notes)
-    assert len(scene.recorder.values["WatchesRefused"]) >= 2
+    listed_at = [at for at, request in scene.requests if is_list(request)]
+    read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]
+    assert 3 < listed_at[0] < 5
+    assert all(later - earlier >= 10 for earlier, later in itertools.pairwise(listed_at))
+    evicted_at = [s.at for s in scene.written() if isinstance(s.write, Evict) and s.name in old]
+    assert len(evicted_at) == 2
+    assert all(listed_at[0] <= at < listed_at[0] + 1 for at in evicted_at)
+    assert not [at for at in read_at if 1.5 < at < listed_at[0]]
+    assert scene.lowest("web") == 2
+
+
+def is_list(request: Request) -> bool:
+    """Whether it asks for what a watch of pods selects."""
+    if not isinstance(request, List):
+        return False
+    return request.selection.kind is Pod and request.selection.labels.startswith(
+        names.TEMPLATE_HASH
+    )
+
+
+def test_nothing_is_read_or_taken_for_a_watch_that_lags_until_its_list_came(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A budget refuses the first pod's eviction; then the watch stalls, and cannot be listed."""
+    deliver = SimulatedSession._deliver
+
+    def hold_back(session: SimulatedSession, arrival: Arrival) -> None:
+        is_of_pods = isinstance(arrival, Change) and arrival.selection.kind is Pod
+        if not is_of_pods or scene.seconds <= 3.5:
+            deliver(session, arrival)
+
+    monkeypatch.setattr(SimulatedSession, "_deliver", hold_back)
+    scene.add_node("s1", room="0.1")
+    scene.add_node("s2", room="0.1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    scene.interrupt("s1")
+    scene.fail(DisruptionRefusedError("a budget"), lambda r: isinstance(r, Evict))
+    scene.run(until=3.6)
+    scene.interrupt("s2")
+
+    scene.fail(UnavailableError("no answer"), is_list, times=1)
+    scene.run(until=30)
+
+    listed_at = [at for at, request in scene.requests if is_list(request)]
+    tried_at = [sent.at for sent in scene.writes if isinstance(sent.write, Evict)]
+    read_at = [at for at, r in scene.requests if isinstance(r, Get) and r.kind is ReplicaSet]
+    first, second = listed_at[:2]
+    assert [at for at in tried_at if 3 < at < first]
+    assert 5 < first < 8
+    assert 10 <= second - first < 11.5
+    assert not [at for at in (*tried_at, *read_at) if first + 0.5 < at < second]
+    assert [at for at in tried_at if at >= second]

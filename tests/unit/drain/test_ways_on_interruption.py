@@ -191,8 +191,8 @@ def test_a_stateful_set_goes_from_the_highest_ordinal_down(scene: Scene) -> None
     scene.run(until=30)
 
     assert scene.story("db-2") == ["1.0 evict StatefulSet"]
-    assert scene.story("db-1") == ["1.0 wait StatefulSet", "5.0 evict StatefulSet"]
-    assert scene.story("db-0") == ["1.0 wait StatefulSet", "9.0 evict StatefulSet"]
+    assert scene.story("db-1") == ["1.0 wait StatefulSet", "4.0 evict StatefulSet"]
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "7.0 evict StatefulSet"]
     assert scene.lowest("db") == 2
     assert len(scene.pods("db", "o1")) == 3
 

@@ -104,8 +104,8 @@ def test_a_stateful_set_moves_one_ordinal_at_a_time_within_its_budget(scene: Sce
     scene.run(until=30)
 
     assert scene.story("db-2") == ["1.0 evict StatefulSet"]
-    assert scene.story("db-1") == ["1.0 wait StatefulSet", "5.0 evict StatefulSet"]
-    assert scene.story("db-0") == ["1.0 wait StatefulSet", "9.0 evict StatefulSet"]
+    assert scene.story("db-1") == ["1.0 wait StatefulSet", "4.0 evict StatefulSet"]
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "7.2 evict StatefulSet"]
     assert scene.lowest("db") == 2
 
 

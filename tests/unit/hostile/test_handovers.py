@@ -3,9 +3,11 @@
 import json
 from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.model import names
@@ -139,8 +141,7 @@ class Watching:
 def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
-    nobody: Any = None
-    Follower(nobody, session, view, WELL_KNOWN).follow(NOW)
+    Follower(session, view, WELL_KNOWN, InMemoryRecorder()).follow(NOW)
     labels: list[str] = session.labels
     return labels
 
@@ -157,6 +158,7 @@ def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
     view = View()
     replica_set = builders.replica_set()
     view.see_controller(replica_set)
+    before = watched(view)
     for number in range(100):
         view.pods.see(
             builders.pod(
@@ -166,9 +168,17 @@ def test_labels_that_their_replica_sets_have_not_are_not_watched() -> None:
                 labels={names.TEMPLATE_HASH: f"other-{number}"},
             )
         )
+    assert watched(view) == before
+    assert len(before) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "replicas"), [("db", 2**31 - 1), ("d" * 62, 2)], ids=["too many", "too long a name"]
+)
+def test_a_stateful_set_that_nobody_could_watch_is_not_watched(name: str, replicas: int) -> None:
+    view = View()
+    view.see_controller(builders.stateful_set(name, replicas=replicas))
     assert len(watched(view)) == 2
-    view.pods.see(builders.pod("mine", of=replica_set))
-    assert len(watched(view)) == 4
 
 
 def test_many_replica_sets_are_watched_by_few_selections_that_fit() -> None:

@@ -1,14 +1,19 @@
 """Which objects the reconciler reads and watches, as selections."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from evenkeel.decisions.drain.route import LONGEST_HASH
+from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.model import names, selectors
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 
 MARKED_NODES = Selection(Node, labels=names.DOOMED)
 """All nodes with a notice."""
@@ -25,32 +30,107 @@ def pods_on(node_name: str) -> Selection[Pod]:
     return Selection(Pod, fields=f"spec.nodeName={node_name}")
 
 
-def pods_of_hashes(hashes: Iterable[str]) -> Selection[Pod]:
-    """The pods of these template hashes, owned and released; see ``chunks_of``."""
-    return Selection(Pod, labels=selectors.any_of(names.TEMPLATE_HASH, with_released(hashes)))
+class PodLabel(NamedTuple):
+    """A label by which a watch can select pods: it stays on a pod as long as the pod lives."""
+
+    key: str
+    value: str
+
+    @property
+    def values(self) -> Sequence[str]:
+        """The values that the label may have: a release changes the template hash.
+
+        No pod is released whose label would get too long.
+        """
+        if self.key != names.TEMPLATE_HASH or len(self.value) > LONGEST_HASH:
+            return (self.value,)
+        return self.value, names.released_hash(self.value)
 
 
-def with_released(hashes: Iterable[str]) -> frozenset[str]:
-    """The values of the template hash label of these hashes' pods, owned and released.
+KEYS = (names.TEMPLATE_HASH, names.POD_NAME, names.JOB_UID)
+"""The keys of such labels, those first of which most hangs on being watched."""
 
-    No pod is released whose label would get too long.
+LONGEST_LABEL = 63
+"""Characters of a label's value."""
+
+MOST_ORDINALS = 1_000
+"""A StatefulSet that asks for more pods has no room among the others."""
+
+
+def labels_of(controller: Controller) -> frozenset[PodLabel]:
+    """The labels by which all pods of a controller are selected; none where there are no such.
+
+    A ReplicaSet needs not select by template hash, and a StatefulSet's name may be too long.
     """
-    owned = frozenset(hashes)
-    return owned | {names.released_hash(each) for each in owned if len(each) <= LONGEST_HASH}
+    match controller:
+        case ReplicaSet():
+            value = controller.spec.selector.match_labels.get(names.TEMPLATE_HASH)
+            return frozenset([PodLabel(names.TEMPLATE_HASH, value)] if value else ())
+        case StatefulSet():
+            spec = controller.spec
+            return _of_ordinals(controller.name, spec.ordinals.start, spec.replicas)
+        case Job():
+            return frozenset([PodLabel(names.JOB_UID, controller.uid)])
 
 
-def replica_sets_of_hashes(hashes: Iterable[str]) -> Selection[ReplicaSet]:
-    """The ReplicaSets of these template hashes, in all namespaces; see ``chunks_of``."""
-    return Selection(ReplicaSet, labels=selectors.any_of(names.TEMPLATE_HASH, hashes))
+@lru_cache(maxsize=1_000)
+def _of_ordinals(name: str, start: int, replicas: int) -> frozenset[PodLabel]:
+    if replicas > MOST_ORDINALS or len(f"{name}-{start + replicas}") > LONGEST_LABEL:
+        return frozenset()
+    ordinals = range(start, start + replicas)
+    return frozenset(PodLabel(names.POD_NAME, f"{name}-{ordinal}") for ordinal in ordinals)
 
 
-def chunks_of(hashes: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Template hashes in parts, each small enough for a selection of its own."""
-    return selectors.chunks(hashes, size_of=_size_of_both)
+def labels_on(pod: Pod) -> Iterator[PodLabel]:
+    """The labels of a pod by which a watch may select it."""
+    labels = pod.metadata.labels
+    for key in KEYS:
+        if key in labels:
+            is_hash = key == names.TEMPLATE_HASH
+            yield PodLabel(key, pod.template_hash if is_hash else labels[key])
 
 
-def _size_of_both(template_hash: str) -> int:
-    return sum(map(selectors.item_size, with_released([template_hash])))
+def chunks_of(labels: Iterable[PodLabel]) -> Iterator[frozenset[PodLabel]]:
+    """Labels in parts, each of one key and small enough for a selection of its own."""
+    found = sorted(labels, key=lambda label: KEYS.index(label.key))
+    for key, of_one_key in groupby(found, key=attrgetter("key")):
+        values = (label.value for label in of_one_key)
+        for part in selectors.chunks(values, size_of=partial(_size, key)):
+            yield frozenset(PodLabel(key, value) for value in part)
+
+
+def _size(key: str, value: str) -> int:
+    return sum(map(selectors.item_size, PodLabel(key, value).values))
+
+
+def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
+    """What shows the pods with these labels, see ``chunks_of``: first themselves, released or not.
+
+    Of template hashes their ReplicaSets, too. All of it in all namespaces.
+    """
+    (key,) = {label.key for label in part}
+    values = (value for label in part for value in label.values)
+    yield Selection(Pod, labels=selectors.any_of(key, values))
+    if key == names.TEMPLATE_HASH:
+        hashes = (label.value for label in part)
+        yield Selection(ReplicaSet, labels=selectors.any_of(key, hashes))
+
+
+def released_beside(hashes: Collection[str]) -> Selection[Pod]:
+    """The released pods that no watch of these template hashes shows; see ``released_hashes``.
+
+    Among them are those that a version of Evenkeel released which took the hash label off.
+    """
+    clauses = [names.RELEASED_FROM]
+    if hashes:
+        clauses.append(f"{names.TEMPLATE_HASH} notin ({','.join(sorted(hashes))})")
+    return Selection(Pod, labels=",".join(clauses))
+
+
+def released_hashes(labels: Iterable[PodLabel]) -> frozenset[str]:
+    """The template hash labels of pods released from these, as many as fit into one selection."""
+    hashes = (names.released_hash(each.value) for each in labels if each.key == KEYS[0])
+    return frozenset(next(selectors.chunks(hashes), ()))
 
 
 def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:

@@ -124,6 +124,15 @@ MIRROR_POD: Final = "kubernetes.io/config.mirror"
 POD_INDEX: Final = "apps.kubernetes.io/pod-index"
 """Label of a StatefulSet's pod: its ordinal."""
 
+POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
+"""Label of a StatefulSet's pod: its name, the same over all revisions."""
+
+JOB_UID: Final = "batch.kubernetes.io/controller-uid"
+"""Label that the Job controller puts on its pods."""
+
+DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
+"""Annotation that the Deployment controller puts on its ReplicaSets: its own replicas then."""
+
 EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """Node label: cloud load balancers take the node out of their targets."""
 

@@ -1,7 +1,8 @@
 """What owns pods: Deployments, ReplicaSets, StatefulSets and Jobs."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.meta import (
     ApiStruct,
@@ -12,6 +13,9 @@ from evenkeel.model.meta import (
 )
 
 type IntOrString = int | str
+
+MOST_DIGITS: Final = 10
+"""Of a number of replicas. What is longer is none."""
 
 
 class TemplateMetadata(ApiStruct, frozen=True, kw_only=True):
@@ -103,6 +107,16 @@ class ReplicaSet(KubernetesObject, frozen=True, kw_only=True):
 
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
+
+    @property
+    def is_in_rollout(self) -> bool:
+        """Whether its Deployment wants more replicas than it has: others have the rest.
+
+        The Deployment's controller notes how many whenever it sizes the ReplicaSet.
+        """
+        wanted = self.metadata.annotations.get(names.DESIRED_REPLICAS, "")
+        is_number = len(wanted) <= MOST_DIGITS and wanted.isdecimal()
+        return is_number and self.spec.replicas < int(wanted)
 
     @property
     def cannot_create(self) -> Condition | None:

@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model import names
 from evenkeel.model.meta import LabelSelector, Reference
 from evenkeel.model.surroundings import PodDisruptionBudgetSpec
+from evenkeel.model.workload import ReplicaSet
 from tests import builders
 
 
@@ -69,21 +71,40 @@ def test_a_pods_own_annotation_is_no_annotation_of_its_owner() -> None:
 WHOLE = builders.deployment(replicas=3)
 
 
+def sized(note: str) -> ReplicaSet:
+    """Of two replicas, with this note of how many its Deployment wants."""
+    return builders.replica_set(replicas=2, annotations={names.DESIRED_REPLICAS: note})
+
+
 @pytest.mark.parametrize(
     ("owner", "in_rollout"),
     [
-        (builders.owner(builders.replica_set(replicas=2), WHOLE), True),
-        (builders.owner(builders.replica_set(replicas=3), WHOLE), False),
+        (builders.owner(builders.replica_set(of=WHOLE, replicas=2), WHOLE), True),
+        (builders.owner(builders.replica_set(of=WHOLE, replicas=3), WHOLE), False),
+        (builders.owner(sized("3"), builders.deployment(replicas=2)), True),
+        (builders.owner(sized("2"), WHOLE), False),
+        (builders.owner(sized(""), WHOLE), False),
+        (builders.owner(sized("9" * 5_000), WHOLE), False),
         (builders.owner(builders.replica_set(replicas=2)), False),
         (builders.owner(builders.stateful_set(replicas=2)), False),
         (builders.owner(), False),
     ],
-    ids=["a part of it", "all of it", "no Deployment", "a StatefulSet", "no owner"],
+    ids=[
+        "a part of it",
+        "all of it",
+        "the Deployment was scaled in since",
+        "it was scaled out since",
+        "no note",
+        "nonsense",
+        "no Deployment",
+        "a StatefulSet",
+        "no owner",
+    ],
 )
 def test_a_rollout_goes_on_where_a_replica_set_is_not_all_of_its_deployment(
     owner: Owner, *, in_rollout: bool
 ) -> None:
-    assert owner.deployment_in_rollout == (WHOLE if in_rollout else None)
+    assert owner.deployment_in_rollout == (owner.deployment if in_rollout else None)
 
 
 def test_each_object_of_a_namespace_is_among_those_of_its_kind_and_others_are_left_out() -> None:

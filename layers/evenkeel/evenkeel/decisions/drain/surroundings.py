@@ -65,11 +65,10 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def deployment_in_rollout(self) -> Deployment | None:
-        """The Deployment of a ReplicaSet that is not its only one, as far as is known."""
-        replica_set, deployment = self.controller, self.deployment
-        if not isinstance(replica_set, ReplicaSet) or deployment is None:
-            return None
-        return deployment if replica_set.spec.replicas < deployment.spec.replicas else None
+        """The Deployment of a ReplicaSet that is not its only one."""
+        replica_set = self.controller
+        is_part = isinstance(replica_set, ReplicaSet) and replica_set.is_in_rollout
+        return self.deployment if is_part else None
 
     def annotation(self, key: str, pod: Pod | None = None) -> str:
         """The first value set on the pod, its controller or its Deployment; empty without one."""

@@ -9,10 +9,9 @@ From the top:
 The rooms:
 
 - ``cache``: the objects as last seen. ``view`` holds nodes, controllers and surroundings, and
-  ``pods`` the pods; ``streams`` how old the watches are. An eviction counts from when it is sent.
-- ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from watches;
-  ``new_nodes`` reads nodes that are doomed meanwhile, ``rereading`` and ``unwatched`` objects that
-  no watch selects.
+  ``pods`` the pods; ``streams`` how old a watch is. An eviction counts from when it is sent.
+- ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from ``watches``;
+  ``owners`` reads new nodes and what pods hang on, ``unwatched`` the pods that no watch selects.
 - ``workload``: from the objects of one workload to the ``plan`` for its pods.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of forced
   evictions, ``releasing`` picks the pods whose turn it is to be released, ``approving`` the

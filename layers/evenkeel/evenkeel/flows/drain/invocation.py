@@ -14,7 +14,7 @@ from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.leadership import Hide, Leadership
 from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler, observe
 from evenkeel.flows.drain.nodes import NodeKeeper
-from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
+from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.questions import AtOnce
@@ -33,7 +33,7 @@ READS = (
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long until the next try when the API server does not answer: deadlines do not wait."""
 
-AFTER_A_REFUSAL = UNHURRIED
+AFTER_A_REFUSAL = REST_IN_CALM
 """How long until the next try when it refuses the role. No right comes back within a second, and a
 wake-up that came back every second would be a dead letter after a quarter of an hour."""
 
@@ -140,7 +140,7 @@ class HandoverFlow:
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
-            return Outcome("Paused", UNHURRIED, awaited=True)
+            return Outcome("Paused", REST_IN_CALM, awaited=True)
         held_for = self._take(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
@@ -215,10 +215,7 @@ class HandoverFlow:
             leadership,
         )
         until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
-        try:
-            return reconciler.act(until, self._clock.now() - started, left)
-        except ClusterError as error:
-            return self._failed(error)
+        return reconciler.act(until, self._clock.now() - started, left)
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

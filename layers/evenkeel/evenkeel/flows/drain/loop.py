@@ -1,6 +1,5 @@
 """One invocation of the reconciler: decide and apply, until time is up or nothing is due."""
 
-import contextlib
 import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
@@ -8,10 +7,10 @@ from typing import NamedTuple
 
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
-from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
@@ -19,13 +18,13 @@ from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.nodes import NodeKeeper
-from evenkeel.flows.drain.outcome import UNHURRIED, Outcome
+from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
-from evenkeel.flows.drain.sync.rereading import Rereading
+from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
-from evenkeel.model.request import Relisted, Request
+from evenkeel.model.request import Relisted
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
@@ -110,20 +109,22 @@ class Reconciler:
         )
         self._plans = plans = Plans(planner, view, forced)
         self._leadership = leadership
-        self._follower = follower = Follower(cluster, session, view, settings.capacity_labels)
+        self._follower = follower = Follower(session, view, settings.capacity_labels, once.recorder)
         self._writer = writer = Writer(
             session, view, clock, once, cloud.answers, leadership.left, follower
         )
-        self._approvals = Approvals(session, clock, view, planner, plans, follower, writer)
+        checker = Checker(cluster, session, view)
+        self._approvals = Approvals(checker, view, planner, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
-        self._rereading = Rereading(cluster, session, view, once.recorder, clock.now())
+        self._owners = Owners(cluster, session, view, once.recorder, clock.now())
         self._pace_of_planning = PaceOfPlanning(clock.now())
         self._flush_at = clock.now() + FLUSH_EVERY
         self._flushing: Future[None] | None = None
         self._urgent: set[str] = set()
         self._lead = LEAD
         self._left: TimeLeft = timedelta
+        self._first_look: datetime | None = None
 
     def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
         """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
@@ -132,41 +133,52 @@ class Reconciler:
         ``gathered_in`` is how long the first reads took: the next wake-up comes so much before the
         next step is due, and some more.
         """
+        self.begin(gathered_in, left)
+        while (now := self._clock.now()) < until and not self._has_to_stop:
+            outcome = self.turn(now, until)
+            if outcome is not None:
+                return outcome
+        again_at = now + self._rest(now)
+        self._finish(now)
+        if self._writer.is_paused:
+            return Outcome("Paused", REST_IN_CALM)
+        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
+        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
+
+    def begin(self, gathered_in: timedelta, left: TimeLeft) -> None:
+        """Plan what is known, and watch it from now on."""
         self._left = left
         self._lead = LEAD + 1.5 * gathered_in
         now = self._clock.now()
         self._plans.replan(self._plans.controllers, now)
         self._keeper.plan(self._handovers, now)
         self._follower.follow(now)
-        first_look: datetime | None = now + FIRST_LOOK
-        while (now := self._clock.now()) < until and not self._has_to_stop:
-            self._leadership.beat(self._session)
-            self._flush(now)
-            self._writer.keep_asking()
-            self._follower.keep_budgets(self._plans.held_namespaces, now)
-            if first_look is not None and self._follower.is_blind and now < first_look:
-                self._sender.send_forced(now, now)
-            else:
-                if first_look is not None:
-                    first_look = None
-                    self._forced.settle()
-                self._urgent |= self._sender.send(now, self._keeper.steps)
-                self._once.record(step for step in self._keeper.steps if step.write is None)
-                news = self._plans.news(self._approvals.has_read)
-                has_begun = self._forced.has_begun
-                self._once.record(step for step in news if not has_begun(step.subject.uid, now))
-                self._approvals.seek(now)
-                if self._only_waits(now) and not self._is_soon(now):
-                    return self._outcome(now)
-            for arrival in self._session.next(self._patience(now, until)):
-                self._take(arrival)
-            self._catch_up()
-        again_at = now + self._rest(now)
-        self._hear_the_last(now)
-        if self._writer.is_paused:
-            return Outcome("Paused", UNHURRIED)
-        reason = "LeaseLost" if self._leadership.is_lost else "OutOfTime"
-        return Outcome(reason, max(self._settings.pause, again_at - self._clock.now()))
+        self._first_look = now + FIRST_LOOK
+
+    def turn(self, now: datetime, until: datetime) -> Outcome | None:
+        """Send what may be sent, take what arrives, plan anew; an Outcome if nothing is left."""
+        self._leadership.beat(self._session)
+        self._flush(now)
+        self._writer.keep_asking()
+        self._follower.keep_budgets(self._plans.held_namespaces, now)
+        if self._first_look is not None and self._follower.is_blind and now < self._first_look:
+            self._sender.send_forced(now, now)
+        else:
+            if self._first_look is not None:
+                self._first_look = None
+                self._forced.settle()
+            self._urgent |= self._sender.send(now, self._keeper.steps)
+            self._once.record(step for step in self._keeper.steps if step.write is None)
+            news = self._plans.news(self._approvals.has_seen)
+            has_begun = self._forced.has_begun
+            self._once.record(step for step in news if not has_begun(step.subject.uid, now))
+            self._approvals.seek(now)
+            if self._only_waits(now) and not self._is_soon(now):
+                return self._outcome(now)
+        for arrival in self._session.next(self._patience(now, until)):
+            self._take(arrival)
+        self._catch_up()
+        return None
 
     def _flush(self, now: datetime) -> None:
         """Hand on what was recorded, beside the loop."""
@@ -185,17 +197,11 @@ class Reconciler:
             if arrival.then is not None:
                 arrival.then(arrival)
             elif arrival.error is not None:
-                self._tell_blindness(arrival.request, arrival.error)
+                self._follower.refused(arrival.request, arrival.error)
             return
         self._follower.absorb(arrival)
         if isinstance(arrival, Relisted):
             self._urgent |= self._follower.take_news()  # all its pods are known now
-
-    def _tell_blindness(self, request: Request, error: ClusterError) -> None:
-        """Count and log a refused watch: pods that it would show wait for their last moment."""
-        recorder = self._once.recorder
-        recorder.counted("WatchesRefused")
-        recorder.noted(f"the watch {request} is refused: {error}", error=type(error).__name__)
 
     def _catch_up(self) -> None:
         """Plan again for controllers whose objects have changed, and for those that are due.
@@ -204,10 +210,13 @@ class Reconciler:
         that are due do not wait, nor those that have to be made before another step.
         """
         now = self._clock.now()
-        self._urgent |= self._follower.gather_new_nodes(now)
+        found = self._owners.catch_up(now)
+        if found:
+            self._follower.follow(now)
+        self._urgent |= found
+        self._approvals.take(now)
         self._follower.ask_for_capacities()
         self._follower.read_again(now)
-        self._follower.news |= self._rereading.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()
         if self._view.changed_dooms:
@@ -228,7 +237,7 @@ class Reconciler:
         """The nodes that have pods which are handed over, or whose pods are not known yet."""
         return frozenset(self._plans.handovers) | self._view.unread
 
-    def _hear_the_last(self, now: datetime) -> None:
+    def _finish(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
 
         Pods whose forced eviction would begin before the next invocation has read all go now.
@@ -243,14 +252,18 @@ class Reconciler:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
                 if isinstance(arrival, Reply):
-                    with contextlib.suppress(ClusterError):  # the next invocation reads it
-                        self._take(arrival)
+                    self._take(arrival)
 
     def _only_waits(self, now: datetime) -> bool:
         """Whether nothing is under way, neither a request nor a change that a watch would show."""
-        if self._writer.busy or self._approvals.busy or self._follower.busy or self._urgent:
+        if self._writer.busy or self._approvals.busy or self._owners.busy:
             return False
-        if self._leadership.is_hiding or self._leadership.is_sqs_slow:
+        if (
+            self._follower.busy
+            or self._urgent
+            or self._leadership.is_hiding
+            or self._leadership.is_sqs_slow
+        ):
             return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
@@ -270,7 +283,7 @@ class Reconciler:
 
     def _rest(self, now: datetime) -> timedelta:
         """How long until the next invocation: a moment where nodes die, and never too long."""
-        rest = self._settings.pause if self._is_pressing else UNHURRIED
+        rest = self._settings.pause if self._is_pressing else REST_IN_CALM
         due = self._next_due
         return rest if due is None else max(self._settings.pause, min(rest, due - now - self._lead))
 

@@ -6,7 +6,7 @@ import msgspec
 
 from evenkeel.errors import ClusterError
 
-UNHURRIED = timedelta(seconds=5)
+REST_IN_CALM = timedelta(seconds=5)
 """How long to rest where no node dies: while paused, and while only hints are followed."""
 
 

@@ -134,19 +134,6 @@ class Pods:
         """Whether a controller has such pods."""
         return bool(self._counting.get(controller_key))
 
-    def only_counting(self, pods: Iterable[Pod], controller_key: str) -> Sequence[Pod]:
-        """Those of freshly read pods that are this controller's and count, sorted by uid."""
-        return sorted(
-            (
-                pod
-                for pod in pods
-                if pod.active
-                and pod.uid not in self._assumed_evicted
-                and (pod.origin_key or pod.uid) == controller_key
-            ),
-            key=lambda pod: pod.uid,
-        )
-
     def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
         """The keys of the controllers of pods that were seen."""
         return {self._controllers[pod.uid] for pod in pods}

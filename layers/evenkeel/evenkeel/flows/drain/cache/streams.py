@@ -6,15 +6,20 @@ writes all the time. Versions of one resource can be compared (KEP-5504).
 """
 
 import heapq
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, Relisted
-from evenkeel.ports import Arrival
+from evenkeel.model.request import Change, Listing, Relisted
 
 FRESH_FOR = timedelta(seconds=1)
 """What a watch showed justifies taking pods away for so long."""
+
+LAGS_AFTER = timedelta(seconds=2)
+"""So long after an own write was accepted a watch that has not shown it lags behind."""
+
+LIST_AGAIN_AFTER = timedelta(seconds=10)
+"""How often a selection is listed whose watch lags, or is refused."""
 
 TRUNCATED = timedelta(seconds=2)
 """So much before it was sent an own eviction may seem to have been made.
@@ -23,85 +28,91 @@ The API server keeps the time of a deletion in whole seconds, by a clock of its 
 """
 
 
-@dataclass(slots=True)
-class _Stream:
-    """How far one watch has come. ``unseen``: own writes by their revision, and when sent."""
+class Stream:
+    """How far one watch has come."""
 
-    asked_at: datetime
-    fresh_at: datetime | None = None
-    shown: int = -1
-    unseen: list[tuple[int, datetime]] = field(default_factory=list)
-
-    def has_come_to(self, revision: int) -> None:
-        self.shown = max(self.shown, revision)
-        while self.unseen and self.unseen[0][0] <= self.shown:
-            self.is_as_of(heapq.heappop(self.unseen)[1])
-
-    def is_as_of(self, at: datetime) -> None:
-        if self.fresh_at is None or self.fresh_at < at:
-            self.fresh_at = at
-
-
-class Streams:
-    """The watches of pods of one invocation, by what they select."""
-
-    def __init__(self) -> None:
-        """None has begun."""
-        self._streams: dict[object, _Stream] = {}
+    def __init__(self, now: datetime) -> None:
+        """It begins: its first list will be as fresh as this moment."""
+        self.is_refused = False
+        self.lags = False
+        self._asked_at = now
+        self._list_at = now
+        self._fresh_at: datetime | None = None
+        self._shown = -1
+        self._unseen: list[tuple[int, datetime, datetime]] = []  # a heap, by revision
         self._evicted: dict[str, datetime] = {}
 
-    def began(self, selection: object, now: datetime) -> None:
-        """A watch begins: its first list will be as fresh as this moment."""
-        self._streams[selection] = _Stream(asked_at=now)
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has shown what there is."""
+        return self._fresh_at is not None
 
-    def saw(self, arrival: Arrival) -> None:
-        """Take note of how far a watch has come."""
-        match arrival:
-            case Relisted(selection=selection, listing=listing):
-                stream = self._streams.get(selection)
-                if stream is not None:
-                    if stream.fresh_at is None:
-                        stream.is_as_of(stream.asked_at)
-                    stream.has_come_to(listing.revision)
-            case Change(selection=selection, object=Pod() as pod, deleted=deleted):
-                stream = self._streams.get(selection)
-                if stream is not None:
-                    stream.has_come_to(pod.revision)
-                    if deleted or pod.leaving:
-                        self._left(stream, pod)
-            case _:
-                pass
+    @property
+    def shows(self) -> bool:
+        """Whether it has shown what there is, and goes on."""
+        return self.has_begun and not self.is_refused
 
-    def wrote(self, selection: object, revision: int, sent_at: datetime) -> None:
-        """A write was accepted that made this revision of an object of the selection."""
-        stream = self._streams.get(selection)
-        if stream is None:
+    def is_fresh(self, now: datetime) -> bool:
+        """Whether it has shown all that had happened a moment ago."""
+        if self._fresh_at is None:
+            return False
+        return timedelta() <= now - self._fresh_at <= FRESH_FOR
+
+    def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
+        """Take note of what it shows."""
+        self.is_refused = False
+        if isinstance(arrival, Relisted):
+            self.listed(arrival.listing, None if self.has_begun else self._asked_at)
             return
-        if revision <= stream.shown:
-            stream.is_as_of(sent_at)
+        self._has_come_to(arrival.object.revision)
+        if isinstance(arrival.object, Pod) and (arrival.deleted or arrival.object.leaving):
+            self._left(arrival.object)
+
+    def listed(self, listing: Listing[Any], asked_at: datetime | None) -> None:
+        """Take note of a list, by the watch or beside it. None: nobody knows when it was asked."""
+        if asked_at is not None:
+            self._is_as_of(asked_at)
+        self._has_come_to(listing.revision)
+        self.lags = self.lags and bool(self._unseen)
+
+    def wrote(self, revision: int, sent_at: datetime, now: datetime) -> None:
+        """A write was accepted that made this revision of an object that it shows."""
+        if revision <= self._shown:
+            self._is_as_of(sent_at)
         else:
-            heapq.heappush(stream.unseen, (revision, sent_at))
+            heapq.heappush(self._unseen, (revision, sent_at, now))
 
     def evicted(self, uid: str, sent_at: datetime) -> None:
-        """An eviction or a delete of this pod is sent."""
+        """An eviction or a delete of a pod that it shows is sent."""
         self._evicted[uid] = sent_at
 
     def withdrawn(self, uid: str) -> None:
         """It was refused, or nobody knows what came of it."""
         self._evicted.pop(uid, None)
 
-    def is_fresh(self, selection: object, now: datetime) -> bool:
-        """Whether a watch has shown all that had happened a moment ago."""
-        stream = self._streams.get(selection)
-        if stream is None or stream.fresh_at is None:
+    def has_to_be_listed(self, now: datetime) -> bool:
+        """Whether its selection has to be listed now, for it lags or is refused."""
+        accepted = (at for _, _, at in self._unseen)
+        self.lags = now - min(accepted, default=now) > LAGS_AFTER
+        if not (self.lags or self.is_refused) or now < self._list_at:
             return False
-        return timedelta() <= now - stream.fresh_at <= FRESH_FOR
+        self._list_at = now + LIST_AGAIN_AFTER
+        return True
 
-    def _left(self, stream: _Stream, pod: Pod) -> None:
+    def _has_come_to(self, revision: int) -> None:
+        self._shown = max(self._shown, revision)
+        while self._unseen and self._unseen[0][0] <= self._shown:
+            self._is_as_of(heapq.heappop(self._unseen)[1])
+
+    def _is_as_of(self, at: datetime) -> None:
+        if self._fresh_at is None or self._fresh_at < at:
+            self._fresh_at = at
+
+    def _left(self, pod: Pod) -> None:
         """A pod goes: by an own eviction, unless somebody else had told it to before that."""
         sent_at = self._evicted.pop(pod.uid, None)
         if sent_at is None:
             return
         told_at = pod.told_at
         if told_at is None or told_at >= sent_at - TRUNCATED:
-            stream.is_as_of(sent_at)
+            self._is_as_of(sent_at)

@@ -1,7 +1,7 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -10,7 +10,6 @@ from evenkeel.decisions.drain.surroundings import Controller, Owner, Surrounding
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
 from evenkeel.flows.drain.cache.pods import Pods
-from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -46,6 +45,7 @@ class View:
         self.surroundings: dict[str, Surroundings] = {}
         self.capacities = {} if capacities is None else capacities
         self.unknown_capacities: dict[str, set[str]] = {}  # keys of controllers that want to know
+        self.read_until: dict[str, datetime] = {}  # how long a read of a controller is good
 
     def need_capacities(self, controller_key: str, pods: Sequence[Pod]) -> None:
         """Somebody has to know of which capacity type the nodes of these pods are."""
@@ -123,7 +123,7 @@ class View:
         ``read_at`` is the revision at which all of them were listed; None: they were not.
         """
         if controller is not None:
-            self.controllers[controller_key] = controller
+            self.see_controller(controller)
         else:
             self.controllers.pop(controller_key, None)
         for pod in pods:
@@ -132,8 +132,12 @@ class View:
             return
         read = {pod.uid for pod in pods}
         for pod in self.pods.of_controller(controller_key):
-            if pod.uid not in read and pod.revision <= read_at:
-                self.pods.forget(pod.uid)
+            if pod.uid not in read:
+                self.pods.miss(pod.uid, read_at)
+
+    def is_just_read(self, controller_key: str, now: datetime) -> bool:
+        """Whether a fresh read of a controller and all its pods is still good."""
+        return now <= self.read_until.get(controller_key, now - timedelta(microseconds=1))
 
     def owner_of(self, pod: Pod) -> Owner:
         """Who owns a pod, or owned it before its release, as far as that is known."""
@@ -143,15 +147,6 @@ class View:
             return Owner()
         kind = reference.full_kind if reference is not None else "ReplicaSet"
         return self.owner(kind, self.controllers.get(pod.origin_key))
-
-    def is_of_replica_set(self, pod: Pod) -> bool:
-        """Whether a ReplicaSet that was read selects this pod, or would without its release."""
-        controller = self.controllers.get(pod.origin_key)
-        if not isinstance(controller, ReplicaSet):
-            return False
-        return controller.spec.selector.matches(
-            pod.metadata.labels | {names.TEMPLATE_HASH: pod.template_hash}
-        )
 
     def owner(self, kind: str, controller: Controller | None) -> Owner:
         """A controller of this kind, with the Deployment above it if that was read."""

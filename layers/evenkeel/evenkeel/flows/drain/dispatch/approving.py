@@ -1,30 +1,20 @@
 """What may be taken away: what the watches show as of a moment ago, or a fresh read does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.checking import SHORTEST_INTERVAL, Check, Checker
+from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
-from evenkeel.flows.drain.workload.planning import Fresh, Planner
+from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
-from evenkeel.ports import Clock, Session
-
-POLL = timedelta(seconds=1)
-"""How often pods are read that no watch shows, or whose watch has nothing to show."""
 
 SEEK_EVERY = timedelta(milliseconds=100)
 """How often to look for controllers that have to be read, while no plan is made."""
-
-APPROVED_FOR = timedelta(milliseconds=500)
-"""How long an approval justifies a step that found no room at once."""
-
-OLDEST = timedelta(seconds=2)
-"""A read that took longer justifies nothing of what no watch shows."""
 
 
 class Approvals:
@@ -37,8 +27,7 @@ class Approvals:
 
     def __init__(
         self,
-        session: Session,
-        clock: Clock,
+        checker: Checker,
         view: View,
         planner: Planner,
         plans: Plans,
@@ -46,26 +35,26 @@ class Approvals:
         writer: Writer,
     ) -> None:
         """All of them are the invocation's. Nothing is approved yet."""
-        self._clock = clock
+        self._checker = checker
         self._view = view
         self._planner = planner
         self._plans = plans
         self._follower = follower
         self._writer = writer
-        self._checker = Checker(session, view, self._checked)
-        self._seek_at = clock.now()
+        self._seek_at: datetime | None = None
         self._sought = 0
         self._due: datetime | None = None
-        self._approved: dict[str, tuple[datetime, frozenset[str]]] = {}
 
     @property
     def busy(self) -> bool:
         """Whether reads are under way that complete by themselves."""
         return self._checker.busy
 
-    def has_read(self, key: str) -> bool:
-        """Whether all pods of this controller were read by now."""
-        return self._checker.has_read(key)
+    def has_seen(self, key: str) -> bool:
+        """Whether all pods of this controller were seen by now."""
+        plan = self._plans.get(key)
+        is_shown = plan is not None and self._follower.shows(plan.watched_by)
+        return is_shown or self._checker.has_read(key)
 
     @property
     def due(self) -> datetime | None:
@@ -73,84 +62,50 @@ class Approvals:
         return self._due
 
     def steps(self, now: datetime) -> Iterator[Decision]:
-        """What may be written of what the plans would take away."""
-        self._approved = {
-            key: (at, uids) for key, (at, uids) in self._approved.items() if now - at < APPROVED_FOR
-        }
-        for key in list(self._plans.claiming):
-            yield from self._approved_of(key, now)
-
-    def seek(self, now: datetime) -> None:
-        """Begin to read what the plans would take something away from, and is not known afresh.
-
-        Whose turns are polled for is read every second.
-        """
-        if self._sought == self._plans.made and timedelta() < self._seek_at - now <= SEEK_EVERY:
-            return
-        self._sought = self._plans.made
-        polled, stale = list[str](), list[str]()
-        for key in self._plans.polled:
-            if self._checker.due_after(key, POLL, now) <= now:
-                polled.append(key)
-        for key, plan in self._plans.claiming.items():
-            if self._is_fresh(plan, now):
-                continue
-            if any(self._writer.may_write(step.subject.uid) for step in plan.plan.fresh_steps):
-                (polled if plan.shown_by_watches is None else stale).append(key)
-        self._checker.begin(polled, SHORTEST_INTERVAL, now)
-        self._checker.begin(stale, POLL, now)
-        times = (
-            self._checker.due_after(key, _interval(plan), now)
-            for key, plan in (self._plans.polled | self._plans.claiming).items()
-        )
-        self._due = earliest(*(at for at in times if at > now))
-        self._seek_at = min(self._due or now + SEEK_EVERY, now + SEEK_EVERY)
-
-    def _approved_of(self, key: str, now: datetime) -> Sequence[Decision]:
-        """What a controller's plan takes away, as far as that is approved and may be written.
+        """What may be written of what the plans would take away.
 
         A plan that there is news of waits until it is made anew: that is soon, and together with
         the others', or planning would take all the time.
         """
-        plan = self._plans.get(key)
-        if plan is None or key in self._follower.news:
-            return ()
-        is_fresh = self._is_fresh(plan, now)
-        _, uids = self._approved.get(key, (now, frozenset[str]()))
-        return [
-            step
-            for step in plan.plan.fresh_steps
-            if (is_fresh or step.subject.uid in uids) and self._writer.may_write(step.subject.uid)
-        ]
+        for key, plan in list(self._plans.claiming.items()):
+            if key not in self._follower.news and self._is_known(key, plan, now):
+                yield from self._writable(plan)
 
-    def _is_fresh(self, plan: WorkloadPlan, now: datetime) -> bool:
-        released = plan.shown_by_watches
-        return released is not None and self._follower.is_fresh(released.template_hash, now)
+    def take(self, now: datetime) -> None:
+        """Take what was read, and plan by it."""
+        for key, siblings in self._checker.take(now):
+            self._planner.see_siblings(key, siblings)
+            self._plans.replan([key], now)
 
-    def _checked(self, check: Check) -> None:
-        """A fresh read is complete: what it says may be taken away is approved.
+    def seek(self, now: datetime) -> None:
+        """Begin to read what the plans would take something away from, and is not known afresh.
 
-        It replaces what an earlier read approved and found no room yet: the two together
-        would take away too much. A read that took long says how things were, and the watches
-        may know better; where they do not show all, it is not believed.
+        What no watch shows is read as long as its plan changes with its pods.
         """
-        key, now = check.controller_key, self._clock.now()
-        self._approved.pop(key, None)
-        self._view.take_over(key, check.controller, list(check.pods.values()), check.read_at)
-        if check.deployment is not None:
-            self._view.see_deployment(check.deployment)
-        pods = self._view.pods.only_counting(check.pods.values(), key)
-        if pods:
-            fresh = Fresh(controller=check.controller, pods=pods, siblings=check.siblings)
-            found = self._planner.plan(key, now, fresh)
-            if found.shown_by_watches is not None or now - check.began < OLDEST:
-                self._approved[key] = (
-                    now,
-                    frozenset(step.subject.uid for step in found.plan.fresh_steps),
-                )
-        self._plans.replan([key], now)
+        rest = timedelta() if self._seek_at is None else self._seek_at - now
+        if self._sought == self._plans.made and timedelta() < rest <= SEEK_EVERY:
+            return
+        self._sought = self._plans.made
+        plans = self._plans.polled | self._plans.claiming
+        wanted = [key for key, plan in plans.items() if self._has_to_be_read(key, plan, now)]
+        self._checker.begin(wanted, now)
+        times = (self._checker.due_at(key, now) for key in wanted)
+        self._due = earliest(*(at for at in times if at > now))
+        self._seek_at = min(self._due or now + SEEK_EVERY, now + SEEK_EVERY)
 
+    def _has_to_be_read(self, key: str, plan: WorkloadPlan, now: datetime) -> bool:
+        """Whether a read has to say what may be taken; where a watch lags, its list will."""
+        if plan.polled and not self._follower.shows(plan.watched_by):
+            return True
+        if not any(self._writable(plan)) or self._is_known(key, plan, now):
+            return False
+        return not self._follower.lags(plan.watched_by)
 
-def _interval(plan: WorkloadPlan) -> timedelta:
-    is_watched = plan.shown_by_watches is not None
-    return POLL if plan.polled or is_watched else SHORTEST_INTERVAL
+    def _is_known(self, key: str, plan: WorkloadPlan, now: datetime) -> bool:
+        """Whether all that matters to a plan is known as of a moment ago."""
+        is_fresh = self._follower.is_fresh(plan.watched_by, now)
+        return is_fresh or self._view.is_just_read(key, now)
+
+    def _writable(self, plan: WorkloadPlan) -> Iterator[Decision]:
+        may_write = self._writer.may_write
+        return (step for step in plan.plan.fresh_steps if may_write(step.subject.uid))

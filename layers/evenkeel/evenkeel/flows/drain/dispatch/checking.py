@@ -1,65 +1,65 @@
 """Fresh, consistent reads of one controller's pods, before anything is taken away from it."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import NamedTuple, TypeIs
 
 from evenkeel.decisions.drain.surroundings import Controller
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-from evenkeel.ports import Reply, Session
+from evenkeel.ports import Cluster, Reply, Session
 
-SHORTEST_INTERVAL = timedelta(milliseconds=250)
-"""One controller is not checked more often: what becomes surplus meanwhile goes together."""
+INTERVAL = timedelta(seconds=1)
+"""One controller is not read more often: what becomes surplus meanwhile goes together."""
 
-JOB_UID = "batch.kubernetes.io/controller-uid"
-"""Label that the Job controller puts on its pods."""
+AT_A_TIME = 4
+"""So many controllers are read at a time: what is found has to be acted on, and soon."""
+
+GOOD_FOR = timedelta(milliseconds=500)
+"""So long a read justifies what found no room at once."""
+
+LONGEST = timedelta(seconds=2)
+"""A read that took longer justifies nothing."""
 
 
-@dataclass(slots=True)
-class Check:
-    """What a fresh read of a controller and its pods found so far.
+class Check(NamedTuple):
+    """What a fresh read of a controller and its pods found.
 
-    ``siblings`` are the pods that other ReplicaSets
-    of the same ``deployment`` own; both are read only where a rollout seems to go on.
-    ``read_at`` is the revision of the oldest list of its own pods: a pod that was seen later
+    ``siblings`` are the pods that other ReplicaSets of the same ``deployment`` own; both are read
+    only where a rollout goes on. ``gone``: the uids of pods that were asked for by name and are not
+    there. ``read_at`` is the revision of the oldest list of its own pods: a pod that was seen later
     than that may have changed hands between two lists, and none shows it. None without lists.
     """
 
-    controller_key: str
-    waiting_for: int
-    began: datetime
-    controller: Controller | None = None
-    pods: dict[str, Pod] = field(default_factory=dict)
-    read_at: int | None = None
-    deployment: Deployment | None = None
-    siblings: Sequence[Pod] | None = None
-    failed: bool = False
-
-    def see(self, pods: Iterable[Pod]) -> None:
-        """Keep each pod at its highest resource version."""
-        for pod in pods:
-            known = self.pods.get(pod.uid)
-            if known is None or known.revision < pod.revision:
-                self.pods[pod.uid] = pod
+    controller: Controller | None
+    pods: Sequence[Pod]
+    gone: Iterable[str]
+    read_at: int | None
+    deployment: Deployment | None
+    siblings: Sequence[Pod] | None
 
 
 class Checker:
-    """Starts checks, collects their replies, and hands out the complete ones."""
+    """Reads controllers beside the loop, and tells the view what was found."""
 
-    def __init__(self, session: Session, view: View, then: Callable[[Check], None]) -> None:
-        """``then`` is what is done with a complete check."""
+    def __init__(
+        self,
+        cluster: Cluster,
+        session: Session,
+        view: View,
+    ) -> None:
+        """All of them are the invocation's."""
+        self._cluster = cluster
         self._session = session
-        self._then = then
         self._view = view
-        self._checks: dict[str, Check] = {}
+        self._checks: dict[str, Question[Check]] = {}
         self._last: dict[str, datetime] = {}
         self._read: set[str] = set()
 
@@ -72,120 +72,117 @@ class Checker:
         """Whether all pods of this controller were seen by now."""
         return controller_key in self._read
 
-    def due_after(self, controller_key: str, interval: timedelta, now: datetime) -> datetime:
-        """When this controller is checked again if at such intervals; now if it never was."""
+    def due_at(self, controller_key: str, now: datetime) -> datetime:
+        """When this controller may be read again; now if it never was."""
         last = self._last.get(controller_key)
-        return now if last is None else last + interval
+        return now if last is None else last + INTERVAL
 
-    def begin(self, controller_keys: Iterable[str], interval: timedelta, now: datetime) -> None:
-        """Read these controllers and all their pods afresh, whoever waited longest first.
-
-        Each at most once in an interval, and no more at a time than fill half of what the session
-        carries out at once: what is found has to be acted on, and soon.
-        """
-        due = sorted((self.due_after(key, interval, now), key) for key in controller_keys)
+    def begin(self, controller_keys: Iterable[str], now: datetime) -> None:
+        """Read these controllers and all their pods afresh, whoever waited longest first."""
+        due = sorted((self.due_at(key, now), key) for key in controller_keys)
         for at, key in due:
-            reading = sum(check.waiting_for for check in self._checks.values())
-            if at > now or reading >= max(1, self._session.capacity // 4):
+            if at > now or len(self._checks) >= AT_A_TIME:
                 return
             if key not in self._checks:
                 self._begin(key, now)
 
     def _begin(self, controller_key: str, now: datetime) -> None:
         self._last[controller_key] = now
-        requests = list(self._requests(controller_key))
-        owner = self._view.owner("ReplicaSet", self._view.controllers.get(controller_key))
-        deployment = owner.deployment_in_rollout
-        if deployment is not None:
-            requests.append(Get(Deployment, deployment.name, deployment.namespace))
-        check = Check(controller_key, len(requests), now)
-        self._checks[controller_key] = check
-        for request in requests:
-            self._session.submit(request, partial(self._heard, check))
-        if deployment is not None:
-            check.waiting_for += 1
-            others = selections.pods_selected(deployment.namespace, deployment.spec.selector)
-            self._session.submit(others, partial(self._heard_siblings, check))
-
-    def _heard_siblings(self, check: Check, reply: Reply) -> None:
-        """Take the pods of the Deployment's other ReplicaSets."""
-        if isinstance(reply.result, Listing):
-            pods = (item for item in reply.result.items if isinstance(item, Pod))
-            check.siblings = [pod for pod in pods if _is_sibling(pod, check.controller_key)]
-        check.failed |= reply.error is not None
-        self._one_less(check)
-
-    def _heard(self, check: Check, reply: Reply) -> None:
-        self._collect(check, reply)
-        self._one_less(check)
-
-    def _one_less(self, check: Check) -> None:
-        """Hand out a check that is complete.
-
-        One of whose reads failed is thrown away: the next one is begun in time.
-        """
-        check.waiting_for -= 1
-        if check.waiting_for:
-            return
-        del self._checks[check.controller_key]
-        if not check.failed:
-            self._read.add(check.controller_key)
-            self._then(check)
-
-    def _collect(self, check: Check, reply: Reply) -> None:
-        if isinstance(reply.error, NotFoundError):
-            if isinstance(reply.request, Get) and reply.request.kind is Pod:
-                self._view.pods.forget(_uid_by_name(self._view, reply.request))
-            return
-        if reply.error is not None:
-            check.failed = True
-            return
-        match reply.result:
-            case Pod() as pod:
-                check.see([pod])
-            case ReplicaSet() | StatefulSet() | Job() as controller:
-                if controller.key == check.controller_key:
-                    check.controller = controller
-            case Deployment() as deployment:
-                check.deployment = deployment
-            case Listing(items=items, resource_version=version):
-                check.see(item for item in items if isinstance(item, Pod))
-                revision = int(version or 0)
-                check.read_at = min(revision, check.read_at or revision)
-
-    def _requests(self, controller_key: str) -> Sequence[Request]:
         controller = self._view.controllers.get(controller_key)
+        deployment = self._view.owner("ReplicaSet", controller).deployment_in_rollout
         pods = self._view.pods.of_controller(controller_key)
-        match controller:
-            case ReplicaSet():
-                return self._replica_set(controller, pods)
-            case StatefulSet():
-                return (
-                    Get(StatefulSet, controller.name, controller.namespace),
-                    selections.pods_selected(controller.namespace, controller.spec.selector),
-                )
-            case Job():
-                jobs = selections.labelled(controller.namespace, JOB_UID, controller.uid)
-                return (Get(Job, controller.name, controller.namespace), List(jobs))
-        return (*self._lost_replica_set(pods), *(Get(Pod, p.name, p.namespace) for p in pods))
+        work = partial(_read, self._cluster, controller_key, controller, pods, deployment)
+        question = self._checks[controller_key] = Question[Check]()
+        question.ask(self._session, work, now)
 
-    def _replica_set(self, controller: ReplicaSet, pods: Sequence[Pod]) -> Sequence[Request]:
-        hashes = {pod.template_hash for pod in pods if pod.released}
-        requests: Sequence[Request] = (
-            Get(ReplicaSet, controller.name, controller.namespace),
-            selections.pods_selected(controller.namespace, controller.spec.selector),
+    def take(self, now: datetime) -> Iterator[tuple[str, Sequence[Pod] | None]]:
+        """Tell the view what was read. The controllers, and their siblings as far as those were.
+
+        A check that failed is begun anew in time.
+        """
+        for key, question in list(self._checks.items()):
+            found = question.answer(now)
+            if not question.is_open:
+                del self._checks[key]
+            if found is not None and not isinstance(found.exception(), ClusterError):
+                yield key, self._found(key, found.result(), now)
+
+    def _found(self, key: str, check: Check, now: datetime) -> Sequence[Pod] | None:
+        view = self._view
+        self._read.add(key)
+        view.take_over(key, check.controller, check.pods, check.read_at)
+        for uid in check.gone:
+            view.pods.forget(uid)
+        if check.deployment is not None:
+            view.see_deployment(check.deployment)
+        if now - self._last[key] < LONGEST:
+            view.read_until[key] = now + GOOD_FOR
+        return check.siblings
+
+
+def _read(
+    cluster: Cluster,
+    key: str,
+    controller: Controller | None,
+    known: Sequence[Pod],
+    deployment: Deployment | None,
+) -> Check:
+    """Read a controller, all its pods, and in a rollout its Deployment's. Raises ClusterError."""
+    own = _requests(controller, known)
+    above: Sequence[Request] = ()
+    if deployment is not None:
+        above = (
+            Get(Deployment, deployment.name, deployment.namespace),
+            selections.pods_selected(deployment.namespace, deployment.spec.selector),
         )
-        if not hashes:
-            return requests
-        return (*requests, selections.released_from(controller.namespace, hashes))
+    replies = cluster.perform([*own, *above])
+    for reply in replies:
+        if reply.error is not None and not isinstance(reply.error, NotFoundError):
+            raise reply.error
+    read, further = replies[: len(own)], replies[len(own) :]
+    lists = [each.result for each in read if isinstance(each.result, Listing)]
+    pods = {pod.uid: pod for pod in sorted(_pods_in(read), key=lambda pod: pod.revision)}
+    return Check(
+        controller=next((each.result for each in read if _is_controller(each.result, key)), None),
+        pods=list(pods.values()),
+        gone=() if lists else {pod.uid for pod in known} - pods.keys(),
+        read_at=min((each.revision for each in lists), default=None),
+        deployment=next((r for each in further if isinstance(r := each.result, Deployment)), None),
+        siblings=[pod for pod in _pods_in(further) if _is_sibling(pod, key)] if further else None,
+    )
 
-    def _lost_replica_set(self, pods: Sequence[Pod]) -> Sequence[Get[Any]]:
-        """The ReplicaSet of released pods, if it was not found before: perhaps it is there."""
-        for pod in pods:
-            release = pod.release if pod.released else None
-            if release is not None:
-                return (Get(ReplicaSet, release.controller, pod.namespace),)
-        return ()
+
+def _pods_in(replies: Iterable[Reply]) -> Iterator[Pod]:
+    """The pods that were read, singly or in lists."""
+    for reply in replies:
+        items = reply.result.items if isinstance(reply.result, Listing) else [reply.result]
+        yield from (item for item in items if isinstance(item, Pod))
+
+
+def _is_controller(found: object, key: str) -> TypeIs[Controller]:
+    return isinstance(found, ReplicaSet | StatefulSet | Job) and found.key == key
+
+
+def _requests(controller: Controller | None, pods: Sequence[Pod]) -> Sequence[Request]:
+    """How to read a controller and its pods; those of none, or of one that is gone, by name."""
+    match controller:
+        case ReplicaSet() | StatefulSet():
+            hashes = {pod.template_hash for pod in pods if pod.released}
+            namespace = controller.namespace
+            return (
+                Get(type(controller), controller.name, namespace),
+                selections.pods_selected(namespace, controller.spec.selector),
+                *([selections.released_from(namespace, hashes)] if hashes else []),
+            )
+        case Job():
+            jobs = selections.labelled(controller.namespace, names.JOB_UID, controller.uid)
+            return (Get(Job, controller.name, controller.namespace), List(jobs))
+    releases = (pod.release for pod in pods if pod.released)
+    lost = next((release.controller for release in releases if release is not None), None)
+    return (
+        *([Get(ReplicaSet, lost, pods[0].namespace)] if lost else []),
+        *(Get(Pod, pod.name, pod.namespace) for pod in pods),
+    )
 
 
 def _is_sibling(pod: Pod, controller_key: str) -> bool:
@@ -193,10 +190,3 @@ def _is_sibling(pod: Pod, controller_key: str) -> bool:
     if owner is None or owner.full_kind != "ReplicaSet":
         return False
     return pod.controller_key != controller_key
-
-
-def _uid_by_name(view: View, request: Get[KubernetesObject]) -> str:
-    for pod in view.pods:
-        if (pod.namespace, pod.name) == (request.namespace, request.name):
-            return pod.uid
-    return ""

@@ -94,4 +94,4 @@ class Releases:
         begins = self._forced.begins(pod.uid)
         if begins is not None and begins - now <= SHORTEST_HANDOVER:
             return False
-        return self._writer.may_write(pod.uid) and self._follower.shows_all_of(pod.template_hash)
+        return self._writer.may_write(pod.uid) and self._follower.knows_all_of(pod, now)

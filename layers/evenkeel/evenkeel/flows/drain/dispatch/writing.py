@@ -158,7 +158,7 @@ class Writer:
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.assume_evicted(subject)
             self._follower.news |= self._view.pods.controller_of(subject)
-            self._follower.streams.evicted(subject, self._clock.now())
+            self._follower.evicted(subject, self._clock.now())
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
             decision.write,
@@ -174,7 +174,7 @@ class Writer:
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
-            self._follower.wrote(reply.result, sent_at)
+            self._follower.wrote(reply.result, sent_at, now)
         self._follower.news |= (
             self._accepted(decision, reply)
             if reply.error is None
@@ -205,7 +205,7 @@ class Writer:
         A pod whose eviction was refused counts again, but not where the outcome is unknown.
         """
         uid, now = decision.subject.uid, self._clock.now()
-        self._follower.streams.withdrawn(uid)
+        self._follower.withdrawn(uid)
         if not isinstance(error, NotFoundError | UnavailableError):
             self._view.pods.undo_eviction(uid)
         match error:

@@ -1,25 +1,27 @@
 """Keeping the view up to date: watches, new nodes, and budgets that hold something back."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
-from evenkeel.errors import NotFoundError
+from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
-from evenkeel.flows.drain.cache.streams import Streams
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
-from evenkeel.flows.drain.sync.new_nodes import NewNodes
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
-from evenkeel.model import names
+from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.model.capacity import CapacityLabels
-from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Change, Get, List, Listing, Relisted, Selection
+from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
-from evenkeel.ports import Arrival, Cluster, Reply, Session
+from evenkeel.ports import Recorder, Reply, Session
+
+LOOK_AFTER = timedelta(seconds=1)
+"""How often to look for what has to be watched or read by now."""
 
 READ_BUDGETS_AFTER = timedelta(seconds=1)
 """How old a budget's counts may get while a voluntary move hangs on them."""
@@ -29,23 +31,23 @@ class Follower:
     """Follows what happens to the objects concerned, and says of whom there is news."""
 
     def __init__(
-        self, cluster: Cluster, session: Session, view: View, labels: CapacityLabels
+        self, session: Session, view: View, labels: CapacityLabels, recorder: Recorder
     ) -> None:
-        """The ports are the invocation's; the view is gathered. ``labels`` tell what is spot."""
-        self._session = session
+        """The session is the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._view = view
         self._labels = labels
-        self._followed: dict[str, Selection[Pod]] = {}
-        self._unseen: dict[object, frozenset[str]] = {}
-        self._new_nodes = NewNodes(cluster, session, view)
-        self._unwatched = Unwatched(session, view, self._tell)
-        self._selects: dict[object, Callable[[Pod], bool]] = {}
+        self._recorder = recorder
+        self._watches = Watches(session, view, self._relisted)
+        self._unwatched = Unwatched(session, view, self._watches, self._tell)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._node_reads = Reads[str](session, self._see_node)
         self._capacity_reads = Reads[str](session, self._see_capacity)  # of nodes
         self._budgets_read_at: dict[str, datetime] = {}
+        self._look_at: datetime | None = None
         self.news: set[str] = set()
-        self.streams = Streams()
+        self.shows = self._watches.show
+        self.lags = self._watches.lag
+        self.is_fresh = self._watches.are_fresh
 
     def _tell(self, controllers: Iterable[str]) -> None:
         self.news.update(controllers)
@@ -56,56 +58,63 @@ class Follower:
         return news
 
     def follow(self, now: datetime) -> None:
-        """Watch the marks, the released pods, and the ReplicaSets concerned with their pods."""
-        self._session.watch(selections.MARKED_NODES)
-        self._selects[selections.RELEASED_PODS] = lambda pod: pod.bears_release
-        self._unseen[selections.RELEASED_PODS] = frozenset()
-        self._session.watch(selections.RELEASED_PODS)
-        self._follow_hashes(now)
+        """Watch the marks, the workloads concerned, and the other released pods."""
+        self._watches.watch(selections.MARKED_NODES, now)
+        self._watches.follow(now)
 
-    def is_fresh(self, template_hash: str, now: datetime) -> bool:
-        """Whether all pods of a template hash, owned and released, are known as of a moment ago."""
-        if not self.shows_all_of(template_hash):
-            return False
-        return self.streams.is_fresh(self._followed[template_hash], now)
-
-    def wrote(self, pod: Pod, sent_at: datetime) -> None:
+    def wrote(self, pod: Pod, sent_at: datetime, now: datetime) -> None:
         """A write to a pod was accepted, which was sent then."""
-        self.streams.wrote(self._followed.get(pod.template_hash), pod.revision, sent_at)
+        if stream := self._watches.stream_of(pod):
+            stream.wrote(pod.revision, sent_at, now)
+
+    def evicted(self, uid: str, sent_at: datetime) -> None:
+        """An eviction or a delete of a pod is sent."""
+        pod = self._view.pods.get(uid)
+        if pod is not None and (stream := self._watches.stream_of(pod)):
+            stream.evicted(uid, sent_at)
+
+    def withdrawn(self, uid: str) -> None:
+        """It was refused, or nobody knows what came of it."""
+        pod = self._view.pods.get(uid)
+        if pod is not None and (stream := self._watches.stream_of(pod)):
+            stream.withdrawn(uid)
+
+    def refused(self, request: Request, error: ClusterError) -> None:
+        """A watch is refused: what it would show is listed now and then."""
+        self._recorder.counted("WatchesRefused")
+        self._recorder.noted(f"{request} is not watched: {error}", error=type(error).__name__)
+        if isinstance(request, List):
+            self._watches.refused(request.selection)
 
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._new_nodes.busy or self._node_reads or self._capacity_reads
-        return bool(self.news or asks or self._view.unknown_capacities)
+        asks = self._node_reads or self._capacity_reads or self._view.unknown_capacities
+        return bool(self.news or asks)
 
     @property
     def is_blind(self) -> bool:
         """Whether a watch has not shown yet what there is."""
-        return bool(self._unseen)
+        return self._watches.are_blind
 
-    def shows_all_of(self, template_hash: str) -> bool:
-        """Whether all pods of a template hash, owned and released, have been seen.
+    def knows_all_of(self, pod: Pod, now: datetime) -> bool:
+        """Whether all pods of a pod's workload, owned and released, have been seen.
 
         Until then a count would be of those alone that happen to run on doomed nodes.
         """
-        if template_hash not in self._followed or selections.RELEASED_PODS in self._unseen:
+        controller = self._view.controllers.get(pod.origin_key)
+        if controller is None:
             return False
-        return not any(template_hash in hashes for hashes in self._unseen.values())
-
-    def gather_new_nodes(self, now: datetime) -> set[str]:
-        """Ask about nodes that were doomed meanwhile, and take what is known of them by now.
-
-        The controllers that have to be planned for at once. Raises ClusterError.
-        """
-        self._new_nodes.ask()
-        news = self._new_nodes.take(now)
-        if news:
-            self._follow_hashes(now)
-        return news
+        is_read = self._view.is_just_read(controller.key, now)
+        return is_read or self._watches.show(selections.labels_of(controller))
 
     def read_again(self, now: datetime) -> None:
-        """Ask what became of the pods that no watch shows, now and then."""
+        """Ask what became of what no watch shows, or not in time, now and then."""
+        if self._look_at is not None and now < self._look_at:
+            return
+        self._look_at = now + LOOK_AFTER
+        self._watches.follow(now)
+        self._watches.list_again(now)
         self._unwatched.read_again(now)
 
     def ask_for_capacities(self) -> None:
@@ -155,9 +164,9 @@ class Follower:
             pods = self._view.pods
             self.news |= pods.controllers_of(p for p in pods if p.namespace == namespace)
 
-    def absorb(self, arrival: Arrival) -> None:
+    def absorb(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of what a watch shows."""
-        self.streams.saw(arrival)
+        self._watches.saw(arrival)
         match arrival:
             case Relisted():
                 self._relisted(arrival)
@@ -179,56 +188,21 @@ class Follower:
             case _:
                 pass
 
-    def _relisted(self, arrival: Relisted[KubernetesObject]) -> None:
-        items = arrival.listing.items
-        selection = arrival.selection
-        self.news |= self._first_seen(self._unseen.pop(selection, frozenset()))
+    def _relisted(self, arrival: Relisted[Any]) -> None:
+        selection, items = arrival.selection, arrival.listing.items
         if selection.kind is Node:
             before = set(self._view.nodes)
-            self._view.relist_nodes([item for item in items if isinstance(item, Node)])
+            self._view.relist_nodes(items)
             self._ask_about(before - set(self._view.nodes))
         elif selection.kind is Pod:
-            pods = [item for item in items if isinstance(item, Pod)]
-            revision = arrival.listing.revision
-            self.news |= self._view.pods.relist(pods, revision, self._selects[selection])
+            selects = partial(self._watches.selects, selection)
+            self.news |= self._view.pods.relist(items, arrival.listing.revision, selects)
         else:
             for item in items:
-                if isinstance(item, ReplicaSet):
-                    self.news |= self._view.see_controller(item)
+                self.news |= self._view.see_controller(item)
 
     def _ask_about(self, names: Iterable[str]) -> None:
         """Nodes left the marked ones: those with released pods are given back, or gone."""
         bearing = {pod.spec.node_name for pod in self._view.pods.active if pod.released}
         for name in sorted(bearing.intersection(names)):
             self._node_reads.send(name, Get(Node, name))
-
-    def _follow_hashes(self, now: datetime) -> None:
-        """Watch the template hashes of the pods seen that are not watched yet.
-
-        Only of those that a ReplicaSet selects, or would if it got them back: anybody may write
-        labels, and each selection is a watch of its own.
-        """
-        seen = {
-            pod.template_hash for pod in self._view.pods.active if self._view.is_of_replica_set(pod)
-        }
-        for hashes in selections.chunks_of(seen - self._followed.keys() - {""}):
-            self._follow_together(frozenset(hashes), now)
-
-    def _follow_together(self, hashes: frozenset[str], now: datetime) -> None:
-        """Watch these template hashes by one selection."""
-        selection = selections.pods_of_hashes(hashes)
-        self._followed |= dict.fromkeys(hashes, selection)
-        values = selections.with_released(hashes)
-        self._selects[selection] = lambda pod: (
-            pod.metadata.labels.get(names.TEMPLATE_HASH) in values
-        )
-        self.streams.began(selection, now)
-        replica_sets = selections.replica_sets_of_hashes(hashes)
-        self._unseen |= {selection: hashes, replica_sets: hashes}
-        self._session.watch(selection)
-        self._session.watch(replica_sets)
-
-    def _first_seen(self, hashes: Collection[str]) -> set[str]:
-        """The controllers of the pods of these hashes: now they can be counted."""
-        pods = self._view.pods
-        return pods.controllers_of(pod for pod in pods.active if pod.template_hash in hashes)

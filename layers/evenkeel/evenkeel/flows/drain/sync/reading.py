@@ -79,9 +79,9 @@ def find_lost_nodes(cluster: Cluster, view: View) -> None:
 
 
 def read_peers(cluster: Cluster, view: View) -> None:
-    """Read all pods of the template hashes seen: what watches would show. Raises ClusterError."""
-    hashes = {pod.template_hash for pod in view.pods.active} - {""}
-    chunks = map(selections.pods_of_hashes, selections.chunks_of(hashes))
+    """Read all pods of the controllers seen: what watches would show. Raises ClusterError."""
+    labels = {each for found in view.controllers.values() for each in selections.labels_of(found)}
+    chunks = [next(selections.showing(part)) for part in selections.chunks_of(labels)]
     for pods in list_all(cluster, [List(chunk) for chunk in chunks]):
         for pod in pods:
             view.pods.see(pod)

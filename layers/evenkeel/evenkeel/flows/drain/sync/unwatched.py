@@ -1,7 +1,7 @@
-"""Pods that no watch shows, Jobs' above all: they are read again while their node dies.
+"""Pods that no watch selects, such as bare ones: they are read again while their node dies.
 
-Watches select by template hash, which these pods do not have. One that has ended meanwhile would
-be evicted at its last moment, and its logs would be lost for nothing.
+One that has ended meanwhile would be evicted at its last moment, and its logs would be lost for
+nothing.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable
@@ -12,6 +12,7 @@ from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
 from evenkeel.ports import Reply, Session
@@ -19,28 +20,26 @@ from evenkeel.ports import Reply, Session
 READ_AGAIN_AFTER = timedelta(seconds=10)
 """How old what is known of them may get. What ends later than this is evicted all the same."""
 
-LOOK_AFTER = timedelta(seconds=1)
-"""How often to look for nodes that have such pods."""
-
 
 class Unwatched:
     """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
 
     def __init__(
-        self, session: Session, view: View, tell: Callable[[Collection[str]], None]
+        self,
+        session: Session,
+        view: View,
+        watches: Watches,
+        tell: Callable[[Collection[str]], None],
     ) -> None:
         """What is in the view was just read. ``tell``: of which controllers there is news."""
         self._view = view
+        self._watches = watches
         self._tell = tell
         self._read_at: dict[str, datetime] = {}
         self._reads = Reads[str](session, self._see)  # of nodes
-        self._look_at: datetime | None = None
 
     def read_again(self, now: datetime) -> None:
         """Ask what is on nodes of which that is not known any more."""
-        if self._look_at is not None and now < self._look_at:
-            return
-        self._look_at = now + LOOK_AFTER
         reading_now = self._reads.subjects
         old = [
             name
@@ -74,6 +73,6 @@ class Unwatched:
         } - view.unread
 
     def _concerns(self, pod: Pod, dying: Container[str]) -> bool:
-        if pod.spec.node_name not in dying or pod.template_hash:
+        if pod.spec.node_name not in dying or self._watches.stream_of(pod) is not None:
             return False
         return not_ours(pod, self._view.owner_of(pod)) is None

@@ -15,23 +15,15 @@ from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View, take_census
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.flows.selections import PodLabel
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
-
-
-class Fresh(msgspec.Struct, frozen=True, kw_only=True):
-    """A fresh, consistent read of a controller and its pods.
-
-    ``siblings`` are the pods of its Deployment's other ReplicaSets, None if they were not read.
-    """
-
-    controller: Controller | None
-    pods: Sequence[Pod]
-    siblings: Sequence[Pod] | None = None
 
 
 class Planner:
@@ -48,18 +40,15 @@ class Planner:
         """At least so many pods of a ReplicaSet, by its own uid, are to stay available."""
         self._minimums[uid] = max(wanted, self._minimums.get(uid, 0))
 
-    def plan(
-        self,
-        controller_key: str,
-        now: datetime,
-        fresh: Fresh | None = None,
-    ) -> WorkloadPlan:
-        """Plan for one controller, by its key, from the view, or from a fresh read of it."""
+    def see_siblings(self, controller_key: str, siblings: Sequence[Pod] | None) -> None:
+        """The pods of the other ReplicaSets of a Deployment were read; None: they were not."""
+        self._siblings[controller_key] = siblings
+
+    def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
+        """Plan for one controller, by its key, from the view."""
         view = self._view
-        pods = view.pods.of_controller(controller_key) if fresh is None else fresh.pods
-        controller = view.controllers.get(controller_key) if fresh is None else fresh.controller
-        if fresh is not None:
-            self._siblings[controller_key] = fresh.siblings
+        pods = view.pods.of_controller(controller_key)
+        controller = view.controllers.get(controller_key)
         dooms = view.dooms
         movers: list[Mover] = []
         orphans: list[Mover] = []
@@ -87,6 +76,7 @@ class Planner:
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
         return WorkloadPlan(
             plan=_together(left, group_plan),
+            watched_by=frozenset() if controller is None else selections.labels_of(controller),
             polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
             pressing=bool(forced),
             voluntary=any(not mover.deadline.forced for mover in moving),
@@ -123,19 +113,17 @@ class Planner:
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
+        handover_plan = handover.plan(census, handed, budgets)
         return WorkloadPlan(
-            plan=_together(
-                left,
-                unreadable,
-                handover.plan(census, handed, budgets),
-                self._break(pods, others, now),
-            ),
+            plan=_together(left, unreadable, handover_plan, self._break(pods, others, now)),
             census=census,
-            polled=any(
+            watched_by=_watched_by(census),
+            polled=census.is_handing_over
+            or bool(handover_plan.candidates)
+            or any(
                 mover.route.way is Way.RATIONED and not self._is_kept(mover, now)
                 for mover in others
-            )
-            or (census.is_handing_over and census.spare_in_rollout is not None),
+            ),
             pressing=any(
                 mover.deadline.forced and not self._is_kept(mover, now) for mover in moving
             )
@@ -194,6 +182,22 @@ class Planner:
             surroundings = self._view.surroundings_of(pod.namespace)
             found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
         return found
+
+
+def _watched_by(census: Census) -> frozenset[PodLabel]:
+    """The labels by which watches show all that matters of a ReplicaSet.
+
+    None in a rollout, for its Deployment's other pods matter then, nor once it is scaled to zero or
+    gone, nor where an earlier version released pods, which took the label off.
+    """
+    replica_set = census.replica_set
+    in_rollout = census.owner.deployment_in_rollout is not None
+    if replica_set is None or census.replicas == 0 or in_rollout:
+        return frozenset()
+    labels = selections.labels_of(replica_set)
+    values = {value for label in labels for value in label.values}
+    borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
+    return labels if all(value in values for value in borne) else frozenset()
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:

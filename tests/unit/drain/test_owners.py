@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import UnavailableError
-from evenkeel.flows.drain.sync.rereading import _replace
+from evenkeel.flows.drain.sync.owners import _replace
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import NetworkPolicy
 from tests import builders

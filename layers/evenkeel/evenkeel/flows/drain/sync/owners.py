@@ -1,0 +1,178 @@
+"""What pods hang on, read beside the loop: their controllers, Deployments and surroundings.
+
+In a storm nodes are doomed all the time: first what is on a node is read, then what that hangs on.
+And an invocation works for minutes, in which somebody scales a StatefulSet, changes a Deployment's
+strategy, or makes a Service that selects by template hash: what no watch shows is read again.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple
+
+from evenkeel.decisions.drain.surroundings import Controller, Surroundings
+from evenkeel.errors import ClusterError
+from evenkeel.flows.access import metric_of
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Listing
+from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.ports import Cluster, Recorder, Reply, Session
+
+READ_AGAIN_AFTER = timedelta(seconds=30)
+"""How old what is read once may get while a decision hangs on it."""
+
+AFTER_A_FAILURE = timedelta(seconds=1)
+"""How long to rest before what could not be read is asked for again."""
+
+
+class Known(NamedTuple):
+    """What need not be read."""
+
+    controllers: Mapping[str, Controller]
+    deployments: Mapping[str, Deployment] = {}
+    surroundings: Mapping[str, Surroundings] = {}
+
+
+class Owners:
+    """Keeps what pods hang on up to date.
+
+    The view learns of the pods of a node together with that, and until then nothing is decided
+    about them, those that watches show neither: one whose owner nobody knows would look like one
+    that nobody wants.
+    """
+
+    def __init__(
+        self, cluster: Cluster, session: Session, view: View, recorder: Recorder, now: datetime
+    ) -> None:
+        """What is in the view was just read, of all nodes that are doomed by now."""
+        self._cluster = cluster
+        self._session = session
+        self._view = view
+        self._recorder = recorder
+        self._read = set(view.dooms)
+        self._reads = Reads[str](session, self._see)  # of nodes
+        self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
+        self._question = Question[View]()
+        self._asked = Known({}), frozenset[str]()
+        self._has_failed = False
+        self._ask_at = now
+        self._again_at = now + READ_AGAIN_AFTER
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is not known yet what is on a node, or what that hangs on."""
+        return bool(self._reads or self._pods)
+
+    def catch_up(self, now: datetime) -> set[str]:
+        """Ask what has to be known, and tell the view what is. The controllers with news."""
+        self._view.unread = frozenset(self._view.dooms.keys() - self._read)
+        news = set[str]()
+        try:
+            found = self._question.answer(now)
+            if found is not None:
+                news = self._take(found.result())
+        except ClusterError as error:
+            self._failed(error)
+        if self._has_failed:
+            self._has_failed, self._ask_at = False, now + AFTER_A_FAILURE
+        if now >= self._ask_at:
+            self._ask(now)
+        return news
+
+    def _failed(self, error: ClusterError) -> None:
+        self._has_failed = True
+        self._recorder.counted(metric_of(error))
+        self._recorder.noted(f"workloads and surroundings stay as they were read: {error}")
+
+    def _ask(self, now: datetime) -> None:
+        """Ask what is on nodes: at most a quarter of what the session carries out at once."""
+        asked = {*self._pods, *self._reads.subjects}
+        for name in sorted(self._view.unread - asked)[: self._reads.room(4)]:
+            self._reads.send(name, reading.candidates_on(name))
+        if self._question.is_open:
+            return
+        view = self._view
+        if self._pods:
+            known = Known(dict(view.controllers), dict(view.deployments), dict(view.surroundings))
+            pods = [pod for on_one in self._pods.values() for pod in on_one]
+        elif now >= self._again_at:
+            self._again_at = now + READ_AGAIN_AFTER
+            watched = (pair for pair in view.controllers.items() if isinstance(pair[1], ReplicaSet))
+            known = Known(dict(watched))
+            pods = [p for p in view.pods.active if p.released or p.spec.node_name in view.dooms]
+        else:
+            return
+        self._asked = known, frozenset(self._pods)
+        self._question.ask(self._session, partial(_read, self._cluster, known, pods), now)
+
+    def _see(self, name: str, reply: Reply) -> None:
+        """Take what is on a node; one that could not be read is asked for again."""
+        if reply.error is not None:
+            self._failed(reply.error)
+        elif isinstance(reply.result, Listing):
+            self._pods[name] = [item for item in reply.result.items if isinstance(item, Pod)]
+
+    def _take(self, read: View) -> set[str]:
+        """Tell the view. What it came to know meanwhile is newer than what was read."""
+        view, (known, nodes) = self._view, self._asked
+        keys = read.pods.controllers_of(read.pods)
+        changed = _replace(view.controllers, read.controllers, keys - known.controllers.keys())
+        owners = {key: view.controllers[key] for key in keys & view.controllers.keys()}
+        above = {each.controller_key for each in owners.values()} - known.deployments.keys()
+        changed |= _replace(view.deployments, read.deployments, above)
+        around = read.surroundings.keys() - known.surroundings.keys()
+        namespaces = _replace(view.surroundings, read.surroundings, around)
+        for pod in (pod for name in nodes for pod in self._pods.pop(name)):
+            view.pods.see(pod)
+        self._read |= nodes
+        view.unread -= nodes
+        return view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes) | {
+            key
+            for key in keys
+            if key in changed
+            or key.partition("/")[0] in namespaces
+            or (key in owners and owners[key].controller_key in changed)
+        }
+
+
+def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> View:
+    """Read what these pods hang on. Raises ClusterError."""
+    beside = View()
+    beside.controllers = dict(known.controllers)
+    beside.deployments = dict(known.deployments)
+    beside.surroundings = dict(known.surroundings)
+    for pod in pods:
+        beside.pods.see(pod)
+    reading.read_owners(cluster, beside)
+    reading.read_surroundings(cluster, beside)
+    return beside
+
+
+def _replace(known: dict[str, Any], read: Mapping[str, Any], keys: Iterable[str]) -> set[str]:
+    """Put what was read under these keys in place of what was known; the keys that changed.
+
+    What was not found is gone. What is known by now from the reply to a write is newer than a read
+    that was under way, and stays.
+    """
+    changed = {
+        key
+        for key in keys
+        if known.get(key) != read.get(key) and not _is_newer(known.get(key), read.get(key))
+    }
+    for key in changed:
+        if key in read:
+            known[key] = read[key]
+        else:
+            known.pop(key, None)
+    return changed
+
+
+def _is_newer(known: object, read: object) -> bool:
+    if not isinstance(known, KubernetesObject) or not isinstance(read, KubernetesObject):
+        return False
+    return known.uid == read.uid and known.revision > read.revision

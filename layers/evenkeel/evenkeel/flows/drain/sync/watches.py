@@ -1,0 +1,150 @@
+"""The watches of one invocation: what they select, and what they show of workloads.
+
+Pods are selected by labels that stay on them as long as they live, in few watches of many labels.
+What finds no room is read instead, and so is what nobody may watch.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from evenkeel.flows import selections
+from evenkeel.flows.drain.cache.streams import Stream
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.flows.selections import PodLabel
+from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, List, Listing, Relisted, Selection
+from evenkeel.ports import Reply, Session
+
+MOST = 15
+"""So many watches of pods at most, beside that of the released ones."""
+
+
+class Watches:
+    """Watches what it is told to, and the pods of the controllers in the view."""
+
+    def __init__(self, session: Session, view: View, then: Callable[[Relisted[Any]], None]) -> None:
+        """``then`` is what is done with a selection that was listed beside its watch."""
+        self._session = session
+        self._view = view
+        self._then = then
+        self._streams: dict[Selection[Any], Stream] = {}
+        self._parts: Sequence[frozenset[PodLabel]] = ()
+        self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
+        self._showing: dict[PodLabel, list[Stream]] = {}
+        self._shown: frozenset[PodLabel] = frozenset()
+        self._released: Selection[Pod] | None = None
+        self._released_elsewhere: frozenset[str] = frozenset()
+        self._left_out: set[PodLabel] = set()
+        self._reads = Reads[tuple[Selection[Any], datetime]](session, self._listed)
+
+    @property
+    def are_blind(self) -> bool:
+        """Whether one has not shown yet what there is."""
+        return any(not each.has_begun and not each.is_refused for each in self._streams.values())
+
+    def watch(self, selection: Selection[Any], now: datetime) -> None:
+        """Watch a selection."""
+        if selection not in self._streams:
+            self._streams[selection] = Stream(now)
+            self._session.watch(selection)
+
+    def follow(self, now: datetime) -> None:
+        """Watch the pods of the controllers in the view that are not watched yet.
+
+        And once for all the released pods that those watches do not show.
+        Where that would be too many watches, few of many labels take the place of all that there
+        are. What finds no room even then is left out from now on.
+        """
+        controllers = self._view.controllers.values()
+        wanted = {label for each in controllers for label in selections.labels_of(each)}
+        new = wanted - self._showing.keys() - self._left_out
+        parts = [*self._parts, *selections.chunks_of(new)]
+        if len(parts) > MOST and not self._left_out:
+            parts = list(selections.chunks_of(wanted))
+        if new:
+            self._left_out |= {label for part in parts[MOST:] for label in part}
+            self._arrange(parts[:MOST], now)
+        if self._released is None:
+            self._released_elsewhere = selections.released_hashes(self._showing)
+            self._released = selections.released_beside(self._released_elsewhere)
+            self.watch(self._released, now)
+
+    def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
+        """Watch these parts, and no others."""
+        labels = {each: part for part in parts for each in selections.showing(part)}
+        for selection in self._labels.keys() - labels.keys():
+            self._session.unwatch(selection)
+            del self._streams[selection]
+        showing = defaultdict[PodLabel, list[Stream]](list)
+        for selection, part in labels.items():
+            self.watch(selection, now)
+            for label in part:
+                showing[label].append(self._streams[selection])
+        self._parts, self._labels, self._showing = parts, labels, dict(showing)
+        self._look()
+
+    def selects(self, selection: Selection[Any], pod: Pod) -> bool:
+        """Whether a pod as it is known is one that a watch of pods shows."""
+        if selection == self._released:
+            own = pod.metadata.labels.get(names.TEMPLATE_HASH)
+            return pod.bears_release and own not in self._released_elsewhere
+        labels = self._labels.get(selection, ())
+        return any(each in labels for each in selections.labels_on(pod))
+
+    def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
+        """Take note of how far a watch has come."""
+        stream = self._streams.get(arrival.selection)
+        if stream is not None:
+            shows = stream.shows
+            stream.saw(arrival)
+            if not shows:
+                self._look()
+
+    def refused(self, selection: Selection[Any]) -> None:
+        """The API server does not let a selection be watched."""
+        if selection in self._streams:
+            self._streams[selection].is_refused = True
+            self._look()
+
+    def _look(self) -> None:
+        """Note what is shown: it is asked for all the time."""
+        showing = self._showing.items()
+        self._shown = frozenset(
+            label for label, streams in showing if all(each.shows for each in streams)
+        )
+
+    def list_again(self, now: datetime) -> None:
+        """List the selections whose watches lag behind an own write, or are refused."""
+        for selection, stream in self._streams.items():
+            if stream.has_to_be_listed(now):
+                self._reads.send((selection, now), List(selection))
+
+    def _listed(self, asked: tuple[Selection[Any], datetime], reply: Reply) -> None:
+        selection, asked_at = asked
+        if selection in self._streams and isinstance(reply.result, Listing):
+            self._streams[selection].listed(reply.result, asked_at)
+            self._look()
+            self._then(Relisted(selection, reply.result))
+
+    def stream_of(self, pod: Pod) -> Stream | None:
+        """The watch by which a pod's workload is seen; None without one."""
+        streams = (
+            self._showing[each][0] for each in selections.labels_on(pod) if each in self._showing
+        )
+        return next(streams, None)
+
+    def show(self, labels: frozenset[PodLabel]) -> bool:
+        """Whether all pods with these labels have been seen, and whoever is to come will be."""
+        return bool(labels) and labels <= self._shown
+
+    def lag(self, labels: Iterable[PodLabel]) -> bool:
+        """Whether a watch of pods with these labels is behind an own write."""
+        return any(self._showing[label][0].lags for label in labels if label in self._showing)
+
+    def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
+        """Whether all pods with these labels are known as of a moment ago."""
+        return self.show(labels) and all(self._showing[label][0].is_fresh(now) for label in labels)

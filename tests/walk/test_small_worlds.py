@@ -1,0 +1,43 @@
+"""Small worlds walked whole: every order in which the steps of a handover can happen."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.walk.search import Walk
+from tests.walk.world import Troubles, World
+
+FAILURE = Troubles(crashes=1, failures=1)
+STALE = Troubles(failures=1, moments=1)
+LATE = Troubles(failures=1, last_moments=1)
+
+
+@pytest.mark.parametrize(
+    ("pods", "troubles", "is_coarse"),
+    [
+        pytest.param(1, FAILURE, False, id="one pod"),
+        pytest.param(1, STALE, False, id="one pod and a watch that shows nothing"),
+        pytest.param(1, LATE, True, id="one pod and its last moment"),
+        pytest.param(2, FAILURE, True, id="two pods"),
+    ],
+)
+def test_no_pod_is_missed_and_all_come_to_rest_in_every_order_of_steps(
+    pods: int,
+    troubles: Troubles,
+    is_coarse: bool,  # noqa: FBT001 - a case of a table
+    record_property: Callable[[str, object], None],
+) -> None:
+    walked = Walk(World(pods, troubles, is_coarse=is_coarse)).go()
+
+    record_property("walked", str(walked))
+    assert not walked.fault, str(walked)
+    assert walked.is_whole
+
+
+def test_every_trouble_happens_when_it_may() -> None:
+    """A walk that meets no trouble shows nothing: each has states of its own."""
+    calm = Walk(World(1, Troubles(), is_coarse=True)).go().states
+
+    for trouble in Troubles._fields:
+        walked = Walk(World(1, Troubles(**{trouble: 1}), is_coarse=True)).go()
+        assert walked.states > calm, trouble
