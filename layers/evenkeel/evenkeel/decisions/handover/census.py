@@ -42,8 +42,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
     of its Deployment own; None: no rollout goes on, or they were not read. ``minimum_available``
     is the highest count so far of pods to keep available: a census in the middle of many releases
-    may miss a pod. ``capacities`` says of which type a node is, as far as that
-    was read.
+    may miss a pod. ``capacities`` says of which type a node is, ``cordons`` whether it is
+    cordoned, as far as that was read.
     """
 
     now: datetime
@@ -56,6 +56,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     siblings_available: int | None = None
     minimum_available: int = 0
     capacities: Mapping[str, Capacity] = {}
+    cordons: Mapping[str, bool] = {}
 
     @property
     def replicas(self) -> int:
@@ -189,6 +190,14 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         pods = [*self.owned, *(item.pod for item in self.released)]
         times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
         return min((time for time in times if time > self.now), default=None)
+
+    @property
+    def last_available_at(self) -> datetime | None:
+        """When the last of the available owned pods became available; None if none is."""
+        min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
+        since = (pod.ready_since for pod in self.owned if self.is_available(pod))
+        last = max((time for time in since if time is not None), default=None)
+        return None if last is None else last + span(min_ready)
 
     @cached_property
     def wanted(self) -> int:

@@ -9,6 +9,7 @@ from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
 from evenkeel.decisions.handover import verdicts
+from evenkeel.decisions.handover.asked import left_to_drainer
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
@@ -52,7 +53,12 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
             continue
         end = _end_of_patience(census, item)
         if item.pod.uid in census.leaving and census.now < end and census.is_on_target(item):
-            fresh_steps.append(verdicts.replaced(census, item))
+            left = left_to_drainer(census, item)
+            if left is None:
+                fresh_steps.append(verdicts.replaced(census, item))
+            else:
+                steps.append(left.decision)
+                dues.append(left.due)
             dues.append(end)
             continue
         decision, due = _unreplaced(census, item)

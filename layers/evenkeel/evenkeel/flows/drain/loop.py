@@ -215,7 +215,7 @@ class Reconciler:
             self._follower.follow(now)
         self._urgent |= found
         self._approvals.take(now)
-        self._follower.ask_for_capacities()
+        self._follower.ask_for_nodes()
         self._follower.read_again(now)
         news = self._urgent | self._plans.due(now)
         self._urgent = set()

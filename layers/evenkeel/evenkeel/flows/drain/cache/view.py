@@ -1,6 +1,6 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -44,15 +44,18 @@ class View:
         self.deployments: dict[str, Deployment] = {}  # by key
         self.surroundings: dict[str, Surroundings] = {}
         self.capacities = {} if capacities is None else capacities
-        self.unknown_capacities: dict[str, set[str]] = {}  # keys of controllers that want to know
+        self.cordons: dict[str, bool] = {}  # whether a node is cordoned, as far as it was read
+        self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
         self.read_until: dict[str, datetime] = {}  # how long a read of a controller is good
 
-    def need_capacities(self, controller_key: str, pods: Sequence[Pod]) -> None:
-        """Somebody has to know of which capacity type the nodes of these pods are."""
+    def need_nodes(
+        self, controller_key: str, pods: Iterable[Pod], known: Container[str]
+    ) -> None:
+        """The plan of a controller depends on the nodes of these pods, but for those known."""
         for pod in pods:
             name = pod.spec.node_name
-            if name and name not in self.capacities:
-                self.unknown_capacities.setdefault(name, set()).add(controller_key)
+            if name and name not in known:
+                self.unknown_nodes.setdefault(name, set()).add(controller_key)
 
     @property
     def uids(self) -> frozenset[str]:

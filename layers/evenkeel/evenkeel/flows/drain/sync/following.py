@@ -40,8 +40,8 @@ class Follower:
         self._watches = Watches(session, view, self._relisted)
         self._unwatched = Unwatched(session, view, self._watches, self._tell)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
+        self._lost_reads = Reads[str](session, self._see_lost)  # of nodes that left the marked ones
         self._node_reads = Reads[str](session, self._see_node)
-        self._capacity_reads = Reads[str](session, self._see_capacity)  # of nodes
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
         self.news: set[str] = set()
@@ -89,7 +89,7 @@ class Follower:
     @property
     def busy(self) -> bool:
         """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._node_reads or self._capacity_reads or self._view.unknown_capacities
+        asks = self._lost_reads or self._node_reads or self._view.unknown_nodes
         return bool(self.news or asks)
 
     @property
@@ -117,10 +117,10 @@ class Follower:
         self._watches.list_again(now)
         self._unwatched.read_again(now)
 
-    def ask_for_capacities(self) -> None:
-        """Ask of which capacity type nodes are, where somebody has to know; a few at a time."""
-        reads = self._capacity_reads
-        unknown = self._view.unknown_capacities.keys() - reads.subjects
+    def ask_for_nodes(self) -> None:
+        """Read the nodes that plans depend on, a few at a time."""
+        reads = self._node_reads
+        unknown = self._view.unknown_nodes.keys() - reads.subjects
         for name in sorted(unknown)[: reads.room(8)]:
             reads.send(name, Get(Node, name))
 
@@ -144,15 +144,16 @@ class Follower:
             request = List(Selection(PodDisruptionBudget, namespace))
             self._budget_reads.send(namespace, request)
 
-    def _see_node(self, name: str, reply: Reply) -> None:
+    def _see_lost(self, name: str, reply: Reply) -> None:
         """Take what became of a node that was marked."""
         if isinstance(reply.error, NotFoundError):
             self.news |= self._view.lose_node(name)
 
-    def _see_capacity(self, name: str, reply: Reply) -> None:
-        wanted_by = self._view.unknown_capacities.pop(name, set())
+    def _see_node(self, name: str, reply: Reply) -> None:
+        wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):
             self._view.capacities[name] = self._labels.of(reply.result)
+            self._view.cordons[name] = reply.result.spec.unschedulable
             self.news |= wanted_by
 
     def _see_budgets(self, namespace: str, reply: Reply) -> None:
@@ -205,4 +206,4 @@ class Follower:
         """Nodes left the marked ones: those with released pods are given back, or gone."""
         bearing = {pod.spec.node_name for pod in self._view.pods.active if pod.released}
         for name in sorted(bearing.intersection(names)):
-            self._node_reads.send(name, Get(Node, name))
+            self._lost_reads.send(name, Get(Node, name))

@@ -23,6 +23,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 
 
@@ -103,10 +104,13 @@ class Planner:
             census,
             minimum_available=self._minimums.get(uid, 0),
             capacities=view.capacities,
+            cordons=view.cordons,
             siblings_available=self._siblings_available(controller_key, census),
         )
         if any(item.release.target is not None for item in census.released):
-            view.need_capacities(controller_key, census.owned)
+            view.need_nodes(controller_key, census.owned, view.capacities)
+        asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
+        view.need_nodes(controller_key, asked, view.cordons)
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
         budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
