@@ -1,6 +1,6 @@
 """Reading what an explanation needs of a cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cli import words
 from cli.explain import drainers, hurdles
@@ -14,7 +14,9 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Get, Selection
+from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 
@@ -30,7 +32,11 @@ def answer(
     else:
         found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
     nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
-    facts = [*_facts(subject, found, nodes, labels), *hurdles.find(cluster, found)]
+    facts = [
+        *_facts(subject, found, nodes, labels),
+        *_asked(each.pod for each in found),
+        *hurdles.find(cluster, found),
+    ]
     return Answer(subject, facts, found, drainers.find(cluster, nodes))
 
 
@@ -97,6 +103,18 @@ def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
     if node.spec.unschedulable and marks.read(node) is None:
         facts.append("It is cordoned already; Evenkeel will not lift that cordon.")
     return facts + _doom(node)
+
+
+def _asked(pods: Iterable[Pod]) -> Iterator[str]:
+    """The pods whose eviction waits for their replacements, and who asked for it."""
+    for pod in pods:
+        release = pod.release if pod.released else None
+        if release is not None and release.reason is ReleaseReason.EVICTION:
+            yield (
+                f"Pod {pod.name}: {release.asked_by or 'somebody'} asked at"
+                f" {in_words(release.since)} to evict it; that passes when its replacement is"
+                f" available, at {in_words(release.deadline)} at the latest."
+            )
 
 
 def _doom(node: Node) -> list[str]:

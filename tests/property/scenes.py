@@ -140,6 +140,9 @@ class Trouble(StrEnum):
     DELETE = "delete"
     LOSE_LEASE = "lose-lease"
     BREAK_LEASE = "break-lease"
+    DRAIN = "drain"
+    KILL_DRAINERS = "kill-drainers"
+    BREAK_GATE = "break-gate"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -149,7 +152,9 @@ class Disturbance(Brief):
     SCALE sets the replicas to ``number``; ROLL_OUT changes the template; UNREADY lets one
     pod fail its probe for a while; EVICT and DELETE take a pod of a doomed node away beside
     Evenkeel. ``number`` chooses the pod. LOSE_LEASE takes the Lease from its holder and wakes
-    another invocation up; BREAK_LEASE lets writes to it fail for ``number`` seconds.
+    another invocation up; BREAK_LEASE lets writes to it fail for ``number`` seconds. DRAIN drains
+    a node through the eviction gate, KILL_DRAINERS ends all who do, BREAK_GATE keeps it from
+    answering for ``number`` seconds.
     """
 
     trouble: Trouble
@@ -202,6 +207,11 @@ class Scene(Brief):
     seed: int = 0
 
     @property
+    def is_gated(self) -> bool:
+        """Whether somebody drains nodes through the gate."""
+        return any(each.trouble is Trouble.DRAIN for each in self.disturbances)
+
+    @property
     def end(self) -> int:
         """When everything has to be quiet."""
         last = 0
@@ -209,7 +219,8 @@ class Scene(Brief):
             over = notice.said + 900 if notice.deadline is None else notice.deadline
             last = max(last, over, notice.at + max(notice.copies, default=0))
         for disturbance in self.disturbances:
-            last = max(last, math.ceil(disturbance.at))
+            drains = 900 if disturbance.trouble is Trouble.DRAIN else 0
+            last = max(last, math.ceil(disturbance.at) + drains)
         if self.paused is not None:
             last = max(last, self.paused[1])
         return last + 200

@@ -376,3 +376,27 @@ def given_up(crash: st.SearchStrategy[Crash | None] | None = None) -> st.SearchS
         age=some((100, 400)),
         phase=some((30, 1, 55)),
     )
+
+
+def no_notices() -> st.SearchStrategy[tuple[NoticePlan, ...]]:
+    """AWS says nothing."""
+    return st.just(())
+
+
+def drains(*others: Trouble) -> st.SearchStrategy[tuple[Disturbance, ...]]:
+    """One to three nodes are drained at about the same time, and what else happens."""
+    begun = st.builds(
+        Disturbance,
+        trouble=st.just(Trouble.DRAIN),
+        at=some((1, 1.2, 2, 8)),
+        number=st.integers(0, 3),
+    )
+    more = st.builds(
+        Disturbance,
+        trouble=some(others or (Trouble.DRAIN,)),
+        at=some((2, 3, 5, 20, 60)),
+        number=st.integers(0, 5),
+    )
+    return st.tuples(
+        st.lists(begun, min_size=1, max_size=3), st.lists(more, max_size=2 if others else 0)
+    ).map(lambda found: (*found[0], *found[1]))

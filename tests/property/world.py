@@ -1,6 +1,6 @@
 """One scene from its beginning to its end: the cluster, EC2, the queues, Evenkeel's functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -35,7 +35,9 @@ from sandbox.simulator.instances import SimulatedInstances
 from sandbox.simulator.options import SimulatorOptions
 from sandbox.simulator.queues import SimulatedQueue
 from sandbox.simulator.staleness import NONE
+from tests.fixtures.drainer import Asking
 from tests.property import events, manifests
+from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
 from tests.property.scenes import Disturbance, News, NoticePlan, Recovery, Scene, Trouble
@@ -64,7 +66,8 @@ class Story:
     """What happened in a scene; ``later_deeds`` when everything came once more after the end.
 
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
-    ``alone_at``: from when on the schedule alone was left, where messages were lost.
+    ``alone_at``: from when on the schedule alone was left, where messages were lost. ``asked``:
+    the evictions that drainers asked for, by the name of the pod.
     """
 
     scene: Scene
@@ -77,6 +80,7 @@ class Story:
     crashed_at: datetime | None
     alone_at: datetime | None
     errors: Sequence[Exception]
+    asked: Mapping[str, Asking]
     recorder: InMemoryRecorder
 
     def seconds(self, when: datetime) -> float:
@@ -120,6 +124,7 @@ class _World:
         self.wake_ups = ForgetfulQueue(self.clock, "wake-ups")
         self.line = Line(self.wake_ups)
         self.recorder = InMemoryRecorder()
+        self.draining = Draining(self.cluster, self.hands, self.recorder, scene.window)
         self.deaths: dict[str, datetime] = {}
         self.alone_at: datetime | None = None
         self.sources: Sequence[SimulatedEventSource | SimulatedSchedule] = ()
@@ -146,6 +151,7 @@ class _World:
             deaths=self.deaths,
             crashed_at=self.hands.crashed_at,
             alone_at=self.alone_at,
+            asked=self.draining.pods,
             errors=[error for source in self.sources for error in source.errors],
             recorder=self.recorder,
         )
@@ -218,6 +224,8 @@ class _World:
 
     def _arrange(self) -> None:
         self.spectator.begin()
+        if self.scene.is_gated:
+            self.draining.begin(self.plans)
         for number, notice in enumerate(self.scene.notices):
             body = events.event(number, notice, self.began_at)
             for later in (0, *notice.copies):
@@ -293,6 +301,13 @@ class _World:
                     self._take_away(disturbance, name)
                 case Trouble.LOSE_LEASE:
                     self._lose_lease()
+                case Trouble.DRAIN:
+                    node = disturbance.number % (len(self.scene.nodes) - 1)
+                    self.draining.drain(f"n{node}", f"drainer-{disturbance.at}")
+                case Trouble.KILL_DRAINERS:
+                    self.draining.kill_drainers()
+                case Trouble.BREAK_GATE:
+                    self.draining.break_down(disturbance.number)
                 case Trouble.BREAK_LEASE:
                     self.hands.leases_fail_until = self.clock.now() + timedelta(
                         seconds=disturbance.number

@@ -10,9 +10,12 @@ from cli import node_names
 from cli.errors import BadInputError
 from cli.explain import drainers, gather, lookup
 from cli.main import main
+from evenkeel.decisions import writes
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.asking import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import ResourceQuota
 from sandbox.built_in import cluster as built_in
@@ -68,6 +71,27 @@ def test_a_handover_is_told_step_by_step_with_its_last_moment() -> None:
     assert "the budget login allows that" in evicted
     assert "89 s after the warning" in last
     assert "a budget that refuses even then is overruled" in last
+
+
+def test_it_says_who_asked_for_an_eviction_and_what_that_waits_for(
+    cluster: SimulatedCluster,
+) -> None:
+    deployment = lookup.find(cluster, lookup.parse("deploy/login", "shop"))
+    (pod,) = ask(cluster, List(gather.pods_of(deployment))).items
+    assert pod.controller is not None
+    release = Release(
+        reason=ReleaseReason.EVICTION,
+        deadline=NOW + timedelta(minutes=5),
+        since=NOW,
+        wanted=1,
+        controller=pod.controller.name,
+        controller_uid=pod.controller.uid,
+        asked_by="alice",
+    )
+    cluster.perform([writes.release_patch(pod, release)])
+    (fact,) = (fact for fact in gather.answer(cluster, deployment).facts if "alice" in fact)
+    assert fact.startswith(f"Pod {pod.name}: alice asked at 2026-11-21T06:00:00Z to evict it;")
+    assert fact.endswith("at 2026-11-21T06:05:00Z at the latest.")
 
 
 def test_the_annotations_that_change_it_are_named() -> None:

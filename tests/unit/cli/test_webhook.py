@@ -33,6 +33,23 @@ def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFi
     assert webhook["timeoutSeconds"] == 3
 
 
+def test_the_gates_configuration_leads_to_its_own_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text(Authority().certificate)
+    options = ("--url", URL, "--ca", str(authority), "--gate")
+    code, out, _ = run("webhook-config", *options, capsys=capsys)
+    assert code == 0
+    configuration = yaml.safe_load(out)
+    assert configuration["kind"] == "ValidatingWebhookConfiguration"
+    (webhook,) = configuration["webhooks"]
+    assert webhook["clientConfig"]["url"] == f"{URL}/evictions"
+    assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 3)
+    assert webhook["sideEffects"] == "NoneOnDryRun"
+    assert webhook["rules"][0]["resources"] == ["pods/eviction"]
+
+
 @pytest.mark.parametrize(
     ("port", "told"),
     [("", {}), (":8443", {"port": 8443}), (".cluster.local", {})],

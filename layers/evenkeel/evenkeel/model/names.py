@@ -28,6 +28,9 @@ GATE: Final = "evenkeel.dev/gate"
 """Label of a namespace whose evictions are gated (``true``), and annotation that an owner sets on
 workload or pod to be left out (``false``)."""
 
+ASKED: Final = "evenkeel.dev/eviction-asked"
+"""Annotation on a pod whose eviction waits for the window: who asked for it, and since when."""
+
 FIELD_MANAGER: Final = "evenkeel"
 """The field manager of Evenkeel's writes, in managedFields and in the reviews of its evictions."""
 

@@ -75,6 +75,14 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.since <= now + CLOCK_SKEW
 
 
+class Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The annotation ``evenkeel.dev/eviction-asked`` of a pod that waits for its release."""
+
+    v: int = VERSION
+    by: str
+    since: datetime
+
+
 class Cooldown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The annotation ``evenkeel.dev/cooldown`` of a workload whose handover was rolled back."""
 

@@ -86,9 +86,9 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     verdict = asked(replica_set, pods)
     assert isinstance(verdict, Deferred)
     assert (verdict.reason, verdict.retry_after) == ("Released", SHORTEST_RETRY)
-    assert verdict.release is not None
-    assert verdict.release.verb is Verb.RELEASE
-    released = patched(pods[0], verdict.release.write)
+    assert verdict.step is not None
+    assert verdict.step.verb is Verb.RELEASE
+    released = patched(pods[0], verdict.step.write)
     note = release_on(released)
     assert released.released
     assert note.reason is ReleaseReason.EVICTION
@@ -96,13 +96,24 @@ def test_an_eviction_brings_the_replacement_first() -> None:
     assert (note.since, note.deadline) == (NOW, NOW + PATIENCE)
 
 
+def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    census = builders.census(replica_set, owned=pods)
+    found = Situation(pod=pods[0], census=census, route=HANDOVER, patience=PATIENCE)
+    verdict = gate.decide(found, Evictor(username="a" * 10_000))
+    assert isinstance(verdict, Deferred)
+    assert verdict.step is not None
+    assert release_on(patched(pods[0], verdict.step.write)).asked_by == "a" * 253
+
+
 def test_a_drainer_that_heeds_karpenters_annotation_may_ask_again() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     verdict = asked(replica_set, pods)
     assert isinstance(verdict, Deferred)
-    assert verdict.release is not None
-    assert names.DO_NOT_DISRUPT not in patched(pods[0], verdict.release.write).metadata.annotations
+    assert verdict.step is not None
+    assert names.DO_NOT_DISRUPT not in patched(pods[0], verdict.step.write).metadata.annotations
 
 
 LEFT = Route(way=Way.RATIONED, reason="HandoverNever", message="its owner forbids two at once")
@@ -158,21 +169,48 @@ def test_a_cooldown_that_is_over_holds_nothing_up() -> None:
     rested = builders.deployment(annotations=builders.cooldown(1, NOW))
     verdict = asked(replica_set, owned(replica_set, "a", "b"), deployment=rested)
     assert isinstance(verdict, Deferred)
-    assert verdict.release is not None
+    assert verdict.step is not None
 
 
 def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
     replica_set = web()
     verdict = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
     assert isinstance(verdict, Deferred)
-    assert (verdict.reason, verdict.release) == ("WindowFull", None)
+    assert verdict.reason == "WindowFull"
+    assert verdict.step is not None
+    assert verdict.step.verb is Verb.WAIT
+
+
+@pytest.mark.parametrize(
+    ("waited", "reason", "notes"),
+    [
+        pytest.param(1, "WindowFull", False, id="it waits"),
+        pytest.param(299, "WindowFull", False, id="it still waits"),
+        pytest.param(300, "PatienceOver", False, id="its time is over"),
+        pytest.param(599, "PatienceOver", False, id="and has been for a while"),
+        pytest.param(600, "WindowFull", True, id="that was another drain"),
+        pytest.param(-1, "WindowFull", True, id="a time that is to come"),
+    ],
+)
+def test_beyond_the_window_an_eviction_waits_no_longer_than_for_a_replacement(
+    waited: float, reason: str, *, notes: bool
+) -> None:
+    replica_set = web()
+    first = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
+    assert isinstance(first, Deferred)
+    assert first.step is not None
+    (pod, other) = owned(replica_set, "a", "b")
+    pods = [patched(pod, first.step.write), other]
+    verdict = asked(replica_set, pods, has_room=False, now=NOW + seconds(waited))
+    assert verdict.reason == reason
+    assert (isinstance(verdict, Deferred) and verdict.step is not None) is notes
 
 
 def test_the_last_pod_of_a_workload_is_released_beyond_the_window() -> None:
     replica_set = web(1)
     verdict = asked(replica_set, owned(replica_set, "a"), has_room=False)
     assert isinstance(verdict, Deferred)
-    assert verdict.release is not None
+    assert verdict.step is not None
 
 
 # A pod that is released.
@@ -187,7 +225,7 @@ def test_a_released_pod_waits_for_its_replacement() -> None:
     ]
     verdict = asked(replica_set, pods)
     assert isinstance(verdict, Deferred)
-    assert (verdict.reason, verdict.release) == ("ReplacementPending", None)
+    assert (verdict.reason, verdict.step) == ("ReplacementPending", None)
 
 
 def test_a_released_pod_passes_once_its_replacement_is_available() -> None:
@@ -258,7 +296,7 @@ def test_on_a_dying_node_an_eviction_waits_for_the_forced_one(*, released: bool)
     before = asked(replica_set, pods, dooms=DYING, now=evict_by - seconds(1))
     after = asked(replica_set, pods, dooms=DYING, now=evict_by)
     assert isinstance(before, Deferred)
-    assert (before.reason, before.release) == ("NodeDoomed", None)
+    assert (before.reason, before.step) == ("NodeDoomed", None)
     assert isinstance(after, Allowed)
     assert (after.reason, after.warning) == ("LastMoment", True)
 
@@ -267,4 +305,4 @@ def test_on_a_node_with_a_recommendation_an_eviction_brings_the_replacement_firs
     replica_set = web()
     verdict = asked(replica_set, owned(replica_set, "a", "b"), dooms=HINTED)
     assert isinstance(verdict, Deferred)
-    assert verdict.release is not None
+    assert verdict.step is not None

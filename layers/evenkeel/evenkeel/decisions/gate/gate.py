@@ -20,14 +20,20 @@ from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import ReleaseReason
+from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.surroundings import PodDisruptionBudget
-from evenkeel.model.times import in_words
+from evenkeel.model.times import in_words, is_sound
 
 SHORTEST_RETRY: Final = timedelta(seconds=1)
 LONGEST_RETRY: Final = timedelta(seconds=10)
 """Bounds of what a client is told to wait. In between it is half of what it has waited so far."""
+
+LONGEST_NAME: Final = 253
+"""Characters of a user's name that the pod's annotation keeps."""
 
 TOO_CLOSE: Final = timedelta(seconds=3)
 """So shortly before a release ends no eviction passes: the pod may be put back meanwhile."""
@@ -137,25 +143,53 @@ def _by_workload(found: Situation) -> Allowed | None:
     return None
 
 
-def _release(found: Situation, evictor: Evictor) -> Deferred:
+def _release(found: Situation, evictor: Evictor) -> Verdict:
     census, pod, replica_set = found.census, found.pod, found.census.replica_set
     is_last = census.available_owned + census.available_released <= 1
     if replica_set is None or not (found.has_room or is_last):
-        return Deferred(
-            reason="WindowFull",
-            message="many pods wait for their replacements: this one is released in its turn",
-            retry_after=LONGEST_RETRY / 2,
-        )
+        return _in_turn(found, evictor)
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
     release = pace.release(
-        turn, ReleaseReason.EVICTION, why="EvictionAsked", asked_by=evictor.username
+        turn, ReleaseReason.EVICTION, why="EvictionAsked", asked_by=evictor.username[:LONGEST_NAME]
     )
     return Deferred(
         reason="Released",
         message=f"{replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
-        release=release,
+        step=release,
+    )
+
+
+def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
+    """A pod beyond the window waits for its release, and no longer than for a replacement.
+
+    Since when it waits is noted on the pod. A note of an eviction that nobody went on asking for
+    says nothing any more.
+    """
+    census, pod = found.census, found.pod
+    asked = read_note(pod.metadata.annotations.get(names.ASKED), Asked)
+    waited = census.now - asked.since if asked is not None and is_sound(asked.since) else None
+    if waited is not None and found.patience <= waited < 2 * found.patience:
+        message = "many pods wait for their replacements, and it was not released in its time"
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+    step = None
+    if waited is None or not timedelta() <= waited < 2 * found.patience:
+        note = Asked(by=evictor.username[:LONGEST_NAME], since=census.now)
+        step = Decision(
+            verb=Verb.WAIT,
+            subject=pod.reference,
+            workload=census.owner.workload,
+            node=pod.spec.node_name,
+            reason="WindowFull",
+            message=f"{note.by} asks to evict it: it is released in its turn",
+            write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
+        )
+    return Deferred(
+        reason="WindowFull",
+        message="many pods wait for their replacements: this one is released in its turn",
+        retry_after=LONGEST_RETRY / 2,
+        step=step,
     )
 
 

@@ -18,14 +18,14 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
 class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction is refused for now; it may be asked for again ``retry_after`` so long.
 
-    ``release`` takes the pod out of its ReplicaSet, so that its replacement is made meanwhile; None
-    where that has happened already, or is not the gate's to do.
+    ``step`` takes the pod out of its ReplicaSet, so that its replacement is made meanwhile, or
+    notes since when the eviction waits; None where nothing is to be written.
     """
 
     reason: str
     message: str
     retry_after: timedelta
-    release: Decision | None = None
+    step: Decision | None = None
 
 
 type Verdict = Allowed | Deferred

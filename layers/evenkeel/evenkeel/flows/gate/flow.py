@@ -93,23 +93,26 @@ class GateFlow:
             has_room=found.pod.released or self._window.has_room(),
             patience=self._settings.patience,
         )
-        return self._release(gate.decide(situation, eviction.evictor), eviction), about
+        return self._carry_out(gate.decide(situation, eviction.evictor), eviction), about
 
-    def _release(self, verdict: Verdict, eviction: Eviction) -> Verdict:
-        """Carry out a release that comes first. Raises ClusterError."""
-        if not isinstance(verdict, Deferred) or verdict.release is None:
+    def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
+        """Carry out the step that comes first, mostly a release. Raises ClusterError."""
+        if not isinstance(verdict, Deferred) or verdict.step is None:
             return verdict
-        if verdict.release.write is None or eviction.dry_run or self._is_observing:
+        if verdict.step.write is None or eviction.dry_run or self._is_observing:
             return verdict
-        self._window.took()
-        (reply,) = self._cluster.perform([verdict.release.write])
+        releases = verdict.step.verb is Verb.RELEASE
+        if releases:
+            self._window.took()
+        (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
             message = "the pod has changed meanwhile"
             return Deferred(reason="Changed", message=message, retry_after=SOON)
         if reply.error is not None:
             raise reply.error
-        self._recorder.counted("PodsReleased")
-        self._recorder.decided(verdict.release)
+        if releases:
+            self._recorder.counted("PodsReleased")
+        self._recorder.decided(verdict.step)
         return verdict
 
     @property

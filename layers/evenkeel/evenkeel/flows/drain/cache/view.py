@@ -48,9 +48,7 @@ class View:
         self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
         self.read_until: dict[str, datetime] = {}  # how long a read of a controller is good
 
-    def need_nodes(
-        self, controller_key: str, pods: Iterable[Pod], known: Container[str]
-    ) -> None:
+    def need_nodes(self, controller_key: str, pods: Iterable[Pod], known: Container[str]) -> None:
         """The plan of a controller depends on the nodes of these pods, but for those known."""
         for pod in pods:
             name = pod.spec.node_name
