@@ -128,6 +128,29 @@ def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() ->
     assert after.due is None
 
 
+def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
+    replicas = builders.stateful_set(replicas=4)
+    failed = builders.pod("db-3", of=replicas, node="good", ready=False)
+    pods = ordinals(0, 1, of=replicas)
+    others = [*ordinals(2, of=replicas, node="good"), failed]
+    found = plan(by_ordinal(*pods), builders.owner(replicas), others=others)
+    assert [each.left for each in found.forced] == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("owner", "pod"),
+    [
+        (Owner(), builders.pod("bare")),
+        (builders.owner(builders.stateful_set(replicas=0)), ordinals(0)[0]),
+        (OF_DB, ordinals(0, ready=False)[0]),
+    ],
+    ids=["a bare pod", "a workload that is scaled to zero", "no pod is available"],
+)
+def test_nothing_is_left_without_the_last_pod(owner: Owner, pod: Pod) -> None:
+    (each,) = plan([mover(pod, Way.AT_LAST_MOMENT)], owner).forced
+    assert each.left == 0
+
+
 def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
     assert forced(found) == names_of(found.steps) == []

@@ -64,9 +64,19 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return pod.available(self.now)
 
     @cached_property
+    def available(self) -> int:
+        """How many of its pods are available now."""
+        return sum(map(self.is_available, self.peers))
+
+    @property
     def missing(self) -> int:
         """How many replicas are not available now."""
-        return max(0, self.replicas - sum(map(self.is_available, self.peers)))
+        return max(0, self.replicas - self.available)
+
+    def left_without(self, number: int) -> float:
+        """The share of its replicas that serve on without so many pods, 0 to 1."""
+        left = max(0, self.available - number)
+        return min(1.0, left / self.replicas) if self.replicas else 0.0
 
 
 def plan(group: Group) -> Plan:
@@ -91,7 +101,8 @@ def plan(group: Group) -> Plan:
             if left is not None:
                 steps.append(left)
                 continue
-            forced.append(Forced(pod=pod, owner=group.owner, deadline=deadline))
+            left_share = group.left_without(len(forced) + 1)
+            forced.append(Forced(pod=pod, owner=group.owner, deadline=deadline, left=left_share))
             until = deadline.evict_by(pod)
             dues.append(tried_until(deadline))
         else:

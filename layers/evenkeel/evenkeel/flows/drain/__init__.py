@@ -4,7 +4,7 @@ From the top:
 
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends:
   ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat.
-- ``loop`` is one turn after the other: sync, plan what is new, dispatch, take what arrives.
+- ``loop`` is one turn after the other: dispatch, take what arrives, plan what has changed.
 
 The rooms:
 
@@ -12,11 +12,13 @@ The rooms:
   ``pods`` the pods; ``streams`` how old a watch is. An eviction counts from when it is sent.
 - ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from ``watches``;
   ``owners`` reads new nodes and what pods hang on, ``unwatched`` the pods that no watch selects.
-- ``workload``: from the objects of one workload to the ``plan`` for its pods.
+  ``questions`` are asked beside the loop, ``reads`` through its session.
+- ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of forced
   evictions, ``releasing`` picks the pods whose turn it is to be released, ``approving`` the
   evictions for which the watches are fresh enough (``checking`` reads the pods where they are not),
-  ``sending`` puts all these writes in order, and ``writing`` sends them and takes the replies.
+  ``sending`` puts all these writes in order, and ``writing`` sends them and takes the replies;
+  ``resting`` says when a write that was refused may be tried again.
 
 Beside them:
 
