@@ -49,6 +49,7 @@ ROLLED_BACK = "test_crashes.py::test_a_handover_that_is_given_up"
 LATE = "test_staleness.py::test_no_workload_dips_when_any_pod_fails_at_any_moment"
 OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
+DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -81,6 +82,12 @@ MUTATIONS = (
         "decisions/handover/census.py",
         [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
         [INTERRUPTED, HINTED, SCALED, HOSTILE, SMALL],
+    ),
+    Mutation(
+        "the gate lets released pods go before their replacements",
+        "decisions/gate/gate.py",
+        [("if item.pod.uid in census.leaving and census.is_on_target(item):", "if item:")],
+        [DRAINED],
     ),
     Mutation(
         "one ordinal more may be missing",
