@@ -12,7 +12,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.asking import ask
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model import names
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import SPOT, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
@@ -171,6 +171,7 @@ class _World:
                 state="running",
                 private_dns_name="n0",
                 tags={"kubernetes.io/cluster/other": "owned"},
+                lifecycle=SPOT,
             )
         )
         for name, workload in self.plans.items():
