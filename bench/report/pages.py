@@ -7,13 +7,14 @@ from bench import store
 from bench.evenness.results import Evenness
 from bench.faults.results import Faults
 from bench.floors.results import Floors
-from bench.growth.results import Functions, Growth
+from bench.growth.results import Feeding, Functions, Growth
 from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
 from bench.report import (
     evenness,
     faults,
+    fed,
     floors,
     functions,
     growth,
@@ -33,6 +34,7 @@ PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
 REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "growth": (Growth, growth.table),
     "functions": (Functions, functions.table),
+    "fed": (Feeding, fed.table),
     "evenness": (Evenness, evenness.table),
     "faults": (Faults, faults.table),
     "pairs": (Sittings, pairs.table),

@@ -44,6 +44,15 @@ ROLLOUTS = Scene(
 )
 """A rollout begins before the one before it, and the handover, are over."""
 
+BESIDE = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(WorkloadPlan(replicas=2), WorkloadPlan(replicas=2)),
+    notices=(NoticePlan(),),
+    disturbances=(Disturbance(trouble=Trouble.EVICT, workload=1, at=4),),
+    age=100,
+)
+"""Another drainer is at work on one of two workloads."""
+
 
 @tries(1.5)
 @example(ORDINALS)
@@ -65,6 +74,7 @@ def test_no_workload_dips_when_a_warning_follows_a_rebalance_recommendation(scen
 
 
 @tries()
+@example(BESIDE)
 @given(
     strategies.scenes(
         told="warnings", disturbances=strategies.disturbances(Trouble.EVICT, Trouble.DELETE)

@@ -1,0 +1,122 @@
+"""Cache, plans and agenda fed by hand: what they take for a pod, without requests and watches.
+
+So sizes are reached for which no cluster has room here. All nodes are doomed at once; then each pod
+is released, its replacement comes and gets Ready, and the pod goes, with a few hundred changes
+between two rounds of planning as in a storm.
+"""
+
+import itertools
+import resource
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import timedelta
+from multiprocessing import get_context
+from typing import Any, Final
+
+from bench import machine
+from bench.growth.results import Fed, Feeding
+from bench.say import Say
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import ReplicaSet
+from tests import builders
+from tests.builders import NOW
+
+SIZES: Final = (100, 300, 1_000)
+PODS_PER_NODE: Final = 30
+REPLICAS: Final = 30
+"""Of each ReplicaSet, which has a namespace of its own."""
+
+TOGETHER: Final = 300
+"""Changes that are planned for together."""
+
+PER_SECOND: Final = 60.0
+CAPACITY: Final = 64
+
+
+def run(sizes: Sequence[int], say: Say) -> Feeding:
+    """Feed each number of doomed nodes, in a process of its own, for its memory."""
+    points = []
+    for size in sizes:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            points.append(process.submit(feed, size).result())
+        last = points[-1]
+        say(f"{size} nodes: {last.per_pod:.2f} ms of CPU a pod, {last.megabytes:.0f} MB at most")
+    return Feeding(machine=machine.look(), points=points)
+
+
+def feed(nodes: int) -> Fed:
+    """A storm that takes so many nodes."""
+    marked = [builders.node(f"n{number}", notice=builders.notice()) for number in range(nodes)]
+    sets, pods = _workloads(nodes)
+    changes = list(_changes(sets, pods))
+    view = View()
+    forced = ForcedEvictions(PER_SECOND, CAPACITY, Answers())
+    plans = Plans(Planner(view), view, forced)
+    began = time.process_time()
+    for node in marked:
+        view.see_node(node)
+    for replica_set in sets:
+        view.see_controller(replica_set)
+    for pod in pods:
+        view.pods.see(pod)
+    plans.replan(plans.controllers, NOW)
+    forced.settle()
+    assert sum(len(queue.turns) for queue in plans.queues.values()) == len(pods)
+    for number, some in enumerate(itertools.batched(changes, TOGETHER, strict=False)):
+        now = NOW + timedelta(seconds=80 * number * TOGETHER / len(changes))
+        plans.replan({key for pod in some if (key := view.pods.see(pod)) is not None}, now)
+        assert sum(1 for _ in forced.due(now, now)) <= len(pods)
+        forced.next_at(now)
+    assert not plans.queues
+    seconds = time.process_time() - began
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=kilobytes / _UNIT)
+
+
+_UNIT: Final = 1024**2 if sys.platform == "darwin" else 1024
+"""ru_maxrss is in bytes there, and in kilobytes elsewhere."""
+
+
+def _workloads(nodes: int) -> tuple[Sequence[ReplicaSet], Sequence[Pod]]:
+    """ReplicaSets whose pods are spread over the nodes."""
+    number = nodes * PODS_PER_NODE // REPLICAS
+    sets = [
+        builders.replica_set(
+            f"web-{each}", replicas=REPLICAS, template_hash=f"{each:010}", namespace=f"w{each}"
+        )
+        for each in range(number)
+    ]
+    places = itertools.cycle(f"n{each}" for each in range(nodes))
+    pods = [
+        builders.pod(
+            f"{replica_set.name}-{each}",
+            of=replica_set,
+            node=next(places),
+            namespace=replica_set.namespace,
+        )
+        for each in range(REPLICAS)
+        for replica_set in sets
+    ]
+    return sets, pods
+
+
+def _changes(sets: Sequence[ReplicaSet], pods: Sequence[Pod]) -> Iterator[Pod]:
+    """What happens to the pods, one after the other: each is released, replaced, and leaves."""
+    owners = {replica_set.namespace: replica_set for replica_set in sets}
+    for pod in pods:
+        owner = owners[pod.namespace]
+        common: dict[str, Any] = {"namespace": pod.namespace, "of": owner}
+        new: dict[str, Any] = {"name": f"{pod.name}-new", "node": "good", **common}
+        old: dict[str, Any] = {"name": pod.name, "node": pod.spec.node_name, **common}
+        release = builders.release(owner)
+        yield builders.pod(**old, released=release, revision=2)
+        yield builders.pod(**new, ready=False, revision=2)
+        yield builders.pod(**new, ready_since=NOW, revision=3)
+        yield builders.pod(**old, released=release, revision=3, leaving=True)
