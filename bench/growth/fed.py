@@ -1,11 +1,12 @@
 """Cache, plans and agenda fed by hand: what they take for a pod, without requests and watches.
 
 So sizes are reached for which no cluster has room here. All nodes are doomed at once; then each pod
-is released, its replacement comes and gets Ready, and the pod goes, with a few hundred changes
-between two rounds of planning as in a storm.
+is released, its replacement comes and gets Ready, and the pod goes. Changes are planned for five
+times a second, as in a storm.
 """
 
 import itertools
+import math
 import resource
 import sys
 import time
@@ -33,8 +34,8 @@ PODS_PER_NODE: Final = 30
 REPLICAS: Final = 30
 """Of each ReplicaSet, which has a namespace of its own."""
 
-TOGETHER: Final = 300
-"""Changes that are planned for together."""
+SECONDS, ROUNDS = 80, 400
+"""How long the storm lasts, and how often changes are planned for meanwhile: of any size."""
 
 PER_SECOND: Final = 60.0
 CAPACITY: Final = 64
@@ -69,10 +70,11 @@ def feed(nodes: int) -> Fed:
     plans.replan(plans.controllers, NOW)
     forced.settle()
     assert sum(len(queue.turns) for queue in plans.queues.values()) == len(pods)
-    for number, some in enumerate(itertools.batched(changes, TOGETHER, strict=False)):
-        now = NOW + timedelta(seconds=80 * number * TOGETHER / len(changes))
+    together = math.ceil(len(changes) / ROUNDS)
+    for number, some in enumerate(itertools.batched(changes, together, strict=False)):
+        now = NOW + timedelta(seconds=SECONDS * number / ROUNDS)
         plans.replan({key for pod in some if (key := view.pods.see(pod)) is not None}, now)
-        assert sum(1 for _ in forced.due(now, now)) <= len(pods)
+        assert len(list(itertools.islice(forced.due(now, now), CAPACITY))) <= CAPACITY
         forced.next_at(now)
     assert not plans.queues
     seconds = time.process_time() - began

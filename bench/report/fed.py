@@ -25,7 +25,8 @@ def table(feeding: Feeding) -> str:
         f" fewest; wanted: at most {feeding.wanted:g}, and {feeding.most_megabytes:g} MB."
     )
     condition = (
-        "Cache, plans and agenda fed by hand: four changes for each pod, planned for 300 at a"
-        f" time. The memory is the process's, with all changes in it. {feeding.machine}."
+        "Cache, plans and agenda fed by hand: four changes for each pod within 80 s, planned"
+        " for 5 times a second. The memory is the process's, with all changes in it."
+        f" {feeding.machine}."
     )
     return markdown(COLUMNS, rows, (growth, condition))

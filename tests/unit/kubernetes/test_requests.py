@@ -63,7 +63,12 @@ LEASE = Lease(
             {"fieldManager": "evenkeel"},
         ),
         (Delete(Node, "n1"), "DELETE", "/api/v1/nodes/n1", {}),
-        (Evict("p", "shop", "u"), "POST", "/api/v1/namespaces/shop/pods/p/eviction", {}),
+        (
+            Evict("p", "shop", "u"),
+            "POST",
+            "/api/v1/namespaces/shop/pods/p/eviction",
+            {"fieldManager": "evenkeel"},
+        ),
     ],
 )
 def test_a_request_goes_where_the_api_has_its_object(
