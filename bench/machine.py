@@ -2,9 +2,14 @@
 
 import os
 import platform
+import resource
+import sys
 from pathlib import Path
+from typing import Final
 
 import msgspec
+
+_UNIT: Final = 1024**2 if sys.platform == "darwin" else 1024
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +28,11 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
             f"{self.cpus} CPUs ({self.model}), {self.memory_gib:.0f} GiB, {self.system},"
             f" Python {self.python}, load {self.load:.1f}"
         )
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had; its unit is bytes on macOS."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNIT
 
 
 def look() -> Machine:

@@ -7,8 +7,6 @@ times a second, as in a storm.
 
 import itertools
 import math
-import resource
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -78,12 +76,7 @@ def feed(nodes: int) -> Fed:
         forced.next_at(now)
     assert not plans.queues
     seconds = time.process_time() - began
-    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=kilobytes / _UNIT)
-
-
-_UNIT: Final = 1024**2 if sys.platform == "darwin" else 1024
-"""ru_maxrss is in bytes there, and in kilobytes elsewhere."""
+    return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=machine.peak_megabytes())
 
 
 def _workloads(nodes: int) -> tuple[Sequence[ReplicaSet], Sequence[Pod]]:

@@ -111,29 +111,18 @@ class Fed(Inside, frozen=True, kw_only=True):
     megabytes: float
 
 
-class Feeding(msgspec.Struct, frozen=True, kw_only=True):
+class Feeding(Functions, frozen=True, kw_only=True):
     """The sizes of one run, from the fewest doomed nodes to the most."""
 
-    machine: Machine
     points: Sequence[Fed]
-    wanted: float = WANTED
     most_megabytes: float = 1_000
-
-    @property
-    def linear(self) -> float:
-        """How much more a pod takes with the most nodes doomed than with the fewest."""
-        return self.points[-1].per_pod / self.points[0].per_pod
 
     @property
     def missed(self) -> Sequence[str]:
         """What is not as wanted."""
-        told = []
-        if self.linear > self.wanted:
-            told.append(f"CPU per pod: {self.linear:.2f} x, wanted at most {self.wanted}")
         most = max(each.megabytes for each in self.points)
-        if most > self.most_megabytes:
-            told.append(f"memory: {most:.0f} MB, wanted at most {self.most_megabytes:.0f}")
-        return told
+        told = f"memory: {most:.0f} MB, wanted at most {self.most_megabytes:.0f}"
+        return [*super().missed, *([told] if most > self.most_megabytes else [])]
 
 
 def _quotient(over: float | None, under: float | None) -> float | None:

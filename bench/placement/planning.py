@@ -3,12 +3,12 @@
 A process of its own, so that its memory is this plan's. Writes a ``Planned`` as JSON.
 """
 
-import resource
 import sys
 import time
 
 import msgspec
 
+from bench import machine
 from bench.placement.planned import Planned
 from bench.placement.synthetic import SyntheticServer
 from evenkeel.adapters.clock import SystemClock
@@ -21,7 +21,7 @@ from evenkeel.flows.restore.reading import Scope, read
 def measure(nodes: int) -> Planned:
     """Read the cluster and plan, as a run of restore does before it writes."""
     server = SyntheticServer(nodes)
-    before = _peak_mb()
+    before = machine.peak_megabytes()
     began, cpu = time.monotonic(), time.process_time()
     with RestCluster(server) as cluster:
         snapshot = read(cluster, SystemClock(), Terms(), Scope())
@@ -39,12 +39,8 @@ def measure(nodes: int) -> Planned:
         steps=len(made.steps),
         left=len(made.left),
         before_mb=before,
-        peak_mb=_peak_mb(),
+        peak_mb=machine.peak_megabytes(),
     )
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

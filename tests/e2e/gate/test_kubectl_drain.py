@@ -1,8 +1,5 @@
 """`kubectl drain` through the gate on a real API server: it makes before it breaks."""
 
-import subprocess
-import time
-
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
@@ -13,24 +10,6 @@ from tests.e2e.witness import Witness
 pytestmark = pytest.mark.controlplane
 
 SINGLES = 10
-
-
-def drain(ground: Ground, node: str) -> float:
-    """Drain a node to its end; the seconds that it takes."""
-    began = time.monotonic()
-    control_plane = ground.control_plane
-    done = subprocess.run(
-        [
-            *(control_plane.binaries / "kubectl", f"--kubeconfig={control_plane.kubeconfig}"),
-            *("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return time.monotonic() - began
 
 
 def test_single_replicas_never_reach_zero(ground: Ground) -> None:
@@ -48,6 +27,8 @@ def test_single_replicas_never_reach_zero(ground: Ground) -> None:
         ground.control_plane.add_node(other, spot=False, cpu="64", pods=200)
         ground.serve()
         ground.gate()
-        drain(ground, f"{ground.namespace}-spot-0")
+        options = ("--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
+        node = f"{ground.namespace}-spot-0"
+        ground.control_plane.kubectl("drain", node, *options, seconds=150)
         lowest = {name: witness.lowest(name) for name in names}
     assert set(lowest.values()) == {1}, lowest

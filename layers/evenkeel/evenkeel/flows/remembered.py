@@ -7,7 +7,8 @@ from typing import Final
 
 from evenkeel.errors import NotFoundError
 from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import Listing, Read
+from evenkeel.model.request import Get, Listing, Read
+from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 REMEMBERED: Final = timedelta(seconds=1)
@@ -60,6 +61,14 @@ class Remembered:
             kept = [question for question in missing if question not in afresh]
             self._known |= {question: (known[question], now) for question in kept}
         return [known[question] for question in questions]
+
+    def deployment_of(self, controller: KubernetesObject | None) -> Deployment | None:
+        """The Deployment above a ReplicaSet; None where there is none. Raises ClusterError."""
+        owner = controller.controller if isinstance(controller, ReplicaSet) else None
+        if controller is None or owner is None or owner.full_kind != "Deployment":
+            return None
+        (found,) = self.ask(Get(Deployment, owner.name, controller.namespace))
+        return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
     def _remembers(self, question: Read, now: datetime) -> bool:
         remembered = self._known.get(question)

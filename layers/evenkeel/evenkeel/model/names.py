@@ -94,6 +94,9 @@ MANAGED: Final = "evenkeel.dev/managed"
 SYSTEM_NAMESPACE: Final = "evenkeel-system"
 """Where Evenkeel's own objects live."""
 
+CLUSTERS_OWN: Final = frozenset({"kube-system", SYSTEM_NAMESPACE})
+"""Namespaces in which nothing is placed or gated: the cluster needs them for everything else."""
+
 PAUSED: Final = "evenkeel-paused"
 """ConfigMap in the system namespace; while it exists nothing is touched."""
 

@@ -17,7 +17,7 @@ from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
-from evenkeel.decisions.handover import pace
+from evenkeel.decisions.handover import pace, verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
@@ -85,9 +85,7 @@ def _released(found: Situation, item: ReleasedPod) -> Verdict:
     """A released pod passes once it is among those that can go, or its release ends."""
     census = found.census
     deadline = census.deadline_of(item)
-    counts = (
-        f"{census.available_owned + census.available_released} available, {census.wanted} wanted"
-    )
+    counts = verdicts.counts(census)
     if item.pod.uid in census.leaving and census.is_on_target(item):
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
@@ -125,7 +123,7 @@ def _by_workload(found: Situation) -> Allowed | None:
     if replica_set is None or census.replicas == 0:
         return Allowed(reason="NotWanted", message="its ReplicaSet wants no pods")
     top = census.owner.deployment or replica_set
-    cooldown = writes.cooldown_of(top)
+    cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         return Allowed(
             reason="CoolingDown",

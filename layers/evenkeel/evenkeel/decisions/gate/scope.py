@@ -13,9 +13,6 @@ from evenkeel.model.surroundings import Namespace
 OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
 """The groups as which Evenkeel's functions evict (manifests/rbac)."""
 
-NEVER: Final = frozenset({"kube-system", names.SYSTEM_NAMESPACE})
-"""Namespaces in which nothing is deferred: the cluster needs them, and the gate itself may."""
-
 
 class Evictor(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks for an eviction, as the API server knows it.
@@ -41,7 +38,7 @@ def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None
     """
     labels = namespace.metadata.labels
     told = labels.get(names.GATE, labels.get(names.MANAGED, "") if everywhere else "")
-    if namespace.name in NEVER:
+    if namespace.name in names.CLUSTERS_OWN:
         return Allowed(reason="SystemNamespace", message=f"{namespace.name} is never gated")
     if told == "true":
         return None

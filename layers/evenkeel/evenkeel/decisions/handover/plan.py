@@ -14,7 +14,6 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Cooldown
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
 
@@ -244,7 +243,7 @@ def _mover(
         if settled is not None and census.now < settled:
             return verdicts.wait(census, pod, "LandedAfterCordon", min(settled, end)), settled
         return verdicts.candidate(census, pod, deadline), tried_until(deadline)
-    cooldown = _cooldown_of(census)
+    cooldown = verdicts.cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
     hold = _voluntary_hold(census, held, deadline.at)
@@ -279,7 +278,7 @@ def _voluntary_hold(
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
         return "CannotBeReplaced", replica_set.cannot_create.message
-    cooldown = _cooldown_of(census)
+    cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)
         return (
@@ -295,9 +294,3 @@ def _voluntary_hold(
         )
         return "BudgetHolds", f"{budget.reference} leaves no room ({counts})"
     return None
-
-
-def _cooldown_of(census: Census) -> Cooldown | None:
-    """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
-    top = census.owner.deployment or census.replica_set
-    return writes.cooldown_of(top) if top is not None else None

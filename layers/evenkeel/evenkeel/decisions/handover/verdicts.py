@@ -11,9 +11,21 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import LONGEST_RELEASE
+from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 from evenkeel.model.request import Write
 from evenkeel.model.workload import ReplicaSet
+
+
+def counts(census: Census) -> str:
+    """How many pods of a ReplicaSet are available, and how many have to be, in words."""
+    there = census.available_owned + census.available_released
+    return f"{there} available, {census.wanted} wanted"
+
+
+def cooldown_of(census: Census) -> Cooldown | None:
+    """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
+    top = census.owner.deployment or census.replica_set
+    return writes.cooldown_of(top) if top is not None else None
 
 
 def lost(census: Census, pod: Pod) -> Decision:
@@ -33,8 +45,7 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
         item.pod,
         Verb.EVICT,
         "ReplacementAvailable",
-        f"{census.available_owned + census.available_released} available, "
-        f"{census.wanted} wanted: it can go",
+        f"{counts(census)}: it can go",
         write=writes.evict(item.pod),
     )
 
@@ -55,7 +66,7 @@ def roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> D
 def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
     """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
     top = census.owner.deployment or replica_set
-    cooldown = writes.cooldown_of(top)
+    cooldown = cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         return ()
     return (
@@ -77,7 +88,7 @@ def wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
         pod,
         Verb.WAIT,
         reason,
-        f"{census.available_owned + census.available_released} available, {census.wanted} wanted",
+        counts(census),
         until=until,
     )
 

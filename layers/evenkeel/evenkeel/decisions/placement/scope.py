@@ -11,9 +11,6 @@ from evenkeel.model.placement import NewPod
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
 
-NEVER: Final = frozenset({"kube-system", names.SYSTEM_NAMESPACE})
-"""Namespaces in which nothing is placed: the cluster needs them before it can place anything."""
-
 type Controller = ReplicaSet | StatefulSet | Job
 
 CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
@@ -34,7 +31,7 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     - its own rules leave one capacity type at most.
     """
     controller = pod.controller
-    if namespace in NEVER:
+    if namespace in names.CLUSTERS_OWN:
         return Left("SystemNamespace", f"nothing is placed in the namespace {namespace}")
     if names.MIRROR_POD in (pod.metadata.annotations or {}) or _is(controller, "Node"):
         return Left("StaticPod", "its kubelet owns it")

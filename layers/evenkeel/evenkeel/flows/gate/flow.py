@@ -57,7 +57,7 @@ class GateFlow:
             )
             return Allowed(reason=type(error).__name__.removesuffix("Error"), message=str(error))
         self._tell(verdict, about, eviction)
-        if self._settings.mode is Mode.OBSERVE:
+        if self._is_observing:
             return Allowed(reason="Observed", message="Evenkeel only observes")
         return verdict
 

@@ -24,7 +24,7 @@ from evenkeel.model.surroundings import (
     PodDisruptionBudget,
     Service,
 )
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 _AROUND = (PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim)
@@ -82,7 +82,7 @@ class Reader:
             Owner(
                 kind="ReplicaSet",
                 controller=replica_set,
-                deployment=self._deployment(replica_set),
+                deployment=self._remembered.deployment_of(replica_set),
             ),
             Surroundings.of(_items(*lists)),
             _dooms(_items(nodes)),
@@ -117,13 +117,6 @@ class Reader:
             if each.controller is not None
         )
         return msgspec.structs.replace(census, siblings_available=available)
-
-    def _deployment(self, replica_set: ReplicaSet | None) -> Deployment | None:
-        owner = replica_set.controller if replica_set is not None else None
-        if replica_set is None or owner is None or owner.full_kind != "Deployment":
-            return None
-        (found,) = self._remembered.ask(Get(Deployment, owner.name, replica_set.namespace))
-        return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
 
 def _replica_set_of(pod: Pod) -> str:

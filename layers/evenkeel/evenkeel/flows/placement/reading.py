@@ -12,7 +12,7 @@ from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get
 from evenkeel.model.surroundings import Lease, Namespace
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Deployment
 from evenkeel.ports import Clock, Cluster
 
 
@@ -65,13 +65,6 @@ class Reader:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
-        deployment = self._deployment(controller)
+        deployment = self._remembered.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
         return Surroundings(found, controller, deployment, paused is not None, move)
-
-    def _deployment(self, controller: Controller) -> Deployment | None:
-        owner = controller.controller
-        if not isinstance(controller, ReplicaSet) or owner is None or owner.kind != "Deployment":
-            return None
-        (found,) = self._remembered.ask(Get(Deployment, owner.name, controller.namespace))
-        return found if isinstance(found, Deployment) and found.uid == owner.uid else None

@@ -14,7 +14,6 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
-from evenkeel.decisions.placement.scope import NEVER
 from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
@@ -166,7 +165,7 @@ class _Maker:
             pods=pods,
             surroundings=self._surroundings.get(workload.namespace, Surroundings()),
             moves={uid: move for uid, move in moves.items() if move is not None},
-            is_never=workload.namespace in NEVER,
+            is_never=workload.namespace in names.CLUSTERS_OWN,
             trace=self._traces.get(workload.uid),
         )
 
