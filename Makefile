@@ -189,6 +189,10 @@ bench-restore: venv ## Measure restore from all pods on on-demand
 bench-placement: venv ## Measure what the webhook adds to a pod's creation
 	$(call measured,bench.placement)
 
+.PHONY: bench-gate
+bench-gate: venv ## Measure how long evictions take with the gate
+	$(call measured,bench.gate)
+
 .PHONY: bench-plan
 bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory
 	$(call measured,bench.placement.growth)

@@ -7,6 +7,7 @@ from bench import store
 from bench.evenness.results import Evenness
 from bench.faults.results import Faults
 from bench.floors.results import Floors
+from bench.gate.results import Gating
 from bench.growth.results import Feeding, Functions, Growth
 from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
@@ -17,6 +18,7 @@ from bench.report import (
     fed,
     floors,
     functions,
+    gate,
     growth,
     pairs,
     placement,
@@ -38,6 +40,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "evenness": (Evenness, evenness.table),
     "faults": (Faults, faults.table),
     "pairs": (Sittings, pairs.table),
+    "gate": (Gating, gate.table),
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),
     "restoring": (Restored, restoring.table),

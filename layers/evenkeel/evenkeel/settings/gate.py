@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Self
 
-from evenkeel.errors import SettingsError
 from evenkeel.settings import shared
-from evenkeel.settings.handover import WINDOW
 from evenkeel.settings.shared import Mode
-from evenkeel.settings.values import seconds, whole
+from evenkeel.settings.values import one_of, seconds
 
 GATE: Final = "EVENKEEL_GATE"
 PATIENCE: Final = "EVENKEEL_GATE_PATIENCE_SECONDS"
@@ -32,12 +30,9 @@ class GateSettings:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Read them. Raises SettingsError."""
-        told = environ.get(GATE, "").strip().lower() or "labelled"
-        if told not in ("labelled", "managed"):
-            raise SettingsError(f"{GATE} is {environ[GATE]!r}: it should be labelled or managed")
         return cls(
             mode=shared.mode(environ),
-            everywhere=told == "managed",
+            everywhere=one_of(environ, GATE, "labelled", "managed") == "managed",
             patience=seconds(
                 environ,
                 PATIENCE,
@@ -45,5 +40,5 @@ class GateSettings:
                 timedelta(seconds=30),
                 timedelta(minutes=15),
             ),
-            window=whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
+            window=shared.window(environ),
         )

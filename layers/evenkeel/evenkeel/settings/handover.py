@@ -11,7 +11,6 @@ from evenkeel.settings import shared
 from evenkeel.settings.shared import Mode
 from evenkeel.settings.values import seconds, share, switch, whole
 
-WINDOW: Final = "EVENKEEL_WINDOW"
 EVICTIONS: Final = "EVENKEEL_EVICTIONS_PER_SECOND"
 WORK: Final = "EVENKEEL_WORK_SECONDS"
 PAUSE: Final = "EVENKEEL_PAUSE_SECONDS"
@@ -73,7 +72,7 @@ class HandoverSettings:
         return cls(
             mode=shared.mode(environ),
             cluster_name=shared.cluster_name(environ),
-            window=whole(environ, WINDOW, default=100, lowest=1, highest=5_000),
+            window=shared.window(environ),
             evictions_per_second=whole(environ, EVICTIONS, default=60, lowest=10, highest=1_000),
             work=seconds(environ, WORK, LONGEST_WORK, timedelta(seconds=1), LONGEST_WORK),
             pause=seconds(environ, PAUSE, timedelta(), timedelta(), timedelta(seconds=60)),

@@ -8,7 +8,7 @@ from typing import Final
 from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.names import is_label_key
-from evenkeel.settings.values import seconds, text
+from evenkeel.settings.values import one_of, seconds, text, whole
 
 CLUSTER_NAME: Final = "EVENKEEL_CLUSTER_NAME"
 MODE: Final = "EVENKEEL_MODE"
@@ -16,6 +16,7 @@ WAKE_UP_QUEUE_URL: Final = "EVENKEEL_WAKE_UP_QUEUE_URL"
 REBALANCE_EXPIRY: Final = "EVENKEEL_REBALANCE_EXPIRY_SECONDS"
 NAMESPACES: Final = "EVENKEEL_NAMESPACES"
 CAPACITY_LABELS: Final = "EVENKEEL_CAPACITY_LABELS"
+WINDOW: Final = "EVENKEEL_WINDOW"
 
 
 class Mode(StrEnum):
@@ -61,10 +62,12 @@ def rebalance_expiry(environ: Mapping[str, str]) -> timedelta:
 
 def everywhere(environ: Mapping[str, str]) -> bool:
     """Whether namespaces take part without the label, too."""
-    value = environ.get(NAMESPACES, "").strip().lower() or "managed"
-    if value not in ("managed", "all"):
-        raise SettingsError(f"{NAMESPACES} is {environ[NAMESPACES]!r}: it should be managed or all")
-    return value == "all"
+    return one_of(environ, NAMESPACES, "managed", "all") == "all"
+
+
+def window(environ: Mapping[str, str]) -> int:
+    """How many replacements may be pending in the whole cluster."""
+    return whole(environ, WINDOW, default=100, lowest=1, highest=5_000)
 
 
 def capacity_labels(environ: Mapping[str, str]) -> CapacityLabels:

@@ -72,11 +72,15 @@ def seconds(
     return timedelta(seconds=value)
 
 
+def one_of(environ: Mapping[str, str], name: str, default: str, other: str) -> str:
+    """One of two words, in lower case."""
+    value = environ.get(name, "").strip().lower() or default
+    if value not in (default, other):
+        raise SettingsError(f"{name} is {environ[name]!r}: it should be {default} or {other}")
+    return value
+
+
 def switch(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
     """True or false."""
-    value = environ.get(name, "").strip().lower()
-    if not value:
-        return default
-    if value not in ("true", "false"):
-        raise SettingsError(f"{name} is {environ[name]!r}: it should be true or false")
-    return value == "true"
+    words = ("true", "false") if default else ("false", "true")
+    return one_of(environ, name, *words) == "true"

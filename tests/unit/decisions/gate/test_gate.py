@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import LONGEST_RETRY, SHORTEST_RETRY, TOO_CLOSE, Situation
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -22,7 +22,6 @@ from tests import builders
 from tests.builders import NOW, patched, release_on, seconds
 
 PATIENCE = timedelta(minutes=5)
-HANDOVER = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
 KUBECTL = Evictor(username="alice")
 DYING, HINTED = {"n1": builders.notice()}, {"n1": builders.hint()}
 
@@ -54,7 +53,6 @@ def asked(  # what matters in a test is said by name
     pods: Sequence[Pod],
     *,
     about: str = "a",
-    route: Route = HANDOVER,
     dooms: Mapping[str, NodeNotice] | None = None,
     held: Sequence[PodDisruptionBudget] = (),
     has_room: bool = True,
@@ -71,9 +69,7 @@ def asked(  # what matters in a test is said by name
         now=now,
     )
     (pod,) = (pod for pod in pods if pod.name == about)
-    found = Situation(
-        pod=pod, census=census, route=route, held=held, has_room=has_room, patience=PATIENCE
-    )
+    found = Situation(pod=pod, census=census, held=held, has_room=has_room, patience=PATIENCE)
     return gate.decide(found, KUBECTL)
 
 
@@ -100,7 +96,7 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     census = builders.census(replica_set, owned=pods)
-    found = Situation(pod=pods[0], census=census, route=HANDOVER, patience=PATIENCE)
+    found = Situation(pod=pods[0], census=census, patience=PATIENCE)
     verdict = gate.decide(found, Evictor(username="a" * 10_000))
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
@@ -116,13 +112,9 @@ def test_a_drainer_that_heeds_karpenters_annotation_may_ask_again() -> None:
     assert names.DO_NOT_DISRUPT not in patched(pods[0], verdict.step.write).metadata.annotations
 
 
-LEFT = Route(way=Way.RATIONED, reason="HandoverNever", message="its owner forbids two at once")
-
-
 @pytest.mark.parametrize(
     ("options", "reason", "warning"),
     [
-        pytest.param({"route": LEFT}, "HandoverNever", False, id="it cannot be handed over"),
         pytest.param(
             {"held": [builders.budget(healthy=1, demanded=2)]},
             "BudgetHolds",
@@ -233,6 +225,22 @@ def test_a_released_pod_passes_once_its_replacement_is_available() -> None:
     verdict = asked(replica_set, [*away(replica_set, "a"), *owned(replica_set, "b", "new")])
     assert isinstance(verdict, Allowed)
     assert (verdict.reason, verdict.warning) == ("ReplacementAvailable", False)
+
+
+def test_a_pod_that_restore_moves_passes_wherever_its_replacement_is() -> None:
+    replica_set = web(1)
+    move = builders.release(
+        replica_set,
+        reason=ReleaseReason.RESTORE,
+        deadline=NOW + PATIENCE,
+        target=Capacity.SPOT,
+        wanted=1,
+    )
+    moved = builders.pod("a", of=replica_set, released=move)
+    pods = [moved, *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, now=NOW + seconds(10))
+    assert isinstance(verdict, Allowed)
+    assert verdict.reason == "ReplacementAvailable"
 
 
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:

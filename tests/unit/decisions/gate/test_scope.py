@@ -4,12 +4,17 @@ from collections.abc import Mapping
 
 import pytest
 
+from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.surroundings import Namespace
 from tests import builders
+
+OWNED = builders.owner(builders.replica_set())
+HANDOVER = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
+LEFT = Route(way=Way.RATIONED, reason="HandoverNever", message="its owner forbids two at once")
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}
 
@@ -52,13 +57,13 @@ def test_a_namespace_is_gated_by_its_label(
 
 
 def test_a_pod_that_serves_is_gated() -> None:
-    assert passes_by_itself(builders.pod(), Owner()) is None
+    assert passes_by_itself(builders.pod(), OWNED, HANDOVER) is None
 
 
 def test_an_owner_takes_a_workload_out_of_the_gate() -> None:
     off = {names.GATE: "false"}
     owner = builders.owner(builders.replica_set(), builders.deployment(annotations=off))
-    passes = passes_by_itself(builders.pod(), owner)
+    passes = passes_by_itself(builders.pod(), owner, HANDOVER)
     assert passes is not None
     assert passes.reason == "NotGated"
 
@@ -72,6 +77,21 @@ def test_an_owner_takes_a_workload_out_of_the_gate() -> None:
     ],
 )
 def test_a_pod_that_serves_nobody_is_not_waited_for(pod: object, reason: str) -> None:
-    passes = passes_by_itself(pod, Owner())  # type: ignore[arg-type] # a Pod
+    passes = passes_by_itself(pod, OWNED, HANDOVER)  # type: ignore[arg-type] # a Pod
     assert passes is not None
     assert passes.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("owner", "way", "reason"),
+    [
+        (OWNED, LEFT, "HandoverNever"),
+        (Owner(kind="ReplicaSet"), HANDOVER, "NotWanted"),
+    ],
+)
+def test_a_pod_without_a_handover_goes_as_without_the_gate(
+    owner: Owner, way: Route, reason: str
+) -> None:
+    passes = passes_by_itself(builders.pod(), owner, way)
+    assert passes is not None
+    assert (passes.reason, passes.warning) == (reason, False)

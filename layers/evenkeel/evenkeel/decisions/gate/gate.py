@@ -14,7 +14,6 @@ import msgspec
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.decisions.handover import pace, verdicts
@@ -49,7 +48,6 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     pod: Pod
     census: Census
-    route: Route
     held: Sequence[PodDisruptionBudget] = ()
     has_room: bool = True
     patience: timedelta = timedelta(minutes=5)
@@ -60,8 +58,7 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
 
     First clause that holds:
 
-    - the pod cannot be handed over: it passes, and goes as without the gate;
-    - it is released: see ``_released``;
+    - the pod is released: see ``_released``;
     - its node dies: the reconciler releases it in its turn, and what is left passes when its
       forced eviction is due;
     - its workload rests after a handover that found no replacement: it passes, with a warning;
@@ -70,8 +67,6 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     - it is released, if the window has room, or nothing else of its workload is Ready.
     """
     census, pod = found.census, found.pod
-    if found.route.way is not Way.HANDOVER:
-        return Allowed(reason=found.route.reason, message=found.route.message)
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:
         return _released(found, item)
@@ -82,11 +77,15 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
 
 
 def _released(found: Situation, item: ReleasedPod) -> Verdict:
-    """A released pod passes once it is among those that can go, or its release ends."""
+    """A released pod passes once it is among those that can go, or its release ends.
+
+    On which capacity type its replacement is does not matter, though restore may have released it
+    for one: somebody wants it off its node.
+    """
     census = found.census
     deadline = census.deadline_of(item)
     counts = verdicts.counts(census)
-    if item.pod.uid in census.leaving and census.is_on_target(item):
+    if item.pod.uid in census.leaving:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
             return Allowed(reason="ReplacementAvailable", message=f"{counts}: it can go")

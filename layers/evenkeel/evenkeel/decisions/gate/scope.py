@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.verdict import Allowed
 from evenkeel.model import names
@@ -46,12 +47,13 @@ def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None
     return Allowed(reason="NotGated", message=message)
 
 
-def passes_by_itself(pod: Pod, owner: Owner) -> Allowed | None:
+def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     """Why the eviction of this pod passes, whatever its workload looks like; None if it is gated.
 
     - its owner says ``evenkeel.dev/gate: "false"``;
     - it has ended, or is being deleted already;
-    - it is not Ready: it serves nobody, and a drain need not wait for another.
+    - it is not Ready: it serves nobody, and a drain need not wait for another;
+    - it cannot be handed over, or its ReplicaSet is gone: it goes as without the gate.
     """
     if owner.annotation(names.GATE, pod).lower() == "false":
         return Allowed(reason="NotGated", message=f'it has the annotation {names.GATE}: "false"')
@@ -59,4 +61,8 @@ def passes_by_itself(pod: Pod, owner: Owner) -> Allowed | None:
         return Allowed(reason="AlreadyLeaving", message="it has ended, or is being deleted")
     if not pod.ready:
         return Allowed(reason="NotReady", message="it is not Ready")
+    if way.way is not Way.HANDOVER:
+        return Allowed(reason=way.reason, message=way.message)
+    if owner.controller is None:
+        return Allowed(reason="NotWanted", message="its ReplicaSet is gone")
     return None

@@ -1,7 +1,7 @@
 """Counting the pods of one ReplicaSet: how many are there, available, and surplus."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -313,3 +313,31 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             )
 
         return sorted(self.released, key=rank)
+
+
+def take_census(
+    replica_set: ReplicaSet | None,
+    owner: Owner,
+    pods: Sequence[Pod],
+    dooms: Mapping[str, NodeNotice],
+    lost: Collection[str],
+    now: datetime,
+) -> Census:
+    """Sort the active pods of a ReplicaSet into owned and released ones.
+
+    A released pod whose annotation cannot be believed is in neither.
+    """
+    released = []
+    for pod in pods:
+        release = pod.believed_release(now) if pod.released else None
+        if release is not None:
+            released.append(ReleasedPod(pod, release))
+    return Census(
+        now=now,
+        replica_set=replica_set,
+        owner=owner,
+        owned=[pod for pod in pods if pod.controller is not None],
+        released=released,
+        dooms=dooms,
+        lost=frozenset(lost),
+    )

@@ -5,6 +5,7 @@ From the top:
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends:
   ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat.
 - ``loop`` is one turn after the other: dispatch, take what arrives, plan what has changed.
+  ``observing`` is what observe mode does instead.
 
 The rooms:
 

@@ -12,8 +12,9 @@ from evenkeel.flows.access import FORBIDDEN, metric_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.leadership import Hide, Leadership
-from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler, observe
+from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler
 from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading

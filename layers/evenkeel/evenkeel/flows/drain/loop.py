@@ -1,11 +1,9 @@
 """One invocation of the reconciler: decide and apply, until time is up or nothing is due."""
 
-import sys
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
@@ -19,7 +17,7 @@ from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
-from evenkeel.flows.drain.progress import Answers, PaceOfPlanning
+from evenkeel.flows.drain.progress import PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.sync.owners import Owners
@@ -51,28 +49,6 @@ FLUSH_EVERY = timedelta(seconds=30)
 
 SCHEDULE = timedelta(seconds=60)
 """A step that is due later than this is left to the schedule."""
-
-
-def observe(
-    settings: HandoverSettings,
-    view: View,
-    keeper: NodeKeeper,
-    once: OnceRecorder,
-    now: datetime,
-) -> None:
-    """Tell what would be done with a gathered view, and do nothing."""
-    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
-    plans = Plans(Planner(view), view, forced)
-    plans.replan(plans.controllers, now)
-    forced.settle()
-    once.record(forced.due(now, now))
-    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
-        if not forced.has_begun(step.subject.uid, now):
-            once.record([step])
-    turns = pace.turns(plans.queues.values(), len(view.pods.active))
-    once.record(pace.release(turn) for turn in turns)
-    keeper.plan(frozenset(plans.handovers), now)
-    once.record(keeper.steps)
 
 
 class Ports(NamedTuple):

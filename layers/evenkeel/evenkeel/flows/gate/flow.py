@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.drain.route import Way, route
+from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
@@ -82,13 +82,12 @@ class GateFlow:
         workload = self._reader.workload(found.pod)
         about = msgspec.structs.replace(about, workload=workload.owner.workload)
         way = route(found.pod, workload.owner, workload.surroundings, hint=True)
-        passes = passes_by_itself(found.pod, workload.owner)
-        if passes is not None or way.way is not Way.HANDOVER or workload.owner.controller is None:
-            return passes or Allowed(reason=way.reason, message=way.message), about
+        passes = passes_by_itself(found.pod, workload.owner, way)
+        if passes is not None:
+            return passes, about
         situation = gate.Situation(
             pod=found.pod,
             census=self._reader.census(workload, found.pod),
-            route=way,
             held=workload.surroundings.budgets_of(found.pod),
             has_room=found.pod.released or self._window.has_room(),
             patience=self._settings.patience,

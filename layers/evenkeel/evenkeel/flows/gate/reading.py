@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections
-from evenkeel.flows.drain.cache.view import take_census
 from evenkeel.flows.remembered import Found, Remembered
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node

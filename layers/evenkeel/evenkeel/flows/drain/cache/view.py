@@ -1,13 +1,12 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
-from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.notice import marks
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.model.capacity import Capacity
@@ -205,31 +204,3 @@ def _but(
 def _deadline(notice: NodeNotice | None) -> Deadline | None:
     """What pods have to know of their node's notice."""
     return None if notice is None else node_deadline(notice)
-
-
-def take_census(
-    replica_set: ReplicaSet | None,
-    owner: Owner,
-    pods: Sequence[Pod],
-    dooms: Mapping[str, NodeNotice],
-    lost: Collection[str],
-    now: datetime,
-) -> Census:
-    """Sort the active pods of a ReplicaSet into owned and released ones.
-
-    A released pod whose annotation cannot be believed is in neither.
-    """
-    released = []
-    for pod in pods:
-        release = pod.believed_release(now) if pod.released else None
-        if release is not None:
-            released.append(ReleasedPod(pod, release))
-    return Census(
-        now=now,
-        replica_set=replica_set,
-        owner=owner,
-        owned=[pod for pod in pods if pod.controller is not None],
-        released=released,
-        dooms=dooms,
-        lost=frozenset(lost),
-    )

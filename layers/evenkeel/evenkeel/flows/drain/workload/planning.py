@@ -13,10 +13,10 @@ from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
-from evenkeel.decisions.handover.census import Census
+from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.plan import Plan, earliest
 from evenkeel.flows import selections
-from evenkeel.flows.drain.cache.view import View, take_census
+from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names

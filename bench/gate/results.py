@@ -1,0 +1,76 @@
+"""How long evictions take, and how they count."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from bench.machine import Machine
+from bench.placement.results import Webhook
+from bench.storm.figures import Percentiles
+
+WANTED: Final = 0.050
+"""Seconds that the 99th percentile of the answers may take."""
+
+
+class Extent(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is measured: evictions at a rate, for so many seconds.
+
+    ``singles`` Deployments of one replica and ``large`` of ``size``, in each of two namespaces.
+    """
+
+    rounds: int = 3
+    seconds: int = 12
+    rate: float = 50.0
+    singles: int = 100
+    large: int = 20
+    size: int = 10
+
+    @property
+    def pods(self) -> int:
+        """How many pods can be evicted in a round."""
+        return self.singles + self.large * self.size
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """How long evictions took, by what was answered; None where nothing was."""
+
+    all: Percentiles
+    passed: Percentiles | None
+    deferred: Percentiles | None
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """The same evictions once without the gate (``bare``) and once with it (``gated``).
+
+    ``load`` is the machine's load average of the last minute when it ended.
+    """
+
+    bare: Answers
+    gated: Answers
+    load: float
+
+
+class Gating(msgspec.Struct, frozen=True, kw_only=True):
+    """One run."""
+
+    machine: Machine
+    extent: Extent
+    clients: int
+    rounds: Sequence[Round]
+    webhook: Webhook
+    wanted: float = WANTED
+
+    @property
+    def middle(self) -> Round:
+        """The round in the middle by its 99th percentile."""
+        ordered = sorted(self.rounds, key=lambda each: each.gated.all.p99)
+        return ordered[(len(ordered) - 1) // 2]
+
+    @property
+    def missed(self) -> Sequence[str]:
+        """What is not as wanted."""
+        p99 = self.middle.gated.all.p99
+        if p99 <= self.wanted:
+            return ()
+        return [f"p99 of {p99 * 1000:.1f} ms, wanted at most {self.wanted * 1000:.0f} ms"]

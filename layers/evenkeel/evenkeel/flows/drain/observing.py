@@ -1,0 +1,36 @@
+"""Observe mode: what an invocation would do."""
+
+import sys
+from datetime import datetime
+
+from evenkeel.decisions.handover import pace
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.settings import HandoverSettings
+
+
+def observe(
+    settings: HandoverSettings,
+    view: View,
+    keeper: NodeKeeper,
+    once: OnceRecorder,
+    now: datetime,
+) -> None:
+    """Tell what would be done with a gathered view, and do nothing."""
+    forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
+    plans = Plans(Planner(view), view, forced)
+    plans.replan(plans.controllers, now)
+    forced.settle()
+    once.record(forced.due(now, now))
+    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
+        if not forced.has_begun(step.subject.uid, now):
+            once.record([step])
+    turns = pace.turns(plans.queues.values(), len(view.pods.active))
+    once.record(pace.release(turn) for turn in turns)
+    keeper.plan(frozenset(plans.handovers), now)
+    once.record(keeper.steps)
