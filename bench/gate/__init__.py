@@ -1,1 +1,1 @@
-"""What the gate takes: evictions at a rate, with the gate and without it."""
+"""How long evictions at a rate take with the gate."""

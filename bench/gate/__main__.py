@@ -14,8 +14,8 @@ from bench.say import since_now
 def main(arguments: Sequence[str]) -> int:
     """``[--rounds N] [--seconds N] [--rate N]``; exit code 1 if it is not as wanted."""
     parser = argparse.ArgumentParser(prog="bench.gate")
-    parser.add_argument("--rounds", type=int, default=3, help="each with and without the gate")
-    parser.add_argument("--seconds", type=int, default=12, help="of evictions at the rate")
+    parser.add_argument("--rounds", type=int, default=3, help="how many")
+    parser.add_argument("--seconds", type=int, default=20, help="of evictions at the rate")
     parser.add_argument("--rate", type=float, default=50.0, help="evictions a second")
     options = parser.parse_args(arguments)
     extent = Extent(rounds=options.rounds, seconds=options.seconds, rate=options.rate)

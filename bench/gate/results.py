@@ -16,11 +16,13 @@ WANTED: Final = 0.050
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
     """How much is measured: evictions at a rate, for so many seconds.
 
-    ``singles`` Deployments of one replica and ``large`` of ``size``, in each of two namespaces.
+    ``singles`` Deployments of one replica and ``large`` of ``size``; a pod is Ready ``start``
+    seconds after it got its node.
     """
 
     rounds: int = 3
-    seconds: int = 12
+    seconds: int = 20
+    start: int = 10
     rate: float = 50.0
     singles: int = 100
     large: int = 20
@@ -33,21 +35,14 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """How long evictions took, by what was answered; None where nothing was."""
+    """How long evictions took, by what was answered; None where nothing was.
+
+    ``load`` is the machine's load average of the last minute when the last was answered.
+    """
 
     all: Percentiles
     passed: Percentiles | None
     deferred: Percentiles | None
-
-
-class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """The same evictions once without the gate (``bare``) and once with it (``gated``).
-
-    ``load`` is the machine's load average of the last minute when it ended.
-    """
-
-    bare: Answers
-    gated: Answers
     load: float
 
 
@@ -57,20 +52,20 @@ class Gating(msgspec.Struct, frozen=True, kw_only=True):
     machine: Machine
     extent: Extent
     clients: int
-    rounds: Sequence[Round]
+    rounds: Sequence[Answers]
     webhook: Webhook
     wanted: float = WANTED
 
     @property
-    def middle(self) -> Round:
+    def middle(self) -> Answers:
         """The round in the middle by its 99th percentile."""
-        ordered = sorted(self.rounds, key=lambda each: each.gated.all.p99)
+        ordered = sorted(self.rounds, key=lambda each: each.all.p99)
         return ordered[(len(ordered) - 1) // 2]
 
     @property
     def missed(self) -> Sequence[str]:
         """What is not as wanted."""
-        p99 = self.middle.gated.all.p99
+        p99 = self.middle.all.p99
         if p99 <= self.wanted:
             return ()
         return [f"p99 of {p99 * 1000:.1f} ms, wanted at most {self.wanted * 1000:.0f} ms"]

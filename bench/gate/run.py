@@ -1,10 +1,8 @@
-"""The same evictions with the gate and without, in turn, on one cluster."""
-
-from collections.abc import Sequence
+"""Evictions at a rate, several times, on one cluster."""
 
 from bench import machine
-from bench.gate.evicting import CLIENTS, Answer, Evictor
-from bench.gate.results import Answers, Extent, Gating, Round
+from bench.gate.evicting import CLIENTS, Evictor
+from bench.gate.results import Answers, Extent, Gating
 from bench.gate.site import Site, prepared
 from bench.placement.results import spread
 from bench.say import Say
@@ -15,7 +13,7 @@ def run(extent: Extent, say: Say) -> Gating:
     """Measure."""
     with prepared(extent) as site:
         say("the cluster is there, and its API server asks the gate")
-        rounds = [_round(site, extent, number, say) for number in range(extent.rounds)]
+        rounds = [_round(site, extent, say) for _ in range(extent.rounds)]
         return Gating(
             rounds=rounds,
             webhook=site.webhook(),
@@ -25,31 +23,20 @@ def run(extent: Extent, say: Say) -> Gating:
         )
 
 
-def _round(site: Site, extent: Extent, number: int, say: Say) -> Round:
-    """Evictions in both namespaces, now this first, now that."""
-    order = (site.bare, site.gated) if number % 2 == 0 else (site.gated, site.bare)
-    found = {namespace: _evict(site, extent, namespace, say) for namespace in order}
-    return Round(bare=found[site.bare], gated=found[site.gated], load=machine.look().load)
-
-
-def _evict(site: Site, extent: Extent, namespace: str, say: Say) -> Answers:
-    pods = {each: site.settled(each) for each in (site.bare, site.gated)}
-    evictor = Evictor(site.evict(namespace), extent.rate, pods[namespace])
-    answers = _sorted(evictor.run(extent.seconds))
-    called = "with the gate" if namespace == site.gated else "without"
-    passed = answers.passed.count if answers.passed is not None else 0
-    say(
-        f"{called}, {extent.rate:g} evictions a second: median {answers.all.median * 1000:.1f} ms,"
-        f" p99 {answers.all.p99 * 1000:.1f} ms, worst {answers.all.worst * 1000:.1f} ms;"
-        f" {passed} of {answers.all.count} passed"
+def _round(site: Site, extent: Extent, say: Say) -> Answers:
+    evictor = Evictor(site.evict, extent.rate, site.settled())
+    found = evictor.run(extent.seconds)
+    answers = Answers(
+        all=spread(each.seconds for each in found),
+        passed=percentiles(each.seconds for each in found if not each.deferred),
+        deferred=percentiles(each.seconds for each in found if each.deferred),
+        load=machine.look().load,
     )
+    for called, each in (("all", answers.all), ("passed", answers.passed)):
+        if each is not None:
+            say(
+                f"{each.count} {called}: median {each.median * 1000:.1f} ms,"
+                f" p99 {each.p99 * 1000:.1f} ms, worst {each.worst * 1000:.1f} ms"
+            )
+    evictor.finish()
     return answers
-
-
-def _sorted(answers: Sequence[Answer]) -> Answers:
-    """By what was answered."""
-    return Answers(
-        all=spread(each.seconds for each in answers),
-        passed=percentiles(each.seconds for each in answers if not each.deferred),
-        deferred=percentiles(each.seconds for each in answers if each.deferred),
-    )

@@ -1,4 +1,4 @@
-"""How long evictions take with the gate and without, as a table."""
+"""How long evictions take with the gate, as a table."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,29 +11,26 @@ COLUMNS: Final = ("", "evictions", "median", "p99", "worst")
 
 
 def table(gating: Gating) -> str:
-    """Markdown: evictions at a rate, without the gate and with it."""
+    """Markdown: evictions at a rate, by what was answered."""
     extent, middle, webhook = gating.extent, gating.middle, gating.webhook
-    p99 = ", ".join(_ms(each.gated.all.p99) for each in gating.rounds)
+    p99 = ", ".join(_ms(each.all.p99) for each in gating.rounds)
     wanted = (
         f"Wanted at {extent.rate:g} evictions a second: a 99th percentile of at most"
-        f" {_ms(gating.wanted)} with the gate; the rounds had {p99}."
+        f" {_ms(gating.wanted)}; the rounds had {p99}."
     )
     condition = (
         f"The {'middle' if extent.rounds > 1 else 'only'} one of {extent.rounds} rounds by its"
-        f" 99th percentile, each {extent.seconds} s, with and without in turn, by"
-        f" {gating.clients} clients. From when an eviction was due until its answer; one that is"
-        f" put off is sent again when its time has come. {extent.singles} Deployments of one"
-        f" replica and {extent.large} of {extent.size}. `evenkeel serve` is a process beside the"
+        f" 99th percentile, each {extent.seconds} s, by {gating.clients} clients. From when an"
+        " eviction was due until its answer; one that is put off is sent again when its time has"
+        f" come. {extent.singles} Deployments of one replica and {extent.large} of {extent.size},"
+        f" whose pods are Ready after {extent.start} s. `evenkeel serve` is a process beside the"
         f" control plane: {_ms(webhook.cpu_seconds / webhook.reviews)} of CPU for a review of"
-        f" {_ms(webhook.mean)} (both means over all, those of new pods included),"
-        f" {webhook.peak_mb:.0f} MB. {gating.machine}."
+        f" {_ms(webhook.mean)} (both means over all), {webhook.peak_mb:.0f} MB. {gating.machine}."
     )
-    rate = f"{extent.rate:g} evictions a second"
     rows = [
-        _row(f"{rate}, without the gate", middle.bare.all),
-        _row("the same with the gate", middle.gated.all),
-        _row("of these: passed", middle.gated.passed),
-        _row("put off", middle.gated.deferred),
+        _row(f"{extent.rate:g} evictions a second", middle.all),
+        _row("of these: passed", middle.passed),
+        _row("put off", middle.deferred),
     ]
     return markdown(COLUMNS, rows, (wanted, condition))
 
