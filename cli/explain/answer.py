@@ -13,9 +13,9 @@ from cli.console import print_trimmed
 from cli.explain import steps
 from cli.explain.drainers import Drainer
 from cli.explain.steps import Course
-from cli.replay.plan import WORDS
 from cli.tables import Cell, Column, Table
 from cli.ways import Situation
+from cli.ways_table import WORDS
 from cli.wrapping import Wrapped
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject

@@ -6,11 +6,11 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from cli import pausing, snapshot, tables
+from cli import pausing, snapshot, tables, ways_table
 from cli.console import standard_error
 from cli.errors import UnmetError
 from cli.journal import Journal
-from cli.replay import output, plan, simulated
+from cli.replay import output, simulated
 from cli.replay.output import Printer
 from cli.replay.real import Replay
 from cli.replay.task import Task
@@ -70,7 +70,8 @@ class Run:
             self._warn_of_strangers(replay, target)
             replay.plan(self._printer())
         shown = [s for s in replay.situations if task.namespace in ("", s.pod.namespace)]
-        table = plan.table(shown, replay.doomed)
+        hinted = {name for name, notice in replay.doomed.items() if notice.is_hint}
+        table = ways_table.table(shown, hinted=hinted)
         if self.is_for_people:
             self.out.print()
             table.show(self.out, wide=self.form == "wide")

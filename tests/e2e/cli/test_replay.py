@@ -4,18 +4,17 @@ import functools
 import json
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenkeel.model import names
+from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, stateful_set
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.fixtures.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
 
@@ -32,50 +31,6 @@ APPLY = ("--apply", "--keep-time")
 
 def about(event: Mapping[str, Any], instance_id: str) -> Mapping[str, Any]:
     return {**event["detail"], "instance-id": instance_id}
-
-
-def command(control_plane: ControlPlane, *arguments: str | Path) -> list[str]:
-    kubeconfig = ["--kubeconfig", str(control_plane.kubeconfig)]
-    name, *rest = map(str, arguments)
-    return [str(ROOT / ".venv" / "bin" / "evenkeel"), name, *kubeconfig, *rest]
-
-
-def evenkeel(
-    control_plane: ControlPlane, *arguments: str | Path, stdin: str = ""
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(control_plane, *arguments),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-HEARING = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
-
-
-@contextmanager
-def started(control_plane: ControlPlane, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The command while it runs; it is ended if the test fails.
-
-    As on a terminal it hears Ctrl-C, which a shell lets its jobs in the background ignore, and
-    with them whatever they start.
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", HEARING, *map(str, command(control_plane, *arguments))],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     selection = Selection(Pod, labels=names.RELEASED_FROM, fields=f"spec.nodeName={node_name}")
     released = ask(cluster, List(selection)).items
     decisions = []
-    unmark = marks.unmark(node)
+    unmark = marks.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
             Decision(

@@ -18,6 +18,13 @@ class NoticeKind(StrEnum):
     INTERRUPTION = "interruption"
     REBALANCE = "rebalance"
     STATE_CHANGE = "state-change"
+    DRAIN = "drain"
+    """No event: somebody drains the node on purpose."""
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether the node may well live on, so that nothing is forced off it."""
+        return self in (NoticeKind.REBALANCE, NoticeKind.DRAIN)
 
 
 class InstanceAction(StrEnum):
@@ -57,7 +64,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_hint(self) -> bool:
         """Whether the instance may well live on (a rebalance recommendation)."""
-        return self.kind is NoticeKind.REBALANCE
+        return self.kind.is_hint
 
     def heard_at(self, now: datetime) -> Self:
         """The same notice, given ``now`` where it says that it was given later.
@@ -80,7 +87,8 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
-    that is not ``deadline`` itself, which is the earliest.
+    that is not ``deadline`` itself, which is the earliest. ``keep_cordon``: the cordon stays when
+    the mark is lifted, for somebody drained the node on purpose.
     """
 
     v: int = VERSION
@@ -95,11 +103,12 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     out_of_service: bool = False
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
+    keep_cordon: bool = False
 
     @property
     def is_hint(self) -> bool:
-        """Whether the node may well live on (a rebalance recommendation)."""
-        return self.kind is NoticeKind.REBALANCE
+        """Whether the node may well live on: a rebalance recommendation, a drain on purpose."""
+        return self.kind.is_hint
 
     @property
     def makes_sense(self) -> bool:

@@ -24,6 +24,7 @@ class ReleaseReason(StrEnum):
     REBALANCE = "rebalance"
     RESTORE = "restore"
     EVICTION = "eviction"
+    DRAIN = "drain"
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

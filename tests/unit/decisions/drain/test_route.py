@@ -222,7 +222,7 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
     assert warned.remedy
     assert hinted.remedy == warned.remedy
     why, _, _ = warned.message.partition(": no more than maxUnavailable")
-    assert hinted.message == f"{why}: a hint is not worth the gap"
+    assert hinted.message == f"{why}: no gap is made while its node lives"
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
         return Route(
             way=Way.LEAVE,
             reason=way.reason,
-            message=f"{way.message.rpartition(': ')[0]}: a hint is not worth the gap",
+            message=f"{way.message.rpartition(': ')[0]}: no gap is made while its node lives",
             remedy=way.remedy,
         )
     return way

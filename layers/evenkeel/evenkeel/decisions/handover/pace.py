@@ -17,6 +17,7 @@ from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.workload import ReplicaSet
@@ -171,9 +172,8 @@ def release(
     """
     replica_set, census, candidate = turn.replica_set, turn.census, turn.candidate
     pod = candidate.pod
-    hint = not candidate.deadline.forced
     value = Release(
-        reason=reason or (ReleaseReason.REBALANCE if hint else ReleaseReason.INTERRUPTION),
+        reason=reason or _reason(turn),
         asked_by=asked_by,
         deadline=candidate.deadline.at,
         since=census.now,
@@ -193,3 +193,12 @@ def release(
         until=candidate.deadline.at,
         write=writes.release_patch(pod, value),
     )
+
+
+def _reason(turn: Turn) -> ReleaseReason:
+    """What the notice of the pod's node says."""
+    if turn.candidate.deadline.forced:
+        return ReleaseReason.INTERRUPTION
+    notice = turn.census.dooms.get(turn.candidate.pod.spec.node_name)
+    is_drain = notice is not None and notice.kind is NoticeKind.DRAIN
+    return ReleaseReason.DRAIN if is_drain else ReleaseReason.REBALANCE

@@ -5,6 +5,7 @@ Which of two notices counts follows from the two, and not from which came first:
 - a certain loss counts before a hint, and of two hints the one that expires last;
 - a certain loss whose time was past when another warning was given came to nothing: EC2 does not
   warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
+- a drain on purpose counts before a recommendation, whenever they end;
 - of other certain losses the one with the earlier deadline counts: by then the pods have to be
   gone. The later deadline of a warning is kept beside it. The instance may still be taken then, so
   the mark is lifted only after that, and no copy of the warning brings it back.
@@ -37,6 +38,7 @@ _REASONS: Final = {
     NoticeKind.INTERRUPTION: "SpotInterruption",
     NoticeKind.REBALANCE: "RebalanceRecommendation",
     NoticeKind.STATE_CHANGE: "InstanceStateChange",
+    NoticeKind.DRAIN: "DrainAsked",
 }
 
 
@@ -130,10 +132,16 @@ def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
     return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
 
 
-def _rank(notice: NodeNotice) -> tuple[bool, float, str]:
+def _rank(notice: NodeNotice) -> tuple[bool, bool, float, str]:
     """Sorts notices: the first one counts. Nothing in it changes when a notice joins the mark."""
     deadline = notice.deadline.timestamp()
-    return notice.is_hint, -deadline if notice.is_hint else deadline, notice.event_id
+    is_drain = notice.kind is NoticeKind.DRAIN
+    return (
+        notice.is_hint,
+        not is_drain,
+        -deadline if notice.is_hint else deadline,
+        notice.event_id,
+    )
 
 
 def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:

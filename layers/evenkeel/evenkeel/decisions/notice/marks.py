@@ -119,8 +119,10 @@ def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
     return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
 
 
-def unmark(node: Node) -> Patch | None:
+def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
     """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
+
+    A cordon that somebody drained the node by stays, unless ``lift_any``.
 
     A taint's value says who put it there. Of the exclusion label and the cordon the annotation
     says it, which the node's kubelet may write; but it may change these two itself, too. Where
@@ -142,7 +144,7 @@ def unmark(node: Node) -> Patch | None:
         for index, taint in reversed(list(enumerate(node.spec.taints)))
         if _is_ours(taint)
     ]
-    if has_our_cordon(node, notice):
+    if has_our_cordon(node, notice) and (lift_any or not _is_kept(notice)):
         operations.append(Operation("remove", "/spec/unschedulable"))
     return _patch(node, operations)
 
@@ -186,6 +188,10 @@ def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Opera
 
 def _is_same(one: Taint, other: Taint) -> bool:
     return (one.key, one.effect) == (other.key, other.effect)
+
+
+def _is_kept(notice: NodeNotice | None) -> bool:
+    return notice is not None and notice.keep_cordon
 
 
 def _is_ours(taint: Taint) -> bool:

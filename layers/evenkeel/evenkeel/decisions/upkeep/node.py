@@ -12,7 +12,7 @@ from evenkeel.decisions.plan import next_due
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Write
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
@@ -154,8 +154,9 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     - stopping or shutting down: not yet;
     - not listed, and the node not Ready: not before the second answer; the first one is noted on
       the node, so that another invocation can hear the second;
-    - running: a hint has expired; after a warning the instance is believed to live on once
-      EC2 had a minute to follow its own warning;
+    - running: a hint has expired, and the time of a drain on purpose is up, which leaves its
+      cordon; after a warning the instance is believed to live on once EC2 had a minute to follow
+      its own warning;
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
       EC2 is asked again.
     """
@@ -167,6 +168,8 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
         return (*_exclusion(situation), wait), None
     if situation.is_missing:
         return _missing(situation), None
+    if notice.kind is NoticeKind.DRAIN:
+        return (_lift(situation, "DrainOver", "its time is up; the cordon stays"),), None
     if notice.is_hint:
         return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
     if situation.outlived:

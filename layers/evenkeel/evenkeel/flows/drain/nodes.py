@@ -13,6 +13,7 @@ from evenkeel.decisions.upkeep.share import admitted
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NoticeKind
 from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
@@ -69,7 +70,7 @@ class NodeKeeper:
             (node, notices[node.name])
             for node in self._view.nodes.values()
             if node.name in notices
-            and notices[node.name].is_hint
+            and notices[node.name].kind is NoticeKind.REBALANCE
             and notices[node.name].deadline > now
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):

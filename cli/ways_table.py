@@ -1,7 +1,7 @@
-"""The plan for a real cluster: how each workload's pods on doomed nodes would go, and why."""
+"""How each workload's pods on doomed nodes would go, and why, as a table."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container
 from typing import Final
 
 from cli import words
@@ -9,7 +9,6 @@ from cli.tables import Cell, Column, Table
 from cli.ways import Situation
 from evenkeel.decisions.drain.route import Way
 from evenkeel.model.meta import Reference
-from evenkeel.model.notice import Notice
 
 COLUMNS: Final = (
     Column(key="workload", title="WORKLOAD"),
@@ -29,12 +28,11 @@ WORDS: Final = {
 }
 
 
-def table(situations: Collection[Situation], doomed: Mapping[str, Notice]) -> Table:
-    """A row for each workload and way; ``doomed`` has the notices by node name."""
+def table(situations: Collection[Situation], *, hinted: Container[str]) -> Table:
+    """A row for each workload and way; the nodes ``hinted`` may live on, the others die."""
     counts: Counter[tuple[Reference, Way, str, str]] = Counter()
     for situation in situations:
-        notice = doomed[situation.pod.spec.node_name]
-        way = situation.way(hint=notice.is_hint)
+        way = situation.way(hint=situation.pod.spec.node_name in hinted)
         counts[situation.workload, way.way, way.message, way.remedy] += 1
     ordered = sorted(counts.items(), key=lambda item: words.workload_name(item[0][0]))
     return Table(

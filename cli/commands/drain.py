@@ -1,0 +1,150 @@
+"""``evenkeel drain NODE...``: a node is to be emptied, and nothing goes before it is replaced."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+from cli import console, lines, node_names, options, pausing, ways_table
+from cli.draining.pods import Step
+from cli.draining.run import Drain, summary
+from cli.errors import BadInputError, UnmetError
+from cli.guards import Guard, GuardedCluster
+from cli.journal import Journal
+from cli.lines import Line
+from cli.targets import Target
+from evenkeel import settings
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
+from evenkeel.ports import Cluster
+from evenkeel.settings import HandoverSettings, Mode
+
+INTERRUPTED: Final = (
+    "interrupted: marks and releases stay as they are; the same command goes on from there, and"
+    " evenkeel cancel NODE --apply takes them back"
+)
+DURATION: Final = re.compile(r"(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
+
+
+class Duration(click.ParamType[timedelta]):
+    """A time as kubectl takes it: 90s, 15m, 1h30m."""
+
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        """Read it, and hold it to the bounds of a drain."""
+        found = DURATION.fullmatch(value.strip())
+        if found is None or not any(found.groups()):
+            self.fail(f"{value!r} is no time such as 15m or 1h30m", param, ctx)
+        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        time = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        if not SHORTEST <= time <= LONGEST:
+            self.fail(f"{value} is not from 1m to 12h", param, ctx)
+        return time
+
+
+@click.command(short_help="Empty nodes on purpose: make before break.")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.option(
+    "--timeout", type=Duration(), default="15m", show_default=True, help="What stays then, stays."
+)
+@options.apply
+@options.cluster
+def drain(
+    *,
+    nodes: Sequence[str],
+    timeout: timedelta,
+    apply: bool,
+    context: str | None,
+    kubeconfig: Path | None,
+) -> int:
+    """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
+
+    The nodes are cordoned and marked; pods are handed over within budgets, as for a
+    recommendation. With the functions deployed they do it, or this process, whichever holds the
+    Lease. When --timeout is up, what could not be replaced goes back, and the cordon stays.
+    Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
+
+    Exit code 1 if a pod stayed that does not belong to its node.
+    """
+    target = Target(context, kubeconfig)
+    clock, out = SystemClock(), console.standard_output()
+    started = clock.now()
+    journal = Journal(
+        clock,
+        listener=lambda entry: lines.of_decision(entry.decision, entry.at - started).show(out),
+    )
+
+    def tell(step: Step) -> None:
+        pod = f"pod {step.pod.namespace}/{step.pod.name}: {step.text}"
+        style = lines.STYLES.get(step.verb, lines.QUIET)
+        Line(clock.now() - started, step.verb.value, pod, style).show(out)
+
+    with target.connect() as cluster:
+        guarded = GuardedCluster(cluster, Guard(writes=apply))
+        made = Drain(
+            cluster=guarded,
+            clock=clock,
+            nodes=_found(guarded, nodes, target),
+            until=started + timeout,
+            settings=_settings(target),
+            journal=journal,
+            tell=tell,
+        )
+        if not apply:
+            return _plan(made, out, target)
+        present = pausing.find(guarded)
+        if present is not None:
+            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+        told: set[str] = set()
+        journal.on_note = lambda note: _note(note, told)
+        try:
+            left = made.act()
+        except KeyboardInterrupt:
+            _note(INTERRUPTED, told)
+            raise click.Abort from None
+    if left.situations:
+        out.print()
+        left.table().show(out)
+    out.print(f"\n{summary(made.nodes, left)}.")
+    return 1 if left.situations else 0
+
+
+def _plan(made: Drain, out: Console, target: Target) -> int:
+    """Say how each workload's pods would go."""
+    made.mark(act=False)
+    out.print()
+    ways_table.table(made.pods().situations, hinted=made.nodes).show(out)
+    out.print(f"\nNothing was written to {target}: add --apply to do it.")
+    return 0
+
+
+def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[str]:
+    """The whole names of the nodes that are meant, each once. Raises BadInputError."""
+    found = {name: node_names.find(cluster, name) for name in nodes}
+    missing = [name for name, node in found.items() if node is None]
+    if missing:
+        raise BadInputError(f"{target} has no node {missing[0]}: check the name")
+    return list(dict.fromkeys(node for node in found.values() if node is not None))
+
+
+def _settings(target: Target) -> HandoverSettings:
+    environ = {
+        **settings.environment(),
+        settings.shared.MODE: Mode.ACT.value,
+        settings.shared.CLUSTER_NAME: target.look().cluster_name,
+    }
+    return HandoverSettings.from_environment(environ)
+
+
+def _note(note: str, told: set[str]) -> None:
+    """Print a note, each once."""
+    if note not in told:
+        told.add(note)
+        console.standard_error().print(f"note: {note}", style="yellow")

@@ -1,0 +1,1 @@
+"""Draining nodes of a real cluster on purpose."""

@@ -1,0 +1,78 @@
+"""A node that somebody drains on purpose: its mark comes from a command, and from no event."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.notice import marks
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.request import Write
+from evenkeel.model.times import in_words
+
+SHORTEST: Final = timedelta(minutes=1)
+LONGEST: Final = timedelta(hours=12)
+"""Bounds of the time that a drain may take."""
+
+
+def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision:
+    """Mark a node to be drained until then, and cordon it; or leave it, and why.
+
+    ``drain_id`` tells one drain from another. A node with a drain's mark takes the new time. One
+    with an interruption warning stays as it is: it is drained faster than on purpose.
+    """
+    present = marks.read(node)
+    if present is not None and not present.is_hint:
+        message = f"it is handed over already, for it dies at {in_words(present.deadline)}"
+        return _decide(node, Verb.LEAVE, "NodeDoomed", message)
+    if present is None or present.cordoned_at is None:
+        present = NodeNotice(
+            kind=NoticeKind.DRAIN,
+            event_id=drain_id,
+            deadline=until,
+            since=now,
+            cordoned_before=node.spec.unschedulable,
+            cordoned_at=now,
+        )
+    notice = msgspec.structs.replace(
+        present, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, keep_cordon=True
+    )
+    return _decide(
+        node,
+        Verb.MARK,
+        "DrainAsked",
+        f"cordoned; its pods are handed over until {in_words(until)}",
+        until=until,
+        write=marks.set_mark(node, notice),
+    )
+
+
+def end(node: Node, drain_id: str) -> Decision | None:
+    """Lift the mark of this drain and keep the cordon; None if the node carries another or none."""
+    present = marks.read(node)
+    if present is None or present.event_id != drain_id:
+        return None
+    message = "nothing is left to hand over; the cordon stays"
+    return _decide(node, Verb.LIFT, "Drained", message, write=marks.unmark(node))
+
+
+def _decide(
+    node: Node,
+    verb: Verb,
+    reason: str,
+    message: str,
+    *,
+    write: Write | None = None,
+    until: datetime | None = None,
+) -> Decision:
+    return Decision(
+        verb=verb,
+        subject=node.reference,
+        node=node.name,
+        reason=reason,
+        message=message,
+        write=write,
+        until=until,
+    )

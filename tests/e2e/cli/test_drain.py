@@ -1,0 +1,102 @@
+"""``evenkeel drain`` as a person runs it, on the real control plane, without functions."""
+
+import signal
+
+import pytest
+
+from evenkeel.model import names
+from tests.e2e.cli.commands import evenkeel, started
+from tests.e2e.harness import Site
+from tests.e2e.manifests import bare_pod, budget, deployment, stateful_set
+
+pytestmark = pytest.mark.controlplane
+
+
+def test_a_node_is_emptied_without_a_gap_and_keeps_its_cordon(site: Site) -> None:
+    site.add_nodes("a")
+    site.apply(budget("guarded", minAvailable=1))
+    site.run(deployment("web", 4), deployment("guarded", 1), stateful_set("db", 1))
+    site.add_nodes("b", spot=False)
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
+
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.endswith(
+        "1 node drained; the cordon stays: kubectl uncordon NODE ends it.\n"
+    )
+    assert "DrainAsked" in done.stdout
+    assert "ReplacementAvailable" in done.stdout
+    node = site.node("a")
+    assert node["spec"]["unschedulable"]
+    assert not site.is_marked("a")
+    for name, replicas in {"web": 4, "guarded": 1}.items():
+        assert site.witness.lowest(name) == replicas
+        assert site.is_settled(name, replicas, "b")
+
+
+def test_what_stays_is_told_with_why_and_the_exit_code_is_1(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(bare_pod("alone"), pods=1)
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
+
+    assert done.returncode == 1
+    assert f"{site.namespace}/alone" in done.stdout
+    assert "no controller will make this pod again" in done.stdout
+    assert "1 pod stayed; the cordon stays, too." in done.stdout
+    assert site.node("a")["spec"]["unschedulable"]
+    assert not site.is_marked("a")
+
+
+def test_without_apply_the_plan_is_told_and_nothing_written(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 2))
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"))
+
+    assert done.returncode == 0
+    assert f"{site.namespace}/deploy/web" in done.stdout
+    assert done.stdout.endswith("add --apply to do it.\n")
+    assert "unschedulable" not in site.node("a")["spec"]
+
+
+def test_the_next_run_goes_on_where_ctrl_c_ended_the_first(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 4, start="8s"))
+    site.add_nodes("b", spot=False)
+    arguments = ("drain", site.node_name("a"), "--apply")
+
+    with started(site.control_plane, *arguments) as process:
+        site.wait_for_releases("web")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.startswith("note: interrupted: marks and releases stay")
+    assert "Traceback" not in err
+    assert site.is_marked("a")
+
+    done = evenkeel(site.control_plane, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert site.witness.lowest("web") == 4
+
+
+def test_what_is_not_replaced_in_time_goes_back(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 2))
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply", "--timeout", "1m")
+
+    assert done.returncode == 1
+    assert "2 pods stayed; the cordon stays, too." in done.stdout
+    assert site.witness.lowest("web") == 2
+    assert not site.released("web")
+    assert not site.is_marked("a")
+    assert site.node("a")["spec"]["unschedulable"]
+    assert names.DOOMED not in {t["key"] for t in site.node("a")["spec"].get("taints", ())}
+
+
+def test_a_node_that_is_not_there_is_bad_input(site: Site) -> None:
+    done = evenkeel(site.control_plane, "drain", "nowhere", "--apply")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "has no node nowhere" in done.stderr

@@ -1,0 +1,229 @@
+"""Nodes that somebody drains on purpose: as for a recommendation, and the cordon stays."""
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from evenkeel.decisions.notice import draining, marks
+from evenkeel.errors import ConflictError, NotFoundError
+from evenkeel.flows.cancel import cancel
+from evenkeel.flows.marking import ATTEMPTS, change
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.notice import NoticeKind
+from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Patch, Request
+from tests.builders import release_on
+from tests.fixtures.nodes import is_marked
+from tests.fixtures.scene import Scene
+from tests.unit.drain.manifests import bare_pod, deployment, job, stateful_set
+
+
+def drain(
+    scene: Scene, *nodes: str, seconds: float = 300, drain_id: str = "drain-1", act: bool = True
+) -> list[Decision]:
+    """Do as ``evenkeel drain NODE`` does in the beginning; the time counts from now."""
+    made = []
+    for name in nodes:
+        decide = partial(
+            draining.begin,
+            until=scene.clock.now() + timedelta(seconds=seconds),
+            now=scene.clock.now(),
+            drain_id=drain_id,
+        )
+        decision = change(scene.cluster, name, decide, act=act)
+        assert decision is not None
+        scene.recorder.decided(decision)
+        made.append(decision)
+    return made
+
+
+def ended(scene: Scene, node: str, drain_id: str = "drain-1") -> Decision | None:
+    """Do as the command does when nothing is left."""
+    decide = partial(draining.end, drain_id=drain_id)
+    return change(scene.cluster, node, decide, act=True)
+
+
+def patches(request: Request) -> bool:
+    """Whether a request patches an object."""
+    return isinstance(request, Patch)
+
+
+@pytest.fixture
+def running(scene: Scene) -> Scene:
+    """Three pods of a Deployment on s1, and room for them on o1."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    return scene
+
+
+def test_pods_are_handed_over_and_the_cordon_stays(running: Scene) -> None:
+    drain(running, "s1")
+    running.run(until=200)
+
+    assert len(running.pods("web", "o1")) == 3
+    assert running.pods("web", "s1") == []
+    assert running.lowest("web") == 3
+    assert is_marked(running.node("s1"))
+
+    running.run(until=400)
+    assert running.story("s1")[-1] == "300.0 lift DrainOver"
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+    assert running.is_quiet
+
+
+def test_all_nodes_are_drained_at_once_whatever_the_share_of_hints(scene: Scene) -> None:
+    nodes = ("s1", "s2", "s3")
+    for name in nodes:
+        scene.add_node(name)
+    scene.apply(deployment("web", 6))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    drain(scene, *nodes)
+    scene.run(until=200)
+
+    assert len(scene.pods("web", "o1")) == 6
+    assert scene.lowest("web") == 6
+
+
+def test_what_cannot_be_replaced_goes_back_when_time_is_up(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.begin()
+
+    drain(scene, "s1")
+    scene.run(until=100)
+    (first, *_) = (each for each in scene.pods("web", "s1") if each.released)
+    assert release_on(first).reason is ReleaseReason.DRAIN
+
+    scene.run(until=400)
+    pods = scene.pods("web", "s1")
+    assert [(each.released, each.active) for each in pods] == [(False, True)] * 2
+    assert scene.lowest("web") == 2
+    assert scene.node("s1").spec.unschedulable
+    assert scene.is_quiet
+
+
+def test_what_a_hint_leaves_stays(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(bare_pod("bare"), job("batch"), stateful_set("db", 1))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    drain(scene, "s1")
+    scene.run(until=400)
+
+    assert [len(scene.pods(app, "s1")) for app in ("bare", "batch", "db")] == [1, 1, 0]
+
+
+def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
+    running: Scene,
+) -> None:
+    drain(running, "s1")
+    running.later(1, lambda: running.interrupt("s1", spare=True))
+    running.run(until=20)
+    notice = marks.read(running.node("s1"))
+    assert notice is not None
+    assert notice.kind is NoticeKind.INTERRUPTION
+
+    running.run(until=400)
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+
+
+def test_a_recommendation_changes_nothing_about_a_drain(running: Scene) -> None:
+    drain(running, "s1")
+    before = marks.read(running.node("s1"))
+    running.recommend("s1")
+    running.run(until=20)
+
+    assert marks.read(running.node("s1")) == before
+
+
+def test_a_node_that_dies_is_not_drained_on_purpose(running: Scene) -> None:
+    running.interrupt("s1", spare=True)
+    running.run(until=5)
+    before = running.node("s1")
+    (decision,) = drain(running, "s1")
+
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "NodeDoomed")
+    assert running.node("s1") == before
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_cancelling_a_drain_takes_its_cordon_back_and_no_other(
+    running: Scene, *, before: bool
+) -> None:
+    if before:
+        running.cluster.server.patch("Node", ("", "s1"), {"spec": {"unschedulable": True}})
+    drain(running, "s1")
+    cancel(running.cluster, "s1", running.recorder, act=True)
+
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable is before
+
+
+def test_a_drain_again_takes_the_new_time_and_keeps_what_is_known_of_the_cordon(
+    running: Scene,
+) -> None:
+    drain(running, "s1")
+    first = marks.read(running.node("s1"))
+    drain(running, "s1", seconds=600, drain_id="drain-2")
+    second = marks.read(running.node("s1"))
+
+    assert first is not None
+    assert second is not None
+    assert second.deadline >= first.deadline + timedelta(seconds=300)
+    assert (second.cordoned_at, second.cordoned_before) == (first.cordoned_at, False)
+    assert ended(running, "s1", "drain-1") is None
+    assert is_marked(running.node("s1"))
+    assert ended(running, "s1", "drain-2") is not None
+    assert not is_marked(running.node("s1"))
+    assert running.node("s1").spec.unschedulable
+
+
+def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
+    for name in ("s1", "s2"):
+        scene.add_node(name)
+    scene.begin()
+    scene.recommend("s1", "s2")
+    scene.run(until=10)
+    assert not scene.node("s2").spec.unschedulable
+
+    drain(scene, "s2")
+    assert scene.node("s2").spec.unschedulable
+    notice = marks.read(scene.node("s2"))
+    assert notice is not None
+    assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
+
+
+def test_without_leave_to_act_nothing_is_written(running: Scene) -> None:
+    before = running.node("s1")
+    drain(running, "s1", act=False)
+    assert running.node("s1") == before
+
+
+@pytest.mark.parametrize(("conflicts", "is_marked_then"), [(1, True), (ATTEMPTS, False)])
+def test_a_node_that_others_write_to_is_read_again(
+    running: Scene, conflicts: int, *, is_marked_then: bool
+) -> None:
+    running.fail(ConflictError("again"), patches, times=conflicts)
+    if not is_marked_then:
+        with pytest.raises(ConflictError):
+            drain(running, "s1")
+    else:
+        drain(running, "s1")
+    assert is_marked(running.node("s1")) is is_marked_then
+
+
+def test_a_node_that_is_not_there_is_said_to_be_so(running: Scene) -> None:
+    with pytest.raises(NotFoundError):
+        drain(running, "s9")
