@@ -7,6 +7,7 @@ from datetime import datetime
 
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import COUNT, Metric
 from evenkeel.ports import Clock
 
 type Listener = Callable[["Entry"], None]
@@ -49,9 +50,9 @@ class Journal:
         if self.listener is not None:
             self.listener(entry)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Sum up counts; other units are of no use to a person here."""
-        if unit == "Count":
+        if metric.unit == COUNT:
             self.counts[metric] += round(value)
 
     def noted(self, message: str, **details: object) -> None:

@@ -9,6 +9,7 @@ from cli.lines import ABBREVIATED
 from cli.visible import visible
 from cli.words import subject_name
 from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock
 
 
@@ -33,7 +34,7 @@ class LineRecorder:
         flag = " (warning)" if decision.warning else ""
         self._write(f"{word:<10} {name}: {decision.reason}: {decision.message}{flag}")
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: counts are for metrics."""
 
     def noted(self, message: str, **details: object) -> None:

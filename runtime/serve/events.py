@@ -4,6 +4,7 @@ from threading import local
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock, Cluster, Recorder
 
 
@@ -22,7 +23,7 @@ class EventsByThread:
         """Remember a decision."""
         self._mine().decided(decision)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no Event."""
 
     def noted(self, message: str, **details: object) -> None:

@@ -11,6 +11,7 @@ from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import Ports, Reconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading
+from evenkeel.model.metrics import Metric
 from evenkeel.settings import HandoverSettings, Mode
 from sandbox.simulator.instances import SimulatedInstances
 from tests.walk.copies import Copier
@@ -28,7 +29,7 @@ class Recorder:
     def decided(self, decision: object) -> None:
         pass
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         pass
 
     def noted(self, message: str, **details: object) -> None:

@@ -10,6 +10,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.model.decision import Decision
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Change, Listing, Relisted, Request, Selection
 
@@ -188,8 +189,8 @@ class Recorder(Protocol):
         """Record one decision."""
         ...
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
-        """Count something; ``unit`` is one of CloudWatch's."""
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        """Count something; ``value`` is in the metric's unit."""
         ...
 
     def noted(self, message: str, **details: object) -> None:

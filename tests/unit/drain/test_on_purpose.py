@@ -10,6 +10,7 @@ from evenkeel.errors import ConflictError, NotFoundError
 from evenkeel.flows.cancel import cancel
 from evenkeel.flows.marking import ATTEMPTS, change
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Patch, Request
@@ -67,6 +68,8 @@ def test_pods_are_handed_over_and_the_cordon_stays(running: Scene) -> None:
     assert len(running.pods("web", "o1")) == 3
     assert running.pods("web", "s1") == []
     assert running.lowest("web") == 3
+    assert running.recorder.total(Metric.PODS_HANDED_OVER) == 3
+    assert running.recorder.total(Metric.PODS_UNREPLACED) == 0
     assert is_marked(running.node("s1"))
 
     running.run(until=400)
@@ -122,6 +125,7 @@ def test_what_a_hint_leaves_stays(scene: Scene) -> None:
     scene.run(until=400)
 
     assert [len(scene.pods(app, "s1")) for app in ("bare", "batch", "db")] == [1, 1, 0]
+    assert scene.recorder.total(Metric.PODS_UNREPLACED) == 1
 
 
 def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(

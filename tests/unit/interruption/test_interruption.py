@@ -244,7 +244,6 @@ def test_the_delay_of_a_notice_is_measured_from_the_event(scene: Scene) -> None:
     scene.deliver(warning(1))
     (delay,) = scene.recorder.values["NoticeDelay"]
     assert 3_000 <= delay < 3_200
-    assert scene.recorder.units["NoticeDelay"] == "Milliseconds"
 
 
 def test_a_recommendation_is_noted_without_a_cordon(scene: Scene) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.adapters.telemetry.decision_log import DecisionLog, DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Evict
 from sandbox.simulator.clock import SimulatedClock
 
@@ -23,7 +24,7 @@ def lines_of(*decisions: Decision) -> list[dict[str, object]]:
     log = DecisionLog(stream, clock, cluster="prod", mode="act")
     for decision in decisions:
         log.decided(decision)
-        log.counted("PodsEvicted")
+        log.counted(Metric.PODS_RELEASED)
         log.noted("something else")
         clock.advance(timedelta(seconds=1))
     log.flush()

@@ -13,6 +13,7 @@ from aws_lambda_powertools import Logger
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -73,8 +74,8 @@ def test_counts_are_summed_up_per_invocation_and_measurements_are_not(
     recorder: LambdaRecorder, metrics: Callable[[], list[dict[str, Any]]]
 ) -> None:
     for delay in (120.5, 90.0):
-        recorder.counted("NoticesReceived")
-        recorder.counted("NoticeDelay", delay, "Milliseconds")
+        recorder.counted(Metric.NOTICES_RECEIVED)
+        recorder.counted(Metric.NOTICE_DELAY, delay)
     assert metrics() == []
 
     recorder.flush()
@@ -95,9 +96,9 @@ def test_counts_are_summed_up_per_invocation_and_measurements_are_not(
 def test_the_next_invocation_counts_from_zero(
     recorder: LambdaRecorder, metrics: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    recorder.counted("NodesCordoned")
+    recorder.counted(Metric.NODES_CORDONED)
     recorder.flush()
-    recorder.counted("NodesCordoned")
+    recorder.counted(Metric.NODES_CORDONED)
     recorder.flush()
     first, second = metrics()
     assert first["NodesCordoned"] == second["NodesCordoned"] == [1.0]
@@ -115,8 +116,8 @@ def test_no_measurement_is_lost_in_a_storm(
     recorder: LambdaRecorder, metrics: Callable[[], list[dict[str, Any]]]
 ) -> None:
     for _ in range(250):
-        recorder.counted("NoticeDelay", 1.0, "Milliseconds")
-        recorder.counted("NoticesReceived")
+        recorder.counted(Metric.NOTICE_DELAY, 1.0)
+        recorder.counted(Metric.NOTICES_RECEIVED)
     recorder.flush()
     lines = metrics()
     assert sum(len(line.get("NoticeDelay", [])) for line in lines) == 250

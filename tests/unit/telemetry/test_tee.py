@@ -4,6 +4,7 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 
 
 def test_every_recorder_hears_everything() -> None:
@@ -14,8 +15,8 @@ def test_every_recorder_hears_everything() -> None:
     )
 
     tee.decided(decision)
-    tee.counted("NoticeDelay", 7.5, "Milliseconds")
-    tee.counted("NodesCordoned")
+    tee.counted(Metric.NOTICE_DELAY, 7.5)
+    tee.counted(Metric.NODES_CORDONED)
     tee.noted("odd", why="so")
     tee.flush()
 
@@ -24,7 +25,6 @@ def test_every_recorder_hears_everything() -> None:
         assert recorder.with_verb(Verb.MARK) == [decision]
         assert recorder.with_verb(Verb.LIFT) == []
         assert recorder.values == {"NoticeDelay": [7.5], "NodesCordoned": [1]}
-        assert recorder.units == {"NoticeDelay": "Milliseconds", "NodesCordoned": "Count"}
         assert recorder.total("Nothing") == 0
         assert recorder.notes == [("odd", {"why": "so"})]
         assert recorder.flushes == 1

@@ -1,26 +1,22 @@
 """Errors of the API server: which metric counts them, and what mends them."""
 
-from typing import Final
-
 from evenkeel.errors import (
     ClusterError,
     ForbiddenError,
     NothingDoneError,
     UnauthenticatedError,
 )
-
-FORBIDDEN: Final = "ClusterForbidden"
-UNREACHABLE: Final = "ClusterUnreachable"
+from evenkeel.model.metrics import Metric
 
 
-def metric_of(error: ClusterError) -> str:
+def metric_of(error: ClusterError) -> Metric:
     """ClusterForbidden where the API server refuses the role (401, 403).
 
     Else ClusterUnreachable: no connection, a certificate that is not trusted, no answer in time,
     5xx, throttling to the end, or an answer that is none of a Kubernetes API.
     """
     refused = isinstance(error, ForbiddenError | UnauthenticatedError)
-    return FORBIDDEN if refused else UNREACHABLE
+    return Metric.CLUSTER_FORBIDDEN if refused else Metric.CLUSTER_UNREACHABLE
 
 
 def nothing_done(error: ClusterError) -> NothingDoneError:

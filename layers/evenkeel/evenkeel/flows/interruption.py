@@ -27,6 +27,7 @@ from evenkeel.flows.pause import is_paused
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
 from evenkeel.model.request import Get
@@ -133,7 +134,7 @@ class InterruptionFlow:
                 case Absent() as absent:
                     self._acknowledge(notice, absent.reason, absent.message)
                     if absent.is_foreign:
-                        self._recorder.counted("NoticesForeign")
+                        self._recorder.counted(Metric.NOTICES_FOREIGN)
                 case NotYet(is_booting=True) as finding:
                     self._wait(work, position, finding.reason, finding.message)
                 case finding:
@@ -219,9 +220,9 @@ class InterruptionFlow:
         position = work.queues[node.name].popleft()
         work.found[node.name] = Found(node, before.instance)
         work.marked.add(position)
-        self._recorder.counted("NodesMarked")
+        self._recorder.counted(Metric.NODES_MARKED)
         if node.spec.unschedulable and not before.node.spec.unschedulable:
-            self._recorder.counted("NodesCordoned")
+            self._recorder.counted(Metric.NODES_CORDONED)
         self._settle(work.notices[position], decision, self._clock.now())
 
     def _read_again(self, work: _Work, names: Sequence[str]) -> None:
@@ -262,7 +263,7 @@ class InterruptionFlow:
         """
         if not work.marked:
             return
-        wake_up = WakeUp(reason="NodesMarked", notices=work.carried)
+        wake_up = WakeUp(reason=Metric.NODES_MARKED, notices=work.carried)
         try:
             self._wake_ups.send(wake_up, WAKE_UP_DELAY)
         except QueueError as error:
@@ -276,7 +277,7 @@ class InterruptionFlow:
         self._recorder.decided(decision)
         if decision.verb is Verb.MARK:
             delay = (now - notice.time) / timedelta(milliseconds=1)
-            self._recorder.counted("NoticeDelay", delay, "Milliseconds")
+            self._recorder.counted(Metric.NOTICE_DELAY, delay)
 
     def _acknowledge(self, notice: Notice, reason: str, message: str) -> None:
         self._recorder.decided(
@@ -287,7 +288,7 @@ class InterruptionFlow:
 
     def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
         """Acknowledge a notice that is not true of its instance, with a warning on the node."""
-        self._recorder.counted("NoticesRefused")
+        self._recorder.counted(Metric.NOTICES_REFUSED)
         self._recorder.decided(
             Decision(
                 verb=Verb.ACKNOWLEDGE,
@@ -328,7 +329,7 @@ class InterruptionFlow:
     ) -> None:
         for position in positions:
             work.again[position] = delay
-            self._recorder.counted("NoticesRetried")
+            self._recorder.counted(Metric.NOTICES_RETRIED)
             self._recorder.decided(
                 Decision(
                     verb=Verb.RETRY,

@@ -17,6 +17,7 @@ from evenkeel.handlers.records import (
     read_batch,
     read_wake_up,
 )
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice, WakeUp
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder, TimeLeft
 from evenkeel.settings import HandoverSettings
@@ -82,7 +83,7 @@ def _woken(
             assumed |= wake_up.notices
             sound.append(record)
         except MalformedWakeUpError as error:
-            recorder.counted("WakeUpsMalformed")
+            recorder.counted(Metric.WAKE_UPS_MALFORMED)
             recorder.noted(str(error))
     if not sound:
         return failures(())

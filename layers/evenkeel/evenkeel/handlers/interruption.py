@@ -21,6 +21,7 @@ from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
@@ -117,7 +118,7 @@ class _NoticeHandler:
         """Answer probes by one question, or by what their batch's notices have met already."""
         error = known[0] if known else probe(self._cluster)
         if error is None:
-            self._recorder.counted("ProbesAnswered", len(probes))
+            self._recorder.counted(Metric.PROBES_ANSWERED, len(probes))
             reason, message = "ProbeAnswered", "the API server answers"
         else:
             reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
@@ -135,7 +136,7 @@ class _NoticeHandler:
 
     def _welcome(self, record: Record, reading: Understood) -> Notice:
         if record.receives == 1:
-            self._recorder.counted("NoticesReceived")
+            self._recorder.counted(Metric.NOTICES_RECEIVED)
         if reading.warning:
             self._recorder.noted(
                 reading.warning,
@@ -145,7 +146,7 @@ class _NoticeHandler:
         return reading.notice
 
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
-        self._recorder.counted("NoticesMalformed")
+        self._recorder.counted(Metric.NOTICES_MALFORMED)
         self._recorder.decided(
             Decision(
                 verb=Verb.REJECT,
@@ -160,7 +161,7 @@ class _NoticeHandler:
         if isinstance(reading, Harmless):
             reason, message = "Harmless", f"{reading.detail_type}: {reading.message}"
         else:
-            self._recorder.counted("NoticesUnknown")
+            self._recorder.counted(Metric.NOTICES_UNKNOWN)
             kind = (reading.source, reading.detail_type)
             if kind in self._unknown_kinds:
                 return

@@ -17,6 +17,7 @@ from evenkeel.model.admission import (
     allowed,
     deferred,
 )
+from evenkeel.model.metrics import Metric
 from evenkeel.model.placement import NewPod
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, PlacementSettings
@@ -52,7 +53,8 @@ def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -
     try:
         outcome = flow.place(request, _POD.decode(request.object))
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
-        what = _failed(recorder, request, error, "PlacementsFailed", "a pod was left as it is")
+        failed = Metric.PLACEMENTS_FAILED
+        what = _failed(recorder, request, error, failed, "a pod was left as it is")
         return allowed(request.uid, warnings=(f"evenkeel did not place this pod ({what})",))
     return allowed(request.uid, outcome.patch, outcome.warnings)
 
@@ -65,7 +67,7 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
         body = _EVICTION.decode(request.object)
         verdict = flow.review(_eviction(request, body))
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
-        what = _failed(recorder, request, error, "GateFailed", "an eviction passed")
+        what = _failed(recorder, request, error, Metric.GATE_FAILED, "an eviction passed")
         return allowed(request.uid, warnings=(f"evenkeel did not look at this eviction ({what})",))
     if isinstance(verdict, Deferred):
         return deferred(request.uid, verdict.message, int(verdict.retry_after.total_seconds()))
@@ -89,7 +91,7 @@ def _eviction(request: AdmissionRequest, body: EvictionBody) -> Eviction:
 
 
 def _failed(
-    recorder: Recorder, request: AdmissionRequest, error: Exception, metric: str, what: str
+    recorder: Recorder, request: AdmissionRequest, error: Exception, metric: Metric, what: str
 ) -> str:
     """Tell of a failure; the name of the error, which says nothing of the request."""
     kind = type(error).__name__

@@ -29,6 +29,7 @@ from evenkeel.model.admission import (
     AdmissionReview,
     AnsweredReview,
 )
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Recorder
 
 PREFIX: Final = "/v1/"
@@ -86,7 +87,7 @@ class Reviews:
             answered = msgspec.json.encode(reviewer(request))
             answer = _answer(200, answered, "application/json")
         except RefusedError as error:
-            self._recorder.counted("ReviewsRefused")
+            self._recorder.counted(Metric.REVIEWS_REFUSED)
             self._recorder.noted(f"refused a request: {error}", status=error.status)
             answer = _answer(error.status, f"{error}\n".encode(), "text/plain; charset=utf-8")
         finally:

@@ -14,6 +14,7 @@ from typing import Final
 
 from evenkeel.model.decision import QUIET_VERBS, Decision
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create
@@ -94,7 +95,7 @@ class ClusterEvents:
                 if about != decision.subject and len(story.names) < NAMED:
                     story.names.append(decision.subject.name)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no Event."""
 
     def noted(self, message: str, **details: object) -> None:
@@ -108,7 +109,7 @@ class ClusterEvents:
         now = self._clock.now()
         events = [self._event(story, now) for story in stories[:MOST]]
         if len(stories) > MOST:
-            self._log.counted("EventsLeftOut", len(stories) - MOST)
+            self._log.counted(Metric.EVENTS_LEFT_OUT, len(stories) - MOST)
         if events:
             self._create(events)
 
@@ -116,7 +117,7 @@ class ClusterEvents:
         replies = self._cluster.perform([Create(event) for event in events])
         refused = [reply.error for reply in replies if reply.error is not None]
         if refused:
-            self._log.counted("EventsLeftOut", len(refused))
+            self._log.counted(Metric.EVENTS_LEFT_OUT, len(refused))
             self._log.noted(f"{len(refused)} Kubernetes Events were refused", first=str(refused[0]))
 
     def _event(self, story: _Story, now: datetime) -> Event:

@@ -25,6 +25,7 @@ import msgspec
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock
 
 VERSION: Final = 1
@@ -84,7 +85,7 @@ class DecisionLog:
         entry = record(decision, self._clock.now(), self._cluster, self._mode)
         self._stream.write(msgspec.json.encode(entry) + b"\n")
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no decision."""
 
     def noted(self, message: str, **details: object) -> None:

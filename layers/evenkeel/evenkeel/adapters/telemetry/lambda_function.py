@@ -18,6 +18,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.decision_log import record
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import COUNT, Metric
 from evenkeel.ports import Clock, Cluster, Recorder
 
 NAMESPACE: Final = "Evenkeel"
@@ -50,13 +51,13 @@ class LambdaRecorder:
         else:
             self.logger.info(decision.message, extra=details)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Count for the metrics that ``flush`` hands on."""
         with self._lock:
-            if unit == "Count":
+            if metric.unit == COUNT:
                 self._counts[metric] += value
             else:
-                self._metrics.add_metric(name=metric, unit=unit, value=value)
+                self._metrics.add_metric(name=metric, unit=metric.unit, value=value)
 
     def noted(self, message: str, **details: object) -> None:
         """Log a note. Details of the notes are for people: text, numbers, times."""
@@ -66,7 +67,7 @@ class LambdaRecorder:
         """Hand on what was counted since the last time."""
         with self._lock:
             for metric, value in self._counts.items():
-                self._metrics.add_metric(name=metric, unit="Count", value=value)
+                self._metrics.add_metric(name=metric, unit=COUNT, value=value)
             self._counts.clear()
             if self._metrics.metric_set:
                 self._metrics.flush_metrics()

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
 
 
 class InMemoryRecorder:
@@ -14,17 +15,15 @@ class InMemoryRecorder:
         self.decisions: list[Decision] = []
         self.notes: list[tuple[str, Mapping[str, object]]] = []
         self.values: defaultdict[str, list[float]] = defaultdict(list)
-        self.units: dict[str, str] = {}
         self.flushes = 0
 
     def decided(self, decision: Decision) -> None:
         """Keep a decision."""
         self.decisions.append(decision)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Keep a value."""
         self.values[metric].append(value)
-        self.units[metric] = unit
 
     def noted(self, message: str, **details: object) -> None:
         """Keep a note."""

@@ -1,6 +1,7 @@
 """Several Recorders as one."""
 
 from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Recorder
 
 
@@ -16,10 +17,10 @@ class Tee:
         for recorder in self._recorders:
             recorder.decided(decision)
 
-    def counted(self, metric: str, value: float = 1, unit: str = "Count") -> None:
+    def counted(self, metric: Metric, value: float = 1) -> None:
         """Tell each of a count."""
         for recorder in self._recorders:
-            recorder.counted(metric, value, unit)
+            recorder.counted(metric, value)
 
     def noted(self, message: str, **details: object) -> None:
         """Tell each of a note."""

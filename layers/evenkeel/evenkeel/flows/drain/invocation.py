@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
-from evenkeel.flows.access import FORBIDDEN, metric_of
+from evenkeel.flows.access import metric_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.leadership import Hide, Leadership
@@ -19,6 +19,7 @@ from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
 from evenkeel.ports import Clock, Cluster, Instances, Recorder, Reply, Session, TimeLeft
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
@@ -108,7 +109,7 @@ class HandoverFlow:
         self._recorder.noted(
             f"the API server failed this invocation: {error}", error=type(error).__name__
         )
-        rest = AFTER_A_REFUSAL if metric == FORBIDDEN else AFTER_A_FAILURE
+        rest = AFTER_A_REFUSAL if metric is Metric.CLUSTER_FORBIDDEN else AFTER_A_FAILURE
         return Outcome("ClusterUnavailable", rest)
 
     def _observe(self, view: View) -> Outcome:
@@ -175,7 +176,7 @@ class HandoverFlow:
             return timedelta()
 
     def _tell_refusal(self, error: ClusterError) -> None:
-        self._recorder.counted("LeaseRefused")
+        self._recorder.counted(Metric.LEASE_REFUSED)
         self._recorder.noted(
             "without the Lease, so only forced evictions are made; where a right is missing,"
             f" apply manifests/rbac: {error}",

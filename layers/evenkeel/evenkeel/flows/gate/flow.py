@@ -13,6 +13,7 @@ from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundE
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, Mode
 
@@ -51,7 +52,7 @@ class GateFlow:
         except NotFoundError as error:
             return Allowed(reason="NotFound", message=str(error))
         except ClusterError as error:
-            self._recorder.counted("GateFailed")
+            self._recorder.counted(Metric.GATE_FAILED)
             self._recorder.noted(
                 f"an eviction passes, for what it depends on is not known: {error}"
             )
@@ -110,7 +111,7 @@ class GateFlow:
         if reply.error is not None:
             raise reply.error
         if releases:
-            self._recorder.counted("PodsReleased")
+            self._recorder.counted(Metric.PODS_RELEASED)
         self._recorder.decided(verdict.step)
         return verdict
 
@@ -120,7 +121,7 @@ class GateFlow:
 
     def _tell(self, verdict: Verdict, about: Decision, eviction: Eviction) -> None:
         deferred = isinstance(verdict, Deferred)
-        self._recorder.counted("EvictionsDeferred" if deferred else "EvictionsPassed")
+        self._recorder.counted(Metric.EVICTIONS_DEFERRED if deferred else Metric.EVICTIONS_PASSED)
         who = eviction.evictor.username
         self._recorder.decided(
             msgspec.structs.replace(

@@ -23,6 +23,7 @@ from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
 from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
 from evenkeel.model.request import Operation
@@ -42,8 +43,8 @@ SWEEPING: Final = timedelta(minutes=1)
 QUICKLY: Final = timedelta(milliseconds=500)
 
 _COUNTS: Final = {
-    Capacity.ON_DEMAND: "PodsPlacedOnDemand",
-    Capacity.SPOT: "PodsPlacedOnSpot",
+    Capacity.ON_DEMAND: Metric.PODS_PLACED_ON_DEMAND,
+    Capacity.SPOT: Metric.PODS_PLACED_ON_SPOT,
 }
 
 
@@ -155,7 +156,7 @@ class PlacementFlow:
         chosen = place.chosen
         self._recorder.counted(_COUNTS[chosen.capacity])
         if chosen.reason == "NotCounted":
-            self._recorder.counted("PlacementsNotCounted")
+            self._recorder.counted(Metric.PLACEMENTS_NOT_COUNTED)
         self._recorder.decided(
             Decision(
                 verb=Verb.PLACE,
@@ -178,7 +179,7 @@ class PlacementFlow:
         return placement_patch(pod, note, self._labels, scales_in=scales_in)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
-        self._recorder.counted("PodsLeft")
+        self._recorder.counted(Metric.PODS_LEFT)
         self._recorder.decided(
             Decision(
                 verb=Verb.LEAVE,
@@ -202,7 +203,7 @@ class PlacementFlow:
         except ClusterError as error:
             self._recorder.noted(f"old claims could not be swept: {error}")
         else:
-            self._recorder.counted("ClaimsSwept", swept)
+            self._recorder.counted(Metric.CLAIMS_SWEPT, swept)
 
     def _warn(self, workload: Reference, problem: str, now: datetime) -> None:
         """Tell of a floor that cannot be read, once in a while."""

@@ -18,6 +18,7 @@ from evenkeel.flows.restore.sweeping import sweep, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
 from evenkeel.ports import Clock, Cluster, Queue, Recorder
 from evenkeel.settings import LONGEST_RESTORE
@@ -29,13 +30,13 @@ REASON: Final = "Restore"
 """What its wake-up says."""
 
 _COUNTED: Final = {
-    Verb.RELEASE: "MovesBegun",
-    Verb.EVICT: "OrdinalsMoved",
-    Verb.RELAX: "FloorsRelaxed",
-    Verb.HOLD: "FloorsHeldAgain",
-    Verb.COOL_DOWN: "MovesFailed",
-    Verb.DELETE: "PodsMadeAnew",
-    Verb.PATCH_TEMPLATE: "TemplatesWritten",
+    Verb.RELEASE: Metric.MOVES_BEGUN,
+    Verb.EVICT: Metric.ORDINALS_MOVED,
+    Verb.RELAX: Metric.FLOORS_RELAXED,
+    Verb.HOLD: Metric.FLOORS_HELD_AGAIN,
+    Verb.COOL_DOWN: Metric.MOVES_FAILED,
+    Verb.DELETE: Metric.PODS_MADE_ANEW,
+    Verb.PATCH_TEMPLATE: Metric.TEMPLATES_WRITTEN,
 }
 
 
@@ -96,10 +97,10 @@ class RestoreFlow:
             self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way
                 swept = sweep(self._cluster, writer, self._clock.now())
-                self._recorder.counted("MovesSwept", swept)
+                self._recorder.counted(Metric.MOVES_SWEPT, swept)
                 if not self._scope.namespace:
                     traces = sweep_traces(self._cluster, writer, snapshot)
-                    self._recorder.counted("TracesSwept", traces)
+                    self._recorder.counted(Metric.TRACES_SWEPT, traces)
         except PausedError:
             return Outcome(reason="Paused", plan=made, done=done)
         except ClusterError as error:
@@ -164,7 +165,7 @@ class RestoreFlow:
         """Tell what is left and why, but for what is as wanted; the same once in a while."""
         now = self._clock.now()
         as_wanted = [each for each in made.left if each.reason == AS_WANTED]
-        self._recorder.counted("WorkloadsAsWanted", len(as_wanted))
+        self._recorder.counted(Metric.WORKLOADS_AS_WANTED, len(as_wanted))
         for decision in made.left:
             if decision.reason != AS_WANTED and self._is_news(decision, now):
                 self._recorder.decided(decision)

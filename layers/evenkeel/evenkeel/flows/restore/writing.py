@@ -17,6 +17,7 @@ from evenkeel.errors import (
 from evenkeel.flows import pause
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
+from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Create, Request, Write
 from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.ports import Clock, Cluster, Recorder, Reply
@@ -133,7 +134,7 @@ class Writer:
         if error is None:
             return True
         overtaken = isinstance(error, _OVERTAKEN)
-        self._recorder.counted("RestoresOvertaken" if overtaken else "WritesFailed")
+        self._recorder.counted(Metric.RESTORES_OVERTAKEN if overtaken else Metric.WRITES_FAILED)
         self._recorder.noted(
             f"{step.decision.verb} {step.decision.subject} was not done: {error}",
             reason=step.decision.reason,

@@ -27,6 +27,7 @@ from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get
@@ -34,16 +35,14 @@ from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
 
 METRICS = {
-    Verb.CORDON: "NodesCordoned",
-    Verb.LIFT: "NodesLifted",
-    Verb.EXCLUDE: "NodesExcluded",
-    Verb.TAINT: "NodesOutOfService",
-    Verb.RELEASE: "PodsReleased",
-    Verb.EVICT: "PodsEvicted",
-    Verb.DELETE: "PodsDeleted",
-    Verb.ROLL_BACK: "PodsRolledBack",
+    Verb.CORDON: Metric.NODES_CORDONED,
+    Verb.LIFT: Metric.NODES_LIFTED,
+    Verb.EXCLUDE: Metric.NODES_EXCLUDED,
+    Verb.TAINT: Metric.NODES_OUT_OF_SERVICE,
+    Verb.RELEASE: Metric.PODS_RELEASED,
+    Verb.ROLL_BACK: Metric.PODS_ROLLED_BACK,
 }
-"""What an accepted write is counted as."""
+"""What an accepted write is counted as, but for a pod that is told to go."""
 
 
 class Writer:
@@ -185,7 +184,7 @@ class Writer:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
         self._resting.forget(uid)
-        self._recorder.counted(METRICS.get(decision.verb, "OtherWrites"))
+        self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return set()  # planned for since it was sent
         news = self._take_note(reply.result)
@@ -212,20 +211,20 @@ class Writer:
             case NotFoundError():
                 return self._gone(decision.subject)
             case ConflictError() | InvalidError():
-                self._recorder.counted("WritesConflicted")
+                self._recorder.counted(Metric.WRITES_CONFLICTED)
                 self._resting.retry(uid, now)
                 self._read_again(decision.subject)
             case DisruptionRefusedError() | MultipleBudgetsError():
                 self._budget_refused(decision, error)
             case ThrottledError(retry_after=seconds):
-                self._recorder.counted("WritesThrottled")
+                self._recorder.counted(Metric.WRITES_THROTTLED)
                 self._resting.rest(uid, now + timedelta(seconds=seconds))
             case UnavailableError():
-                self._recorder.counted("WritesUnanswered")
+                self._recorder.counted(Metric.WRITES_UNANSWERED)
                 self._resting.retry(uid, now)
                 self._read_again(decision.subject)
             case _:
-                self._recorder.counted("WritesFailed")
+                self._recorder.counted(Metric.WRITES_FAILED)
                 self._recorder.noted(
                     f"{decision.verb} {decision.subject} failed: {error}",
                     reason=decision.reason,
@@ -236,7 +235,7 @@ class Writer:
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
-        self._recorder.counted("EvictionsRefused")
+        self._recorder.counted(Metric.EVICTIONS_REFUSED)
         pod = self._view.pods.get(uid)
         if decision.forced and pod is not None:
             self._insist(pod)
@@ -298,3 +297,11 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
     "Deployment": Deployment,
     "ReplicaSet": ReplicaSet,
 }
+
+
+def _metric_of(decision: Decision) -> Metric:
+    """What an accepted write is counted as: a pod that is told to go by whether it is replaced."""
+    if isinstance(decision.write, Evict | Delete):
+        is_replaced = decision.reason == "ReplacementAvailable"
+        return Metric.PODS_HANDED_OVER if is_replaced else Metric.PODS_UNREPLACED
+    return METRICS.get(decision.verb, Metric.OTHER_WRITES)

@@ -13,6 +13,7 @@ from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
 from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
@@ -81,7 +82,7 @@ class Follower:
 
     def refused(self, request: Request, error: ClusterError) -> None:
         """A watch is refused: what it would show is listed now and then."""
-        self._recorder.counted("WatchesRefused")
+        self._recorder.counted(Metric.WATCHES_REFUSED)
         self._recorder.noted(f"{request} is not watched: {error}", error=type(error).__name__)
         if isinstance(request, List):
             self._watches.refused(request.selection)
