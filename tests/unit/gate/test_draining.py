@@ -1,8 +1,13 @@
 """Somebody drains nodes: every pod that can be handed over is replaced before it goes."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from evenkeel.flows import selections
 from evenkeel.model.pod import Pod
+from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
 from tests.unit.drain.manifests import budget, deployment
 from tests.unit.gate.gated import Gated
@@ -95,6 +100,36 @@ def test_a_drain_that_is_killed_is_finished_where_its_node_is_cordoned(gated: Ga
     assert gated.scene.lowest("web") == 3
     assert {pod.spec.node_name for pod in gated.scene.pods("web")} == {"o1"}
     assert released(gated, "web") == []
+
+
+@pytest.mark.parametrize("replicas", [1, 12])
+def test_no_pod_passes_on_what_the_api_server_s_cache_shows(gated: Gated, replicas: int) -> None:
+    """It still shows a replacement that is gone."""
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("web", replicas))
+    gated.begin("o1")
+    pod = scene.pods("web")[0].name
+    gated.drainer().evict(pod, "default", again=False)
+    scene.run(until=5)
+    (replacement,) = scene.pods("web", "o1")
+    assert replacement.ready
+
+    asked = List(selections.of_hash("default", replacement.template_hash), fresh=False)
+    (before,) = scene.cluster.perform([asked])
+    scene.cluster.server.delete("Pod", ("default", replacement.name), grace=0)
+
+    def cached(request: Request, proceed: Callable[[], Any]) -> Any:
+        return before.result if request == asked else proceed()
+
+    end = scene.cluster.intercept(cached)
+    drainer = gated.drainer()
+    drainer.evict(pod, "default", again=False)
+    scene.run(until=6)
+    end()
+    ((_, message),) = drainer.pods[pod].refusals
+    assert "its replacement is not available yet" in message
+    assert scene.lowest("web") == replicas
 
 
 def test_while_the_gate_is_down_drains_go_on_as_without_it(gated: Gated) -> None:

@@ -142,6 +142,12 @@ def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
     return pods_selected(namespace, LabelSelector(match_expressions=(there, any_of)))
 
 
+def of_hash(namespace: str, template_hash: str) -> Selection[Pod]:
+    """The pods of a namespace with this template hash, released or not."""
+    values = PodLabel(names.TEMPLATE_HASH, template_hash).values
+    return Selection(Pod, namespace, labels=selectors.any_of(names.TEMPLATE_HASH, values))
+
+
 def selected(namespace: str, selector: LabelSelector) -> Selection[Pod]:
     """The pods of a namespace that a label selector selects.
 

@@ -1,7 +1,8 @@
 """The gate: an eviction of a pod that can be handed over passes once its replacement is available.
 
 Any number of gates and reconcilers may decide at the same time. Each names the same pods, the
-first in the order of leaving of a fresh read, so that parallel evictions never take one too many.
+first in the order of leaving, so that parallel evictions never take one too many. For that the pods
+that count as available have to be known afresh; to put an eviction off a moment old is good enough.
 """
 
 import math
@@ -41,7 +42,7 @@ TOO_CLOSE: Final = timedelta(seconds=3)
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate knows of a pod that somebody wants to evict.
 
-    ``census`` counts its ReplicaSet's pods on a fresh read. ``held`` are the budgets that select
+    ``census`` counts its ReplicaSet's pods. ``held`` are the budgets that select
     it. ``has_room``: fewer pods are released and without a replacement than the window allows.
     ``patience``: how long a replacement may take before the eviction passes without it.
     """
@@ -88,7 +89,9 @@ def _released(found: Situation, item: ReleasedPod) -> Verdict:
     if item.pod.uid in census.leaving:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
-            return Allowed(reason="ReplacementAvailable", message=f"{counts}: it can go")
+            return Allowed(
+                reason="ReplacementAvailable", message=f"{counts}: it can go", counted=True
+            )
     if deadline.forced:
         return _dying(census, item.pod, deadline)
     end = min(deadline.at, item.release.since + found.patience)

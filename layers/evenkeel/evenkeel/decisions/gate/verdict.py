@@ -8,11 +8,15 @@ from evenkeel.model.decision import Decision
 
 
 class Allowed(msgspec.Struct, frozen=True, kw_only=True):
-    """The eviction passes. ``warning``: although the pod has no replacement that serves."""
+    """The eviction passes. ``warning``: although the pod has no replacement that serves.
+
+    ``counted``: because of how many pods are available, which has to be known afresh.
+    """
 
     reason: str
     message: str
     warning: bool = False
+    counted: bool = False
 
 
 class Deferred(msgspec.Struct, frozen=True, kw_only=True):

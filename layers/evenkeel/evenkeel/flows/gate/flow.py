@@ -9,6 +9,7 @@ from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
+from evenkeel.decisions.handover.census import Census
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
@@ -86,14 +87,25 @@ class GateFlow:
         passes = passes_by_itself(found.pod, workload.owner, way)
         if passes is not None:
             return passes, about
-        situation = gate.Situation(
-            pod=found.pod,
-            census=self._reader.census(workload, found.pod),
-            held=workload.surroundings.budgets_of(found.pod),
-            has_room=found.pod.released or self._window.has_room(),
-            patience=self._settings.patience,
-        )
-        return self._carry_out(gate.decide(situation, eviction.evictor), eviction), about
+        held = workload.surroundings.budgets_of(found.pod)
+        has_room = found.pod.released or self._window.has_room()
+
+        def decide(census: Census) -> Verdict:
+            situation = gate.Situation(
+                pod=found.pod,
+                census=census,
+                held=held,
+                has_room=has_room,
+                patience=self._settings.patience,
+            )
+            return gate.decide(situation, eviction.evictor)
+
+        census = self._reader.census(workload)
+        verdict = decide(census)
+        if isinstance(verdict, Allowed) and verdict.counted:
+            workload = self._reader.confirmed(workload, census)
+            verdict = decide(self._reader.census(workload))
+        return self._carry_out(verdict, eviction), about
 
     def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
         """Carry out the step that comes first, mostly a release. Raises ClusterError."""

@@ -1,7 +1,7 @@
 """What an eviction depends on: the pod, its workload and node, and what surrounds them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -10,6 +10,7 @@ from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections
+from evenkeel.flows.asking import MANY
 from evenkeel.flows.remembered import Found, Remembered
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -40,9 +41,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Whose the pod is or was, what surrounds it, and the notices of nodes that are drained."""
+    """Whose the pod is or was, its pods, what surrounds it, and the notices of drained nodes.
+
+    ``pods`` are those of the ReplicaSet, owned and released, as the API server's cache has them.
+    """
 
     owner: Owner
+    pods: Sequence[Pod] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
     dooms: Mapping[str, NodeNotice] = field(default_factory=dict)
 
@@ -66,56 +71,70 @@ class Reader:
     def workload(self, pod: Pod) -> Workload:
         """The pod's ReplicaSet as it is now, and what bears on its way. Raises ClusterError.
 
-        Of another controller no more is read than what the pod says.
+        Of another controller no more is read than what the pod says, nor where no template hash
+        tells which pods are the ReplicaSet's: such a pod is not handed over.
         """
-        around: list[Read] = [List(Selection(kind, pod.namespace)) for kind in _AROUND]
         name = _replica_set_of(pod)
-        if not name:
+        if not name or not pod.template_hash:
             kind = pod.controller.full_kind if pod.controller is not None else ""
             return Workload(Owner(kind=kind))
-        asked, marked = Get(ReplicaSet, name, pod.namespace), List(selections.MARKED_NODES)
-        replica_set, nodes, *lists = self._remembered.ask(asked, marked, *around, afresh=(asked,))
+        asked = Get(ReplicaSet, name, pod.namespace)
+        pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
+        around: list[Read] = [List(Selection(k, pod.namespace), fresh=False) for k in _AROUND]
+        marked = List(selections.MARKED_NODES, fresh=False)
+        found = self._remembered.ask(asked, pods, marked, *around, afresh=(asked, pods))
+        replica_set, listed, nodes, *lists = found
         if not isinstance(replica_set, ReplicaSet) or replica_set.key != pod.origin_key:
             replica_set = None
+        deployment = self._remembered.deployment_of(replica_set)
         return Workload(
-            Owner(
-                kind="ReplicaSet",
-                controller=replica_set,
-                deployment=self._remembered.deployment_of(replica_set),
-            ),
+            Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
+            _pods(listed),
             Surroundings.of(_items(*lists)),
             _dooms(_items(nodes)),
         )
 
-    def census(self, workload: Workload, pod: Pod) -> Census:
-        """All pods of its ReplicaSet, counted on a fresh read. Raises ClusterError."""
+    def census(self, workload: Workload) -> Census:
+        """The pods of a ReplicaSet counted, a moment old at most. Raises ClusterError.
+
+        Good enough to put an eviction off; see ``confirmed``.
+        """
         owner, now = workload.owner, self._clock.now()
         replica_set = owner.controller
         assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - else there is nothing to count
-        asked: list[List[Pod]] = [
-            selections.pods_selected(pod.namespace, replica_set.spec.selector),
-            selections.released_from(pod.namespace, [pod.template_hash]),
-        ]
-        deployment = owner.deployment_in_rollout
-        if deployment is not None:
-            asked.append(selections.pods_selected(pod.namespace, deployment.spec.selector))
-        own, released, *siblings = (
-            [each for each in _items(found) if isinstance(each, Pod)]
-            for found in self._remembered.ask(*asked, afresh=asked)
-        )
-        pods = {each.uid: each for each in (*own, *released) if each.origin_key == replica_set.key}
-        active = [each for each in pods.values() if each.active]
+        active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
         census = take_census(replica_set, owner, active, workload.dooms, (), now)
+        deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
+        siblings = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
+        (found,) = self._remembered.ask(siblings, afresh=(siblings,))
         min_ready = deployment.spec.min_ready_seconds
-        others = (each for of_all in siblings for each in of_all)
         available = sum(
             each.available(now, min_ready) and each.controller_key != replica_set.key
-            for each in others
+            for each in _pods(found)
             if each.controller is not None
         )
         return msgspec.structs.replace(census, siblings_available=available)
+
+    def confirmed(self, workload: Workload, census: Census) -> Workload:
+        """The same with each pod that counted as available as it is now. Raises ClusterError.
+
+        The API server's cache may show one as available that has gone since, or as owned that was
+        released. What it does not show yet is one more that is available, and may stay uncounted.
+        A few pods are read each by itself: a fresh list takes the API server up to 0.1 s.
+        """
+        counted = {pod.uid: pod for pod in workload.pods if census.is_available(pod)}
+        if len(counted) > MANY:
+            (pod, *_) = counted.values()
+            afresh = List(selections.of_hash(pod.namespace, pod.template_hash))
+            (listed,) = self._remembered.ask(afresh, afresh=(afresh,))
+            return replace(workload, pods=_pods(listed))
+        asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]
+        found = self._remembered.ask(*asked, afresh=asked)
+        now = [pod for pod in found if isinstance(pod, Pod) and pod.uid in counted]
+        others = [pod for pod in workload.pods if pod.uid not in counted]
+        return replace(workload, pods=[*now, *others])
 
 
 def _replica_set_of(pod: Pod) -> str:
@@ -139,3 +158,7 @@ def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
 
 def _items(*found: Found) -> Sequence[KubernetesObject]:
     return [item for each in found if isinstance(each, Listing) for item in each.items]
+
+
+def _pods(found: Found) -> Sequence[Pod]:
+    return [each for each in _items(found) if isinstance(each, Pod)]
