@@ -33,6 +33,14 @@ cluster_name = click.option(
 """``--cluster-name``: what EC2's tags and the log call the cluster."""
 
 
+metrics_port = click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Answer GET /metrics (Prometheus) and /healthz there; 0 takes a free port.",
+)
+"""``--metrics-port``: where a process that goes on for long tells how it is."""
+
+
 def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--context`` and ``--kubeconfig``: which cluster."""
     function = click.option(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli import options
+from cli import metering, options
 from cli.errors import UnmetError
 from cli.log import LineRecorder
 from cli.targets import Target
@@ -13,9 +13,11 @@ from evenkeel import settings
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.ports import Queue
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from runtime.end_signal import EndSignal
+from runtime.metrics import PrometheusRecorder
 from runtime.poll import sqs
 from runtime.poll.application import Application, Outside
 from runtime.poll.in_process import InProcessQueue
@@ -35,6 +37,7 @@ from runtime.poll.sources import Source
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )
+@options.metrics_port
 @click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
 def poll(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -45,14 +48,15 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
     cluster_name: str | None,
     region: str | None,
     endpoint_url: str | None,
+    metrics_port: int | None,
     dry_run: bool,
 ) -> int:
     """Poll the notice queue and act on the cluster, as the Lambda functions do.
 
     For clusters without Lambda, for laptops and for tests: the same handlers, five batches of
-    at most ten at a time, and a schedule that looks for left work once a minute. Whoever starts
-    it has said yes to writing; --dry-run observes. SIGTERM or Ctrl-C ends it when the batches
-    under way are done.
+    at most ten at a time, a schedule that looks for left work once a minute, and restore, once a
+    minute too. Whoever starts it has said yes to writing; --dry-run observes. SIGTERM or Ctrl-C
+    ends it when the batches under way are done.
 
     The settings of the functions (EVENKEEL_WINDOW and the others) are read from the
     environment here, too. It needs what the functions' roles allow, for the queues and for
@@ -83,6 +87,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.interruption.NOTICE_QUEUE_URL: queue_url,
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
+    metrics = PrometheusRecorder(name)
     with target.connect(tell=log.noted) as cluster:
         application = Application(
             Outside(
@@ -91,25 +96,30 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,
-                recorder=log,
+                recorder=Tee(log, metrics),
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
             lambda: HandoverSettings.from_environment(environ),
+            RestoreSettings.from_environment(environ),
             notices,
             wake_ups,
         )
         where = f"the cluster {name} at {facts.server} ({facts.source})"
         acts = mode is Mode.ACT
         log.say(f"acts on {where}" if acts else f"observes {where}: nothing is changed")
-        _run(application, log)
+        _run(application, log, metrics, metrics_port)
     return 0
 
 
-def _run(application: Application, log: LineRecorder) -> None:
+def _run(
+    application: Application, log: LineRecorder, metrics: PrometheusRecorder, port: int | None
+) -> None:
     """Work until somebody asks for the end."""
     end = EndSignal()
     application.start()
+    if port is not None:
+        metering.serve(metrics, "0.0.0.0", port, lambda: application.is_alive, log)  # noqa: S104 - Prometheus comes from elsewhere
     end.wait()
     log.say("ends when the batches under way are done")
     if not application.stop():

@@ -7,7 +7,7 @@ from threading import Thread
 
 import click
 
-from cli import options
+from cli import metering, options
 from cli.errors import BadInputError, UnmetError
 from cli.log import LineRecorder
 from cli.targets import Target
@@ -18,6 +18,7 @@ from evenkeel.handlers.reviews import authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from hosting import functions
 from runtime.end_signal import EndSignal
+from runtime.metrics import PrometheusRecorder
 from runtime.serve.events import EventsByThread
 from runtime.serve.server import WebhookServer, tls_context
 from runtime.serve.sharing import SharingCluster
@@ -40,6 +41,7 @@ from runtime.serve.sharing import SharingCluster
 )
 @options.cluster
 @options.cluster_name
+@options.metrics_port
 @click.option("--dry-run", is_flag=True, help="Only log; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -50,6 +52,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     context: str | None,
     kubeconfig: Path | None,
     cluster_name: str | None,
+    metrics_port: int | None,
     dry_run: bool,
 ) -> int:
     """Serve the mutating webhook over HTTPS, as the Lambda function does behind its HTTP API.
@@ -80,11 +83,13 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         log.noted("answered" if status else "gave up", client=client, **told)
         log.flush()
 
+    metrics = PrometheusRecorder(environ[settings.shared.CLUSTER_NAME])
     known = partial(authenticate, tokens=chosen.tokens)
     with target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster:
         events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
         shared = SharingCluster(cluster)
-        handler = functions.placement(chosen, gate, shared, clock, Tee(events, log))
+        recorder = Tee(events, log, metrics)
+        handler = functions.placement(chosen, gate, shared, clock, recorder)
         try:
             server = WebhookServer((bind, port), tls, handler, known, note)
         except OSError as error:
@@ -92,6 +97,8 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         doing = "places" if mode is Mode.ACT else "observes"
         log.say(f"{doing} pods of the cluster at {facts.server} ({facts.source})")
         log.say(f"serves https on port {server.server_address[1]}")
+        if metrics_port is not None:
+            metering.serve(metrics, bind, metrics_port, lambda: True, log)
         _run(server, log)
     return 0
 

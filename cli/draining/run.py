@@ -132,7 +132,8 @@ class Drain:
         recorder = Tee(self.journal, events)
         ports = Ports(self.cluster, NoInstances(), self.clock, recorder)
         handler = functions.handover(self.settings, ports, wake_ups)
-        return Schedule(handler, self.clock, self.journal.noted, every=BETWEEN_INVOCATIONS)
+        note = self.journal.noted
+        return Schedule("handover", handler, self.clock, note, every=BETWEEN_INVOCATIONS)
 
 
 class NoInstances:

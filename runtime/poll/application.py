@@ -1,4 +1,4 @@
-"""Both functions in one process, around a real cluster and real queues."""
+"""The functions of a drain, and restore, in one process around a real cluster and real queues."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
-from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from hosting import functions
 from hosting.events import POLLERS
 from hosting.functions import Ports
@@ -44,6 +44,7 @@ class Application:
         outside: Outside,
         marking: Callable[[], InterruptionSettings],
         moving: Callable[[], HandoverSettings],
+        restoring: RestoreSettings,
         notices: Source,
         wake_ups: Source,
     ) -> None:
@@ -51,11 +52,13 @@ class Application:
         self._outside = outside
         self._marking = marking
         self._moving = moving
+        self._restoring = restoring
         note = outside.note
         self._parts: Sequence[EventSource | Schedule] = (
             EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
             EventSource(wake_ups, [self._handover() for _ in range(functions.HANDOVERS)], note),
-            Schedule(self._handover(), outside.clock, note),
+            Schedule("handover", self._handover(), outside.clock, note),
+            Schedule("restore", self._restore(), outside.clock, note),
         )
 
     def start(self) -> None:
@@ -73,6 +76,11 @@ class Application:
         ]
         return all(ended)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether all its parts are at work."""
+        return all(part.is_alive for part in self._parts)
+
     def _interruption(self) -> Handler:
         settings, outside = self._marking(), self._outside
         ports = self._ports(settings.mode)
@@ -81,6 +89,10 @@ class Application:
     def _handover(self) -> Handler:
         settings = self._moving()
         return functions.handover(settings, self._ports(settings.mode), self._outside.wake_ups)
+
+    def _restore(self) -> Handler:
+        settings, outside = self._restoring, self._outside
+        return functions.restore(settings, self._ports(settings.mode), outside.wake_ups)
 
     def _ports(self, mode: Mode) -> Ports:
         outside = self._outside

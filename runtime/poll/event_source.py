@@ -64,6 +64,11 @@ class EventSource:
         """Wait for the batches under way; whether they ended in time."""
         return _join(self._threads, timeout)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether all its threads poll."""
+        return all(thread.is_alive() for thread in self._threads)
+
     def _poll(self, handler: Handler) -> None:
         while not self._stopping.is_set():
             try:
@@ -95,18 +100,20 @@ class Schedule:
 
     def __init__(
         self,
+        name: str,
         handler: Handler,
         clock: Clock,
         note: Note,
         every: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Nothing is invoked yet."""
+        """Nothing is invoked yet. ``name`` is the function's, for notes."""
+        self._name = name
         self._handler = handler
         self._clock = clock
         self._note = note
         self._every = every
         self._stopping = Event()
-        self._thread = Thread(target=self._run, name="schedule", daemon=True)
+        self._thread = Thread(target=self._run, name=f"{name}-schedule", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -120,13 +127,18 @@ class Schedule:
         """Wait for an invocation under way; whether it ended in time."""
         return _join([self._thread], timeout)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it goes on."""
+        return self._thread.is_alive()
+
     def _run(self) -> None:
         while not self._stopping.is_set():
             began = self._clock.now()
             try:
                 self._handler(schedule_event(began), Invocation(self._stopping))
             except Exception as error:  # noqa: BLE001 - Lambda takes whatever is raised
-                self._note(f"schedule: {type(error).__name__}: {error}")
+                self._note(f"schedule of {self._name}: {type(error).__name__}: {error}")
             rest = self._every - (self._clock.now() - began)
             self._stopping.wait(max(0.0, rest.total_seconds()))
 

@@ -167,7 +167,7 @@ def test_what_is_under_way_hears_that_no_time_is_left_when_it_is_to_end() -> Non
 
     batches = Batches(["a"])
     source = EventSource(batches, [handler], lambda _: None)
-    schedule = Schedule(handler, SystemClock(), lambda _: None)
+    schedule = Schedule("handover", handler, SystemClock(), lambda _: None)
     for part in (source, schedule):
         begun.clear()
         part.start()
@@ -185,10 +185,11 @@ def test_the_schedule_comes_at_once_and_then_again_and_survives_an_error() -> No
         calls.put(event)
         raise ValueError("no")
 
-    schedule = Schedule(handler, SystemClock(), notes.put, every=timedelta(milliseconds=5))
+    often = timedelta(milliseconds=5)
+    schedule = Schedule("handover", handler, SystemClock(), notes.put, every=often)
     schedule.start()
     assert calls.get(timeout=10)["source"] == "aws.scheduler"
     calls.get(timeout=10)
     schedule.stop()
     assert schedule.join(SOON)
-    assert notes.get(timeout=10) == "schedule: ValueError: no"
+    assert notes.get(timeout=10) == "schedule of handover: ValueError: no"

@@ -1,0 +1,23 @@
+"""Metrics of a process that goes on for long."""
+
+from collections.abc import Callable
+
+from cli.errors import UnmetError
+from cli.log import LineRecorder
+from runtime.metrics import PrometheusRecorder
+from runtime.metrics import serve as serve_metrics
+
+
+def serve(
+    metrics: PrometheusRecorder,
+    address: str,
+    port: int,
+    is_well: Callable[[], bool],
+    log: LineRecorder,
+) -> None:
+    """Answer /metrics and /healthz from now on, and say where. Raises UnmetError."""
+    try:
+        taken = serve_metrics(metrics.registry, address, port, is_well)
+    except OSError as error:
+        raise UnmetError(f"port {port} of {address} cannot be served: {error}") from None
+    log.say(f"serves metrics on port {taken}")
