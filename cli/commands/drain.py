@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from cli import console, lines, node_names, options, pausing, ways_table
+from cli import capacity, console, lines, node_names, options, pausing, ways_table
 from cli.draining.pods import Step
 from cli.draining.run import Drain, summary
 from cli.errors import BadInputError, UnmetError
@@ -17,7 +17,6 @@ from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
 from cli.lines import Line
 from cli.targets import Target
-from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.ports import Cluster
@@ -135,12 +134,8 @@ def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[s
 
 
 def _settings(target: Target) -> HandoverSettings:
-    environ = {
-        **settings.environment(),
-        settings.shared.MODE: Mode.ACT.value,
-        settings.shared.CLUSTER_NAME: target.look().cluster_name,
-    }
-    return HandoverSettings.from_environment(environ)
+    name, labels = target.look().cluster_name, capacity.labels(built_in=False)
+    return HandoverSettings(mode=Mode.ACT, cluster_name=name, capacity_labels=labels)
 
 
 def _note(note: str, told: set[str]) -> None:

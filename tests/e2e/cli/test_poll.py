@@ -1,6 +1,7 @@
 """``evenkeel poll``: real queues, the real command, the real control plane."""
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from bench.storm import aws
 from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
 from evenkeel.adapters.clock import SystemClock
+from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
 from tests.fixtures.control_plane import ROOT
@@ -40,18 +43,28 @@ class Poll:
     def told(self) -> str:
         return self.log.read_text()
 
+    def asked(self, path: str) -> str:
+        """What is answered on its metrics' port."""
+        (port,) = re.findall(r"serves metrics on port (\d+)", self.told)
+        answer = urllib3.request("GET", f"http://127.0.0.1:{port}{path}", timeout=10, retries=False)
+        assert answer.status == 200
+        return answer.data.decode()
+
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(ENDING)
 
 
 @contextmanager
-def polling(site: Site, queues: Aws, log: Path, *options: str) -> Iterator[Poll]:
+def polling(
+    site: Site, queues: Aws, log: Path, *options: str, kubeconfig: Path | None = None
+) -> Iterator[Poll]:
     """It is at work; at the end it is gone, whatever happened."""
     command = [
         *(str(ROOT / ".venv" / "bin" / "evenkeel"), "poll"),
         *("--queue-url", queues.notice_queue, "--endpoint-url", queues.endpoint),
-        *("--kubeconfig", str(site.control_plane.kubeconfig), "--cluster-name", CLUSTER),
+        *("--kubeconfig", str(kubeconfig or site.control_plane.kubeconfig)),
+        *("--cluster-name", CLUSTER),
         *options,
     ]
     with log.open("wb") as stream:
@@ -115,6 +128,45 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(
     assert "unschedulable" not in site.control_plane.get("v1", "Node", name)["spec"]
     assert not site.witness.departures()
     assert not site.witness.ever_released()
+
+
+def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_is(
+    site: Site, queues: Aws, tmp_path: Path
+) -> None:
+    """A process plays the container: nothing here runs images."""
+    plane = site.control_plane
+    plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
+    instance_id, _ = doomed_node(site, queues)
+    with applied(plane, "poll"):
+        account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)
+        options = ("--metrics-port", "0")
+        with polling(site, queues, tmp_path / "log", *options, kubeconfig=account) as poll:
+            assert poll.asked("/healthz") == "ok\n"
+            queues.send([aws.warning(instance_id, SystemClock().now(), 1)])
+            site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
+            counted = 'evenkeel_pods_handed_over_total{cluster="storm"} 1.0'
+            site.wait_for("it is counted", lambda: counted in poll.asked("/metrics"))
+            assert 'evenkeel_cluster_forbidden_total{cluster="storm"} 0.0' in poll.asked("/metrics")
+            assert poll.end() == 0
+        assert "forbidden" not in poll.told.lower()
+    assert site.witness.lowest("web") == 1
+
+
+def test_its_pods_are_allowed_and_keep_off_spot(site: Site) -> None:
+    site.add_nodes("a", "b")
+    site.add_nodes("c", spot=False)
+    plane = site.control_plane
+    plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
+    with applied(plane, "poll"):
+
+        def running() -> list[str]:
+            query = "labelSelector=app.kubernetes.io/component%3Dpoll"
+            pods = plane.items("v1", "Pod", SYSTEM, query)
+            nodes = [pod["spec"].get("nodeName", "") for pod in pods]
+            return nodes if len(nodes) == 2 and all(nodes) else []
+
+        nodes = site.wait_for("both pods to have a node", running)
+    assert set(nodes) == {site.node_name("c")}
 
 
 def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws, tmp_path: Path) -> None:

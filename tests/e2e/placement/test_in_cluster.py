@@ -4,42 +4,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from evenkeel.model import names
+from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.fixtures.control_plane import ROOT, ControlPlane
+from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
 NAME = "evenkeel-serve"
-SYSTEM = names.SYSTEM_NAMESPACE
-ENFORCE = "pod-security.kubernetes.io/enforce"
 
 
 @pytest.fixture
 def served(control_plane: ControlPlane, ground: Ground, rights: None) -> Iterator[None]:
-    """What docs/placement.md applies, in a namespace that allows restricted pods alone."""
+    """What docs/placement.md applies."""
     del ground, rights
-    kubectl = control_plane.kubectl
-    manifests = str(ROOT / "manifests" / "serve")
-    kubectl("label", "namespace", SYSTEM, f"{ENFORCE}=restricted")
-    kubectl("apply", "-k", manifests)
-    yield
-    kubectl("delete", "-k", manifests, "--ignore-not-found")
-    kubectl("label", "namespace", SYSTEM, f"{ENFORCE}-")
-
-
-def kubeconfig_of_its_account(control_plane: ControlPlane, folder: Path) -> Path:
-    """A kubeconfig with a token of its service account and nothing else."""
-    config = yaml.safe_load(control_plane.kubeconfig.read_text())
-    token = control_plane.kubectl("create", "token", NAME, "-n", SYSTEM).strip()
-    (user,) = config["users"]
-    user["user"] = {"token": token}
-    path = folder / "account.yaml"
-    path.write_text(yaml.safe_dump(config))
-    return path
+    with applied(control_plane, "serve"):
+        yield
 
 
 @pytest.mark.usefixtures("served")
@@ -67,7 +49,7 @@ def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
         "create", "service", "externalname", NAME, "--external-name=localhost", "-n", SYSTEM
     )
     ground.add_nodes()
-    account = kubeconfig_of_its_account(plane, tmp_path)
+    account = kubeconfig_of(plane, NAME, tmp_path)
     ground.serve(kubeconfig=account, host=f"{NAME}.{SYSTEM}.svc")
     ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
     ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
