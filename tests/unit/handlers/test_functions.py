@@ -258,8 +258,9 @@ def test_the_interruption_function_answers_a_probe(
     answered = load("interruption").handler({"Records": [record(probe)]}, context())
 
     assert answered == {"batchItemFailures": []}
-    (asked,) = api.seen
+    asked, pause = sorted(api.seen, key=lambda request: "configmaps" in request.path)
     assert (asked.method, asked.path, asked.query["limit"]) == ("GET", "/api/v1/nodes", "1")
+    assert pause.path.endswith("/configmaps/evenkeel-paused")
     assert "resourceVersion" not in asked.query
     (metrics,) = (
         line for line in map(json.loads, capsys.readouterr().out.splitlines()) if "_aws" in line

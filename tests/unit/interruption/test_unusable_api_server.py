@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from cli import pausing
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.flows.pause import QUESTION
 from evenkeel.model.decision import Verb
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Patch
 from evenkeel.settings import Mode
@@ -94,9 +97,10 @@ def test_what_is_well_is_not_counted(scene: Scene) -> None:
 # Probes.
 
 
-def test_a_probe_is_answered_by_one_object_and_counted(scene: Scene) -> None:
+def test_a_probe_is_answered_by_one_object_and_the_pause_and_counted(scene: Scene) -> None:
     assert scene.deliver(probe()) == []
-    (asked,) = scene.requests
+    asked, pause = scene.requests
+    assert pause == QUESTION
     assert isinstance(asked, List)
     assert (asked.selection.kind, asked.limit, asked.fresh) == (Node, 1, True)
     assert scene.recorder.total("ProbesAnswered") == 1
@@ -120,10 +124,20 @@ def test_a_probe_without_an_answer_is_counted_as_such_and_does_not_come_back(
     assert str(error) in decision.message
 
 
-def test_probes_that_come_together_cost_one_question(scene: Scene) -> None:
+def test_probes_that_come_together_are_asked_about_once(scene: Scene) -> None:
     assert scene.deliver(probe(), probe(), probe()) == []
-    assert len(scene.requests) == 1
+    assert len(scene.requests) == 2
     assert scene.recorder.total("ProbesAnswered") == 3
+
+
+def test_a_probe_that_finds_evenkeel_paused_is_counted_as_such(scene: Scene) -> None:
+    scene.deliver(probe())
+    assert scene.recorder.total(Metric.PROBES_PAUSED) == 0
+
+    assert pausing.begin(scene.cluster, "ada@ops", scene.clock.now())
+    scene.deliver(probe())
+    assert scene.recorder.total(Metric.PROBES_PAUSED) == 1
+    assert scene.recorder.total(Metric.PROBES_ANSWERED) == 2
 
 
 def test_a_probe_does_not_hold_up_the_notices_of_its_batch(scene: Scene) -> None:

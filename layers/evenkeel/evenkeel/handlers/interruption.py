@@ -16,7 +16,7 @@ from evenkeel.errors import ClusterError, MalformedNoticeError
 from evenkeel.flows.access import metric_of
 from evenkeel.flows.interruption import InterruptionFlow, Outcome
 from evenkeel.flows.lookup import NodeLookup
-from evenkeel.flows.probe import probe
+from evenkeel.flows.probe import Probed, probe
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
@@ -115,8 +115,10 @@ class _NoticeHandler:
     def _answer(
         self, probes: Sequence[Probe], known: Sequence[ClusterError]
     ) -> Sequence[ClusterError]:
-        """Answer probes by one question, or by what their batch's notices have met already."""
-        error = known[0] if known else probe(self._cluster)
+        """Answer probes by two questions, or by what their batch's notices have met already."""
+        error, is_paused = Probed(known[0]) if known else probe(self._cluster)
+        if is_paused:
+            self._recorder.counted(Metric.PROBES_PAUSED, len(probes))
         if error is None:
             self._recorder.counted(Metric.PROBES_ANSWERED, len(probes))
             reason, message = "ProbeAnswered", "the API server answers"

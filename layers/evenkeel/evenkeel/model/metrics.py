@@ -35,6 +35,7 @@ class Metric(StrEnum):
         MILLISECONDS,
     )
     PROBES_ANSWERED = "ProbesAnswered", "Probes that the API server answered."
+    PROBES_PAUSED = "ProbesPaused", "Probes that found Evenkeel paused."
     WAKE_UPS_MALFORMED = "WakeUpsMalformed", "Wake-ups that could not be read."
 
     # Nodes.

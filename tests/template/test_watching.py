@@ -1,0 +1,71 @@
+"""Alarms, dashboard and queries name what the functions really write."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
+from evenkeel.model.meta import Reference
+from evenkeel.model.metrics import MILLISECONDS, Metric
+from tests.template.cloudformation import load
+
+RESOURCES: Mapping[str, Mapping[str, Any]] = load()["Resources"]
+ALARMS = {k: v for k, v in RESOURCES.items() if v["Type"] == "AWS::CloudWatch::Alarm"}
+QUERIES = {k: v for k, v in RESOURCES.items() if v["Type"] == "AWS::Logs::QueryDefinition"}
+OURS = {metric.value for metric in Metric}
+OF_AWS = {
+    "AWS/Lambda": {"Duration", "Errors", "Invocations", "Throttles"},
+    "AWS/SQS": {"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
+}
+OF_THE_CLUSTER = [{"Name": "cluster", "Value": {"Ref": "ClusterName"}}]
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_an_alarm_is_about_a_metric_that_is_written_and_says_what_to_do(name: str) -> None:
+    alarm = ALARMS[name]
+    said = alarm["Properties"]
+    if said["Namespace"] == "Evenkeel":
+        assert said["MetricName"] in OURS
+        assert said["Dimensions"] == OF_THE_CLUSTER
+        is_time = Metric(said["MetricName"]).unit == MILLISECONDS
+        assert ("ExtendedStatistic" in said) is is_time
+    else:
+        assert said["MetricName"] in OF_AWS[said["Namespace"]]
+        (dimension,) = said["Dimensions"]
+        (target,) = dimension["Value"].values()
+        assert (target if isinstance(target, str) else target[0]) in RESOURCES
+    assert said["AlarmActions"] == said["OKActions"] == [{"Ref": "AlarmTopic"}]
+    assert said["AlarmDescription"].endswith(".")
+    is_of_the_webhook = "Placement" in name or "Gate" in name
+    assert alarm["Condition"] == ("HasWebhookAlarms" if is_of_the_webhook else "HasAlarms")
+
+
+def test_the_dashboard_shows_what_is_written() -> None:
+    dashboard = RESOURCES["Dashboard"]
+    assert dashboard["Condition"] == "HasDashboard"
+    text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"]
+    body = json.loads(text)
+    shown = [line for widget in body["widgets"] for line in widget["properties"]["metrics"]]
+    assert len(shown) > 20
+    for namespace, metric, dimension, value, *_ in shown:
+        assert metric in OF_AWS.get(namespace, OURS)
+        if namespace == "Evenkeel":
+            assert (dimension, value) == ("cluster", "${ClusterName}")
+    referred = set(re.findall(r"\$\{(\w+)[.}]", text)) - {"ClusterName", "AWS"}
+    assert referred <= set(RESOURCES)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_asks_for_fields_of_the_decision_log(name: str) -> None:
+    query = QUERIES[name]["Properties"]["QueryString"]
+    fields = set(re.findall(r"decision\.([\w.]+)", query))
+    assert fields
+    record = {field.encode_name for field in msgspec.structs.fields(DecisionRecord)}
+    reference = {field.encode_name for field in msgspec.structs.fields(Reference)}
+    for name_, _, rest in (field.partition(".") for field in fields):
+        assert name_ in record
+        assert not rest or (name_ in ("subject", "workload") and rest in reference)
