@@ -96,7 +96,7 @@ def _evenkeel(site: Site, label: str) -> Iterator[None]:
     with (
         aws.started() as stand_in,
         worker.started(stand_in, kubeconfig, log),
-        gating(site.control_plane),
+        gating(site.control_plane, log.with_suffix(".gate.log")),
     ):
         yield
 

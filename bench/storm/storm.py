@@ -131,7 +131,7 @@ class Storm:
         control_plane = self.site.control_plane
         with (
             worker.started(self.aws, self.kubeconfig, log) as reconciler,
-            gating(control_plane) as gate,
+            gating(control_plane, log.with_suffix(".gate.log")) as gate,
         ):
             refused, unasked = metrics.refusals(control_plane), metrics.unasked(control_plane)
             before = reconciler.cpu_seconds

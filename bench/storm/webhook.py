@@ -26,10 +26,10 @@ def asking(control_plane: ControlPlane) -> Iterator[Worker]:
 
 
 @contextmanager
-def gating(control_plane: ControlPlane) -> Iterator[Worker]:
+def gating(control_plane: ControlPlane, log: Path) -> Iterator[Worker]:
     """Let it ask about evictions of the storm's pods alone, until the end of the with statement.
 
-    Pods of the storm have to be Ready.
+    Pods of the storm have to be Ready. What the gate wrote is in ``log`` afterwards.
     """
     with _ground(control_plane) as ground:
         ground.start()
@@ -39,6 +39,7 @@ def gating(control_plane: ControlPlane) -> Iterator[Worker]:
         try:
             yield Worker(started.process, started.log)
         finally:
+            log.write_bytes(started.log.read_bytes())
             control_plane.kubectl("delete", "validatingwebhookconfiguration", CONFIGURATION)
 
 
