@@ -135,17 +135,20 @@ layer: ## Build the layer alone, into .aws-sam/layer
 bench-cold: venv layer ## Measure the functions' cold starts from the built layer
 	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
 
-# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3.
+# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3. With DRAINS=1
+# it measures no notices, but `kubectl drain` of all nodes, alone and behind the gate.
 # bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
 # and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
 # bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
 # bench-faults takes some of the faults, or all: FAULT="killed down".
+# bench-drainers takes some of the ways to drain, or all: DRAINER="kubectl drift".
 SCENARIO ?= A
 ROUNDS ?= 1
 PAIRS ?= 1
 NODES ?= 100
 BASE ?=
 BARE ?=
+DRAINS ?=
 ONLY ?=
 
 # What a bench measured is written into the documents also if it misses a mark, and so fails.
@@ -153,11 +156,11 @@ measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report
 
 .PHONY: bench
 bench: venv ## Measure the storms in all scenarios, and write README's table
-	$(call measured,bench.storm $(ROUNDS) A B C D)
+	$(call measured,bench.storm --rounds $(ROUNDS) A B C D)
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
-	@$(PYTHON) -m bench.storm $(ROUNDS) $(SCENARIO)
+	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(DRAINS),--drains)
 
 .PHONY: bench-pairs
 bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BASE=HEAD~1
@@ -180,6 +183,10 @@ bench-faults: venv ## Measure storms in which something else goes wrong too
 .PHONY: bench-floors
 bench-floors: venv ## Measure a storm with floors and no room for a replacement
 	$(call measured,bench.floors)
+
+.PHONY: bench-drainers
+bench-drainers: venv ## Measure other drainers with the eviction gate and without it
+	$(call measured,bench.drainers $(DRAINER))
 
 .PHONY: bench-restore
 bench-restore: venv ## Measure restore from all pods on on-demand

@@ -6,7 +6,6 @@ from typing import Final
 from bench import machine
 from bench.floors.figures import overdue, stands, wanted
 from bench.floors.results import Floors
-from bench.floors.site import asking
 from bench.placement.site import used
 from bench.say import Say
 from bench.storm import aws, worker
@@ -15,6 +14,7 @@ from bench.storm.results import summary
 from bench.storm.scenario import Scenario
 from bench.storm.site import Site, launched
 from bench.storm.storm import LEAD, Storm
+from bench.storm.webhook import asking
 
 SCENARIO: Final = Scenario(
     "floors",

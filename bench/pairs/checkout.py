@@ -36,7 +36,8 @@ class Repository:
 
         Those that benches write do not count.
         """
-        written = (":!bench/results", ":!README.md", ":!docs/measurements.md")
+        pages = ("README.md", "docs/measurements.md", "docs/compatibility.md")
+        written = (":!bench/results", *(f":!{page}" for page in pages))
         changed = self.git("status", "--porcelain", "--", *written)
         return self.name_of("HEAD") + (", changed" if changed else "")
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from bench import store
+from bench.drainers.results import Drains
 from bench.evenness.results import Evenness
 from bench.faults.results import Faults
 from bench.floors.results import Floors
@@ -13,6 +14,7 @@ from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
 from bench.report import (
+    drainers,
     evenness,
     faults,
     fed,
@@ -29,7 +31,11 @@ from bench.report import (
 from bench.restoring.results import Restored
 from bench.store import ROOT
 
-PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "measurements.md")
+PAGES: Final = (
+    ROOT / "README.md",
+    ROOT / "docs" / "measurements.md",
+    ROOT / "docs" / "compatibility.md",
+)
 """Each table is in one of them."""
 
 
@@ -45,6 +51,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "plan": (PlanGrowth, plan.table),
     "restoring": (Restored, restoring.table),
     "floors": (Floors, floors.table),
+    "drainers": (Drains, drainers.table),
 }
 """What each bench's figures are, and what makes their table. The storms are several figures."""
 

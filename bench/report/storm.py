@@ -9,7 +9,7 @@ from bench.report.markdown import markdown
 from bench.store import RESULTS
 from bench.storm import own
 from bench.storm.figures import Outcome
-from bench.storm.results import Result, Round
+from bench.storm.results import Gated, Result, Round
 
 COLUMNS = (
     "",
@@ -41,11 +41,15 @@ def table(results: Sequence[Result]) -> str:
         for name, baseline in (
             ("bare deletion", result.deletion),
             ("`kubectl drain` x 100", result.drain),
+            ("`kubectl drain` x 100 behind the gate", result.gated),
         ):
             if baseline is not None:
-                cells = _row(f"{result.scenario} {name}", baseline.outcome, measured.fill)
+                fill = baseline.fill or measured.fill
+                cells = _row(f"{result.scenario} {name}", baseline.outcome, fill)
                 rows.append([*cells, "-"])
         notes.append(_note(result, measured))
+        if result.gated is not None:
+            notes.append(_note_of_gate(result.scenario, result.gated))
     return markdown(COLUMNS, rows, notes)
 
 
@@ -97,4 +101,14 @@ def _note(result: Result, measured: Round) -> str:
         f" cordons allowed {bare.allowed:.2f} s; {writes / result.pods:.1f} writes of pods and"
         f" nodes per pod, the kubelets' deletions included; Evenkeel {measured.cpu_seconds:.0f}"
         f" CPU seconds, {result.peak_mb:.0f} MB, {result.worker}. {result.machine}."
+    )
+
+
+def _note_of_gate(scenario: str, gated: Gated) -> str:
+    fill = f"fill {gated.fill:.0f} s; " if gated.fill else ""
+    return (
+        f"{scenario} behind the gate: {fill}{gated.refusals:,} evictions refused, {gated.unasked}"
+        f" passed because the gate did not answer in time, {gated.failed} of the commands failed;"
+        f" the gate {gated.cpu_seconds:.0f} CPU seconds, {gated.peak_mb:.0f} MB, the reconciler"
+        f" {gated.reconciler:.0f} CPU seconds. {gated.machine}."
     )

@@ -9,7 +9,6 @@ from typing import Final
 
 from bench import machine
 from bench.floors.figures import stands, wanted
-from bench.floors.site import asking
 from bench.placement.site import used
 from bench.restoring.results import Restored, Run
 from bench.say import Say
@@ -18,6 +17,7 @@ from bench.storm.aws import CLUSTER, REGION, Aws
 from bench.storm.beside import observed
 from bench.storm.scenario import Scenario
 from bench.storm.site import Site, launched
+from bench.storm.webhook import asking
 from bench.storm.workloads import NAMESPACE
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
@@ -58,7 +58,7 @@ def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
             _restore(control_plane.kubeconfig, stand_in) as restore,
         ):
             cpu_before = process.cpu_seconds
-            with observed(site) as seen:
+            with observed(site.control_plane) as seen:
                 since = time.time()  # noqa: TID251 - the observer's clock
                 seconds = restore.act(site, longest, say)
                 time.sleep(1)  # noqa: TID251 - for the observer to see the last of it

@@ -1,28 +1,49 @@
 """``python -m bench.storm A``: run scenarios, print what is seen, keep the results."""
 
+import argparse
 import sys
+from collections.abc import Sequence
+
+import msgspec
 
 from bench import store
 from bench.say import since_now
-from bench.storm.run import run
+from bench.storm.results import Result
+from bench.storm.run import drains, run
 from bench.storm.scenario import SCENARIOS
 
 BESIDE = ("A", "D")
 """The scenarios in which other ways are measured too."""
 
 
-def main(arguments: list[str]) -> int:
-    """``[ROUNDS] SCENARIO...``; exit code 2 for an unknown scenario."""
-    rounds = int(arguments[0]) if arguments and arguments[0].isdecimal() else 1
-    names = arguments[1:] if arguments and arguments[0].isdecimal() else arguments
+def main(arguments: Sequence[str]) -> int:
+    """``[SCENARIO...] [--rounds N] [--drains] [--nodes N]``; exit code 2 for an unknown scenario.
+
+    ``--drains`` measures `kubectl drain` alone, with the gate and without, and leaves the other
+    figures of a scenario as they are. A storm of another size than the scenario's is not kept.
+    """
+    parser = argparse.ArgumentParser(prog="bench.storm")
+    parser.add_argument("--rounds", type=int, default=1, help="storms on one cluster")
+    parser.add_argument("scenarios", nargs="*", help="which; all without")
+    parser.add_argument("--drains", action="store_true", help="kubectl drain alone")
+    parser.add_argument("--nodes", type=int, help="spot nodes, an even number")
+    options = parser.parse_args(arguments)
+    names = options.scenarios or list(SCENARIOS)
     if unknown := [name for name in names if name not in SCENARIOS]:
         print(f"error: no scenario {unknown[0]}: name some of {', '.join(SCENARIOS)}")
         return 2
     say = since_now()
-    for name in names or SCENARIOS:
+    for name in names:
+        scenario = SCENARIOS[name] if options.nodes is None else SCENARIOS[name].of(options.nodes)
         log = store.new_log(f"storm-{name}")
-        result = run(SCENARIOS[name], rounds, say, log, beside=name in BESIDE)
-        store.write(f"storm-{name}", result)
+        if options.drains:
+            before = store.read(f"storm-{name}", Result)
+            alone, gated = drains(scenario, say, log)
+            result = msgspec.structs.replace(before, drain=alone, gated=gated) if before else None
+        else:
+            result = run(scenario, options.rounds, say, log, beside=name in BESIDE)
+        if result is not None and options.nodes is None:
+            store.write(f"storm-{name}", result)
     return 0
 
 

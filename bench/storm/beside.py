@@ -14,6 +14,7 @@ from bench.storm.aws import Aws
 from bench.storm.figures import Sight
 from bench.storm.site import Site
 from bench.storm.workloads import NAMESPACE
+from tests.fixtures.control_plane import ControlPlane
 
 type Work = Callable[[Event], None]
 """Goes on until its event is set."""
@@ -63,13 +64,13 @@ class Observed:
 
 
 @contextmanager
-def observed(site: Site) -> Iterator[Observed]:
+def observed(control_plane: ControlPlane) -> Iterator[Observed]:
     """An observer watches meanwhile."""
     with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
         path = Path(folder) / "sights.jsonl"
         command = [
             *(sys.executable, "-m", "bench.storm.observer"),
-            *(str(site.control_plane.kubeconfig), NAMESPACE, str(path)),
+            *(str(control_plane.kubeconfig), NAMESPACE, str(path)),
         ]
         seen = Observed(path)
         with subprocess.Popen(

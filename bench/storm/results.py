@@ -26,11 +26,29 @@ class Bare(msgspec.Struct, frozen=True, kw_only=True):
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """What another way did with as many pods on as many nodes, at once.
 
-    ``failed``: so many of `kubectl drain`'s processes did not end well.
+    ``failed``: so many of `kubectl drain`'s processes did not end well. ``fill``: the cluster's
+    own seconds for the same pods; 0: those of the storm.
     """
 
     outcome: Outcome
     failed: int = 0
+    fill: float = 0.0
+
+
+class Gated(Baseline, frozen=True, kw_only=True):
+    """`kubectl drain` behind the eviction gate.
+
+    ``refusals``: so many evictions were answered 429. ``unasked``: so many passed because the gate
+    did not answer in time. ``cpu_seconds`` and ``peak_mb`` are the gate's, ``reconciler`` are the
+    reconciler's CPU seconds.
+    """
+
+    refusals: int
+    unasked: int
+    cpu_seconds: float
+    peak_mb: float
+    reconciler: float
+    machine: Machine
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +88,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     rounds: Sequence[Round]
     deletion: Baseline | None = None
     drain: Baseline | None = None
+    gated: Gated | None = None
     peak_mb: float
     messages_left: Mapping[str, int]
     idle_ms: float = 0.0

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench import machine
 from bench.say import Say
-from bench.storm import aws, bare, baselines, figures, site
+from bench.storm import aws, bare, baselines, figures, metrics, site, worker
 from bench.storm.aws import Aws
 from bench.storm.beside import Observed, Work, observed, scaling, taking, working
 from bench.storm.feed import Dispatch, Feed, evenly
 from bench.storm.figures import Outcome, Sight
-from bench.storm.results import Baseline, Round
+from bench.storm.results import Baseline, Gated, Round
 from bench.storm.scenario import Scenario
 from bench.storm.site import Site
+from bench.storm.webhook import gating
 from bench.storm.worker import Worker
 from bench.storm.workloads import GRACE
 
@@ -96,7 +98,7 @@ class Storm:
         ``further`` makes what else goes on meanwhile, from what an observer sees.
         """
         feed = Feed(self.aws, plan, self.site.spot)
-        with observed(self.site) as seen:
+        with observed(self.site.control_plane) as seen:
             works = [taking(self.site, self.aws, feed.noticed, LEAD)]
             if self._scenario.late:
                 works.append(scaling(self.site))
@@ -108,7 +110,7 @@ class Storm:
 
     def delete_all(self) -> Baseline:
         """Cordon the spot nodes and delete every pod, as fast as the API server takes it."""
-        with observed(self.site) as seen:
+        with observed(self.site.control_plane) as seen:
             noticed = self._noticed_now()
             for name in self.site.spot.values():
                 self.site.set_unschedulable(name, value=True)
@@ -118,18 +120,43 @@ class Storm:
 
     def drain(self) -> Baseline:
         """`kubectl drain` on every spot node, all beside each other."""
-        with observed(self.site) as seen:
+        with observed(self.site.control_plane) as seen:
             noticed = self._noticed_now()
             failed = baselines.drain(self.site, self.site.spot.values())
             self._wait(noticed)
         return Baseline(outcome=self._judge(seen, noticed), failed=failed)
 
+    def drain_gated(self, log: Path) -> Gated:
+        """The same behind the eviction gate, with a reconciler. No node ends."""
+        control_plane = self.site.control_plane
+        with (
+            worker.started(self.aws, self.kubeconfig, log) as reconciler,
+            gating(control_plane, log.with_suffix(".gate.log")) as gate,
+        ):
+            refused, unasked = metrics.refusals(control_plane), metrics.unasked(control_plane)
+            before = reconciler.cpu_seconds
+            with observed(control_plane) as seen:
+                noticed = self._noticed_now()
+                nodes = self.site.spot.values()
+                failed = baselines.drain(self.site, nodes, baselines.GATED_TIMEOUT)
+                self._wait(noticed)
+            return Gated(
+                outcome=self._judge(seen, noticed, float("inf")),
+                failed=failed,
+                refusals=metrics.refusals(control_plane) - refused,
+                unasked=metrics.unasked(control_plane) - unasked,
+                cpu_seconds=gate.cpu_seconds,
+                peak_mb=gate.peak_mb,
+                reconciler=reconciler.cpu_seconds - before,
+                machine=machine.look(),
+            )
+
     def _noticed_now(self) -> Mapping[str, float]:
         now = time.time()  # noqa: TID251 - the observer's clock
         return dict.fromkeys(self.site.spot.values(), now)
 
-    def _judge(self, seen: Observed, noticed: Mapping[str, float]) -> Outcome:
-        return figures.judge(seen.sights, self._scenario.replicas, noticed, LEAD, GRACE)
+    def _judge(self, seen: Observed, noticed: Mapping[str, float], lead: float = LEAD) -> Outcome:
+        return figures.judge(seen.sights, self._scenario.replicas, noticed, lead, GRACE)
 
     def _wait(self, noticed: Mapping[str, float]) -> None:
         """Until all replicas are available and no pod is left on the noticed nodes."""

@@ -30,27 +30,31 @@ class Drainer:
 KARPENTER: Final = (
     "if it reads interruptions from a queue, it drains the node on the same warning, beside"
     " Evenkeel; its drain waits for released pods (they carry karpenter.sh/do-not-disrupt), and"
-    " evicts the others within their budgets. Leave its interruption queue empty, so that one of"
-    " the two handles interruptions"
+    " asks for the eviction of the others. Behind the eviction gate those wait for their"
+    " replacements, and the queue may stay on; without the gate leave it empty, so that one of the"
+    " two handles interruptions"
 )
 AUTO: Final = (
     "EKS Auto Mode handles interruptions of its nodes itself, as Karpenter does, and that cannot"
-    " be switched off; its drain waits for released pods (they carry karpenter.sh/do-not-disrupt)"
+    " be switched off; its drain waits for released pods (they carry karpenter.sh/do-not-disrupt)."
+    " Behind the eviction gate the others wait for their replacements, too"
 )
 TERMINATION_HANDLER: Final = (
-    "it acts on the same notices and evicts all pods of the node at once, within their budgets:"
-    " a pod evicted before its replacement runs is missing meanwhile. Switch its"
-    " enableSpotInterruptionDraining and enableRebalanceDraining off, or uninstall it"
+    "it acts on the same notices and asks for the eviction of all pods of the node at once. Behind"
+    " the eviction gate each waits for its replacement; without the gate a pod is missing until its"
+    " replacement runs: then switch its enableSpotInterruptionDraining and enableRebalanceDraining"
+    " off, or uninstall it"
 )
 MANAGED_GROUP: Final = (
     "EKS drains the node on a rebalance recommendation once a new node is ready, and on an"
-    " interruption warning, and that cannot be switched off; it evicts within budgets, and a"
-    " pod evicted before its replacement runs is missing meanwhile. A budget keeps such pods until"
-    " Evenkeel's replacement counts"
+    " interruption warning, and that cannot be switched off. Behind the eviction gate each pod"
+    " waits for its replacement; without the gate only a budget keeps it until Evenkeel's"
+    " replacement counts"
 )
 AUTOSCALER: Final = (
     "it evicts only from nodes that it means to remove for want of use, which an emptied doomed"
-    " node is; the two do not collide"
+    " node is; the two do not collide. Behind the eviction gate its evictions wait for their"
+    " replacements, for two minutes by its own default"
 )
 
 PODS: Final = (

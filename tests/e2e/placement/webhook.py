@@ -155,6 +155,12 @@ class Ground:
 
         ``host`` is what the API server calls it.
         """
+        self.configure(self.start(processes, kubeconfig=kubeconfig, host=host), host)
+
+    def start(
+        self, processes: int = 1, *, kubeconfig: Path | None = None, host: str = "127.0.0.1"
+    ) -> int:
+        """Start the webhook, and tell the API server nothing of it; its port."""
         kubeconfig = kubeconfig or self.control_plane.kubeconfig
         for _ in range(processes):
             made = Webhook(self.folder, self.authority, self.token, kubeconfig, host)
@@ -163,7 +169,7 @@ class Ground:
         if processes > 1:
             self._relays.append(Relay([each.port for each in self.webhooks]))
             port = self._relays[-1].port
-        self.configure(port, host)
+        return port
 
     def gate(self) -> None:
         """Let the webhooks that serve also gate the evictions of this namespace."""

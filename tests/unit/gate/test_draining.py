@@ -88,12 +88,22 @@ def test_a_pod_that_is_asked_for_once_goes_back_when_nobody_asks_again(gated: Ga
     assert [(pod.name, pod.released) for pod in gated.scene.pods("one")] == [(old.name, False)]
 
 
-def test_a_drain_that_is_killed_is_finished_where_its_node_is_cordoned(gated: Gated) -> None:
+@pytest.mark.parametrize(
+    "taint",
+    [
+        pytest.param("", id="cordoned"),
+        pytest.param("karpenter.sh/disrupted", id="tainted by Karpenter"),
+        pytest.param("ToBeDeletedByClusterAutoscaler", id="tainted by the cluster autoscaler"),
+    ],
+)
+def test_a_drain_that_is_killed_is_finished_where_its_node_is_kept_empty(
+    taint: str, gated: Gated
+) -> None:
     gated.scene.add_node("s1")
     gated.scene.apply(deployment("web", 3))
     gated.begin("o1")
     drainer = gated.drainer()
-    drainer.drain("s1")
+    drainer.drain("s1", taint=taint)
     gated.scene.settle(0.5)
     drainer.kill()
     gated.scene.settle(150)

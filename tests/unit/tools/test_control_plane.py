@@ -14,7 +14,14 @@ GO = r"""#!/bin/sh
 echo "$*" >> "$GO_LOG"
 case "$1" in
   env) printf 'go1.26.8\nlinux\namd64\n' ;;
-  list) echo v1.33.13 ;;
+  list)
+    case "$*" in
+      *.Dir*)
+        mkdir -p "$GO_LOG.module/pkg/apis/crds" "$GO_LOG.module/kwok/apis/crds"
+        touch "$GO_LOG.module/pkg/apis/crds/pools.yaml" "$GO_LOG.module/kwok/apis/crds/classes.yaml"
+        echo "$GO_LOG.module" ;;
+      *) echo v1.33.13 ;;
+    esac ;;
   mod)
     printf 'module k8s.io/kubernetes\ngo 1.24.0\n\tk8s.io/api v0.0.0\n' > "$GO_LOG.mod"
     printf '{"GoMod": "%s"}\n' "$GO_LOG.mod" ;;
@@ -23,6 +30,10 @@ case "$1" in
     [ -n "$GO_FAILS" ] && { echo 'no space left' >&2; exit 1; }
     while [ "$1" != -o ]; do shift; done
     mkdir -p "$2"
+    case "$PWD" in
+      */karpenter) GO_MAKES=kwok ;;
+      */descheduler) GO_MAKES=${GO_MAKES_THERE-descheduler} ;;
+    esac
     for name in $GO_MAKES; do printf '#!/bin/sh\n' > "$2$name"; chmod +x "$2$name"; done ;;
 esac
 """
@@ -91,6 +102,29 @@ def test_nothing_is_built_twice(environment: dict[str, str]) -> None:
     assert {each.returncode for each in done} == {0}
     assert len({each.stdout for each in done}) == 1
     assert len(builds(environment)) == 1
+
+
+def test_the_drainers_are_built_each_from_its_own_pins(environment: dict[str, str]) -> None:
+    done = run(environment, "--drainers")
+    assert done.returncode == 0, done.stderr
+    directory = Path(done.stdout.rstrip("\n"))
+    assert sorted(path.name for path in directory.iterdir()) == [
+        "descheduler",
+        "karpenter",
+        "karpenter-crds",
+    ]
+    crds = sorted(path.name for path in (directory / "karpenter-crds").iterdir())
+    assert crds == ["classes.yaml", "pools.yaml"]
+    assert len(builds(environment)) == 2
+    assert run(environment, "--drainers").stdout == done.stdout
+    assert len(builds(environment)) == 2
+
+
+def test_a_drainer_that_was_not_built_is_named_with_its_pins(environment: dict[str, str]) -> None:
+    done = run({**environment, "GO_MAKES_THERE": ""}, "--drainers")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "go build made no descheduler; see tools/drainers/descheduler/go.mod" in done.stderr
+    assert kept(environment) == []
 
 
 @pytest.mark.parametrize("asked", ["1.33", "1.33.x", "v1.33.13"])

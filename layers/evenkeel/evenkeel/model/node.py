@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
+from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
 
 
@@ -50,6 +51,11 @@ class Node(KubernetesObject, frozen=True, kw_only=True):
     def ready(self) -> bool:
         """Whether the kubelet reports the node Ready."""
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+
+    @property
+    def is_kept_empty(self) -> bool:
+        """Whether it is cordoned, or has the taint of a drainer that does not cordon."""
+        return self.spec.unschedulable or any(map(self.has_taint, names.DRAINING_TAINTS))
 
     def has_taint(self, key: str) -> bool:
         """Whether the node carries a taint with this key, whatever its value and effect."""

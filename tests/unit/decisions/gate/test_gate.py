@@ -56,6 +56,7 @@ def asked(  # what matters in a test is said by name
     dooms: Mapping[str, NodeNotice] | None = None,
     held: Sequence[PodDisruptionBudget] = (),
     has_room: bool = True,
+    turn_in: timedelta = timedelta(),
     deployment: Deployment | None = None,
     now: datetime = NOW,
 ) -> Verdict:
@@ -69,7 +70,14 @@ def asked(  # what matters in a test is said by name
         now=now,
     )
     (pod,) = (pod for pod in pods if pod.name == about)
-    found = Situation(pod=pod, census=census, held=held, has_room=has_room, patience=PATIENCE)
+    found = Situation(
+        pod=pod,
+        census=census,
+        held=held,
+        has_room=has_room,
+        turn_in=turn_in,
+        patience=PATIENCE,
+    )
     return gate.decide(found, KUBECTL)
 
 
@@ -171,6 +179,23 @@ def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
     assert verdict.reason == "WindowFull"
     assert verdict.step is not None
     assert verdict.step.verb is Verb.WAIT
+
+
+@pytest.mark.parametrize(
+    ("turn_in", "told"),
+    [
+        pytest.param(0, 5, id="nobody else waits"),
+        pytest.param(30, 30, id="many do"),
+    ],
+)
+def test_beyond_the_window_an_eviction_is_asked_for_the_later_the_more_wait(
+    turn_in: float, told: float
+) -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    verdict = asked(replica_set, pods, has_room=False, turn_in=seconds(turn_in))
+    assert isinstance(verdict, Deferred)
+    assert verdict.retry_after == seconds(told)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     ``census`` counts its ReplicaSet's pods. ``held`` are the budgets that select
     it. ``has_room``: fewer pods are released and without a replacement than the window allows.
+    ``turn_in``: in how long one that waits for its turn is to be asked for again, or later.
     ``patience``: how long a replacement may take before the eviction passes without it.
     """
 
@@ -51,6 +52,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     census: Census
     held: Sequence[PodDisruptionBudget] = ()
     has_room: bool = True
+    turn_in: timedelta = timedelta()
     patience: timedelta = timedelta(minutes=5)
 
 
@@ -188,7 +190,7 @@ def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
     return Deferred(
         reason="WindowFull",
         message="many pods wait for their replacements: this one is released in its turn",
-        retry_after=LONGEST_RETRY / 2,
+        retry_after=max(found.turn_in, LONGEST_RETRY / 2),
         step=step,
     )
 

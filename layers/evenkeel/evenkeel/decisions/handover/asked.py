@@ -29,19 +29,19 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
     """Why a pod that can go is not evicted by the reconciler; None if it is.
 
     - its node does not die, and the drainer may still come back;
-    - it did not: where the node is cordoned it gave up in the middle, and the pod is evicted. Where
-      it takes pods, that was a single eviction, and the pod goes back;
-    - whether the node is cordoned is not known yet.
+    - it did not: where the node is kept empty it gave up in the middle, and the pod is evicted.
+      Where it takes pods, that was a single eviction, and the pod goes back;
+    - whether the node is kept empty is not known yet.
     """
     if item.release.reason is not ReleaseReason.EVICTION or census.deadline_of(item).forced:
         return None
     until = max(item.release.since, census.last_available_at or item.release.since) + COMES_BACK
     if census.now < until:
         return Left(verdicts.wait(census, item.pod, "LeftToDrainer", until), until)
-    is_cordoned = census.cordons.get(item.pod.spec.node_name)
-    if is_cordoned:
+    is_kept_empty = census.cordons.get(item.pod.spec.node_name)
+    if is_kept_empty:
         return None
-    if is_cordoned is None:
+    if is_kept_empty is None:
         return Left(verdicts.wait(census, item.pod, "LeftToDrainer", until))
     message = f"{item.release.asked_by} asked for its eviction once: back to its owner"
     return Left(verdicts.roll_back(census, item, "NotAskedAgain", message))

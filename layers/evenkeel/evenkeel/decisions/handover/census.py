@@ -43,7 +43,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     of its Deployment own; None: no rollout goes on, or they were not read. ``minimum_available``
     is the highest count so far of pods to keep available: a census in the middle of many releases
     may miss a pod. ``capacities`` says of which type a node is, ``cordons`` whether it is
-    cordoned, as far as that was read.
+    drained by anybody, as far as that was read.
     """
 
     now: datetime

@@ -4,5 +4,6 @@
 |---|---|
 | ``flow`` | one eviction, from the review to the verdict |
 | ``reading`` | its pod, that pod's workload and node; what is decided on is read afresh |
+| ``crowd`` | how many evictions are decided about at once, and when the others come back |
 | ``window`` | how many pods are released and wait for their replacements |
 """

@@ -11,6 +11,7 @@ from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_p
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.decisions.handover.census import Census
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.flows.gate.crowd import Crowd
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.decision import Decision, Verb
@@ -30,6 +31,11 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     evictor: Evictor
     dry_run: bool = False
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """The pod's namespace and name."""
+        return self.namespace, self.name
+
 
 class GateFlow:
     """Decides about evictions. One object serves a process; any number of threads may use it."""
@@ -43,11 +49,27 @@ class GateFlow:
         self._recorder = recorder
         self._reader = Reader(cluster, clock)
         self._window = Window(cluster, clock, settings.window)
+        self._crowd = Crowd(clock)
 
     def review(self, eviction: Eviction) -> Verdict:
         """Decide about one eviction. What cannot be read passes. Raises nothing of its own."""
         if eviction.evictor.is_evenkeel:
             return Allowed(reason="Own", message="Evenkeel asks for it")
+        with self._crowd.place() as has_place:
+            return self._review(eviction) if has_place else self._crowded(eviction)
+
+    def _crowded(self, eviction: Eviction) -> Verdict:
+        """Too many evictions are asked for at once: this one may come back."""
+        if self._is_observing:
+            return Allowed(reason="Observed", message="Evenkeel only observes")
+        self._recorder.counted(Metric.EVICTIONS_DEFERRED)
+        return Deferred(
+            reason="Crowded",
+            message="many evictions are asked for at once: this one is decided about in its turn",
+            retry_after=self._crowd.comes_back_in(*eviction.key),
+        )
+
+    def _review(self, eviction: Eviction) -> Verdict:
         try:
             verdict, about = self._decide(eviction)
         except NotFoundError as error:
@@ -89,6 +111,7 @@ class GateFlow:
             return passes, about
         held = workload.surroundings.budgets_of(found.pod)
         has_room = found.pod.released or self._window.has_room()
+        turn_in = timedelta() if has_room else self._crowd.comes_back_in(*eviction.key)
 
         def decide(census: Census) -> Verdict:
             situation = gate.Situation(
@@ -96,6 +119,7 @@ class GateFlow:
                 census=census,
                 held=held,
                 has_room=has_room,
+                turn_in=turn_in,
                 patience=self._settings.patience,
             )
             return gate.decide(situation, eviction.evictor)

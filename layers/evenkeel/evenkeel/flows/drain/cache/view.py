@@ -43,7 +43,7 @@ class View:
         self.deployments: dict[str, Deployment] = {}  # by key
         self.surroundings: dict[str, Surroundings] = {}
         self.capacities = {} if capacities is None else capacities
-        self.cordons: dict[str, bool] = {}  # whether a node is cordoned, as far as it was read
+        self.cordons: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
         self.read_until: dict[str, datetime] = {}  # how long a read of a controller is good
 

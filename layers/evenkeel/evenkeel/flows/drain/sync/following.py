@@ -154,7 +154,7 @@ class Follower:
         wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):
             self._view.capacities[name] = self._labels.of(reply.result)
-            self._view.cordons[name] = reply.result.spec.unschedulable
+            self._view.cordons[name] = reply.result.is_kept_empty
             self.news |= wanted_by
 
     def _see_budgets(self, namespace: str, reply: Reply) -> None:

@@ -1,0 +1,118 @@
+"""One way to drain: without the gate and with it, each on a cluster of its own."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench import store
+from bench.drainers import binaries, figures
+from bench.drainers.descheduler import Descheduler
+from bench.drainers.drainer import Drainer
+from bench.drainers.karpenter import Consolidation, Drift, Interruption
+from bench.drainers.kubectl import KubectlDrain
+from bench.drainers.results import Pair, Run
+from bench.drainers.site import REPLICAS, Site
+from bench.say import Say
+from bench.storm import aws, metrics, worker
+from bench.storm.beside import observed
+from bench.storm.site import launched
+from bench.storm.webhook import gating
+
+LONGEST: Final = 120.0
+"""Seconds that a drainer is given."""
+
+GRACE: Final = "90s"
+"""A node's terminationGracePeriod, after which Karpenter deletes what it could not evict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to drain. ``make`` gets the path of a log."""
+
+    title: str
+    make: Callable[[Path], Drainer]
+    budgets: bool = True
+
+
+WAYS: Final[Mapping[str, Way]] = {
+    "kubectl": Way("`kubectl drain`", KubectlDrain),
+    "consolidation": Way("Karpenter, consolidation", Consolidation, budgets=False),
+    "drift": Way("Karpenter, drift", Drift, budgets=False),
+    "drift-grace": Way(
+        f"Karpenter, drift, `terminationGracePeriod: {GRACE}`",
+        lambda log: Drift(log, grace=GRACE),
+    ),
+    "interruption": Way("Karpenter, a NodeClaim deleted as for an interruption", Interruption),
+    "descheduler": Way("descheduler, `RemovePodsViolatingNodeTaints`, once", Descheduler),
+}
+"""Without a terminationGracePeriod Karpenter does not begin with a node that a budget holds."""
+
+
+def pair(name: str, say: Say) -> Pair:
+    """Measure one way, without the gate and with it."""
+    way = WAYS[name]
+    if name != "kubectl":
+        binaries.folder()
+    return Pair(
+        title=way.title,
+        budgets=way.budgets,
+        without=run(name, say, gated=False),
+        gated=run(name, say, gated=True),
+    )
+
+
+def run(name: str, say: Say, *, gated: bool) -> Run:
+    """One drain on a cluster of its own; ``gated``: with the webhook and a reconciler."""
+    way = WAYS[name]
+    say(f"{way.title}, {'behind the gate' if gated else 'without the gate'}")
+    label = f"drainers-{name}-{'gated' if gated else 'without'}"
+    with launched() as control_plane:
+        site = Site(control_plane, budgets=way.budgets)
+        with closing(way.make(store.new_log(label))) as drainer, ExitStack() as stack:
+            drainer.prepare(site)
+            site.fill()
+            if gated:
+                stack.enter_context(_evenkeel(site, label))
+            nodes = site.occupied()
+            seen = stack.enter_context(observed(control_plane))
+            refused = metrics.refusals(control_plane)
+            drainer.begin()
+            is_ended = _wait(drainer, site)
+            refusals = metrics.refusals(control_plane) - refused
+            stack.close()
+    outcome = figures.judge(seen.sights, REPLICAS, nodes)
+    say(f"{outcome}, {refusals} refusals{'' if is_ended else ', not ended'}")
+    return Run(outcome=outcome, refusals=refusals, ended=is_ended)
+
+
+@contextmanager
+def _evenkeel(site: Site, label: str) -> Iterator[None]:
+    """The gate, and a reconciler for what drainers leave behind."""
+    kubeconfig = site.control_plane.kubeconfig
+    log = store.new_log(f"{label}-evenkeel")
+    with (
+        aws.started() as stand_in,
+        worker.started(stand_in, kubeconfig, log),
+        gating(site.control_plane, log.with_suffix(".gate.log")),
+    ):
+        yield
+
+
+def _wait(drainer: Drainer, site: Site) -> bool:
+    """Whether the drainer is through in its time; in the end all replicas are available again."""
+    give_up = time.monotonic() + LONGEST
+    is_done = False
+    while time.monotonic() < give_up:
+        is_done = is_done or drainer.is_done()
+        if is_done and site.ready() >= sum(REPLICAS.values()) and not _leaving(site):
+            break
+        time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
+    time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
+    return is_done
+
+
+def _leaving(site: Site) -> bool:
+    return any("deletionTimestamp" in pod["metadata"] for pod in site.pods())

@@ -1,0 +1,69 @@
+"""A storm's cluster whose API server asks the webhook: about new pods, or about evictions."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.storm.worker import Worker
+from bench.storm.workloads import NAMESPACE
+from tests.e2e.placement.webhook import Ground
+from tests.fixtures.control_plane import ControlPlane
+
+SYSTEM = "evenkeel-system"
+CONFIGURATION = "evenkeel-gate"
+
+
+@contextmanager
+def asking(control_plane: ControlPlane) -> Iterator[Worker]:
+    """Let the API server ask a webhook about the storm's pods, in a process that is watched."""
+    labels = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
+    control_plane.merge("v1", "Namespace", NAMESPACE, labels)
+    with _ground(control_plane) as ground:
+        ground.serve()
+        (started,) = ground.webhooks
+        yield Worker(started.process, started.log)
+
+
+@contextmanager
+def gating(control_plane: ControlPlane, log: Path) -> Iterator[Worker]:
+    """Let it ask about evictions of the storm's pods alone, until the end of the with statement.
+
+    Pods of the storm have to be Ready. What the gate wrote is in ``log`` afterwards.
+    """
+    with _ground(control_plane) as ground:
+        ground.start()
+        ground.gate()
+        control_plane.wait_for("the API server to ask the gate", lambda: _is_gated(control_plane))
+        (started,) = ground.webhooks
+        try:
+            yield Worker(started.process, started.log)
+        finally:
+            log.write_bytes(started.log.read_bytes())
+            control_plane.kubectl("delete", "validatingwebhookconfiguration", CONFIGURATION)
+
+
+@contextmanager
+def _ground(control_plane: ControlPlane) -> Iterator[Ground]:
+    control_plane.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}})
+    with tempfile.TemporaryDirectory(prefix="evenkeel-bench-") as folder:
+        ground = Ground(control_plane, NAMESPACE, Path(folder))
+        try:
+            yield ground
+        finally:
+            for webhook in ground.webhooks:
+                webhook.kill()
+
+
+def _is_gated(control_plane: ControlPlane) -> bool:
+    """Whether the eviction of some pod would be refused by the gate."""
+    pod = control_plane.items("v1", "Pod", NAMESPACE, "limit=1")[0]["metadata"]["name"]
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod, "namespace": NAMESPACE},
+        "deleteOptions": {"dryRun": ["All"]},
+    }
+    path = f"api/v1/namespaces/{NAMESPACE}/pods/{pod}/eviction"
+    answer = control_plane.request("POST", path, eviction, fine=(429,))
+    return "admission webhook" in answer.get("message", "")
