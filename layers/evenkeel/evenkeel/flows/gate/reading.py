@@ -67,6 +67,9 @@ class Reader:
     def workload(self, pod: Pod) -> Workload:
         """The pod's ReplicaSet as it is now, and what bears on its way. Raises ClusterError.
 
+        So is its Deployment: a pod that just went back, for its workload rests, would be released
+        again, and its eviction wait for as long as before.
+
         Of another controller no more is read than what the pod says.
         """
         around: list[Read] = [List(Selection(kind, pod.namespace)) for kind in _AROUND]
@@ -82,7 +85,7 @@ class Reader:
             Owner(
                 kind="ReplicaSet",
                 controller=replica_set,
-                deployment=self._remembered.deployment_of(replica_set),
+                deployment=self._remembered.deployment_of(replica_set, afresh=True),
             ),
             Surroundings.of(_items(*lists)),
             _dooms(_items(nodes)),
