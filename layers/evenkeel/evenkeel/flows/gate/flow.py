@@ -90,7 +90,7 @@ class GateFlow:
             census=self._reader.census(workload, found.pod),
             route=way,
             held=workload.surroundings.budgets_of(found.pod),
-            has_room=found.pod.released or self._window.has_room(),
+            has_room=found.pod.released or self._window.has_room(found.pod.namespace),
             patience=self._settings.patience,
         )
         return self._carry_out(gate.decide(situation, eviction.evictor), eviction), about
@@ -103,7 +103,7 @@ class GateFlow:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
-            self._window.took()
+            self._window.took(eviction.namespace)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
             message = "the pod has changed meanwhile"
