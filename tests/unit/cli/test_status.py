@@ -157,9 +157,9 @@ def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
 
 def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: SimulatedCluster) -> None:
     cluster.clock.advance(seconds(20))
-    pods, sets = (ask(cluster, List(Selection(kind))).items for kind in (Pod, ReplicaSet))
+    pods = ask(cluster, List(Selection(Pod))).items
     first, second = sorted((pod for pod in pods if pod.template_hash), key=lambda pod: pod.name)
-    (owner,) = sets
+    (owner,) = ask(cluster, List(Selection(ReplicaSet))).items
     now = cluster.clock.now()
     release = builders.release(
         owner,
