@@ -2,26 +2,32 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from evenkeel.decisions import writes
+from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import CLOCK_SKEW, Release, ReleaseReason
 from evenkeel.model.request import Evict
 from tests.fixtures.reviews import of_eviction
 from tests.security.test_tenant import FOREVER, TENANT, forged, metadata_of, of_tenant
 from tests.unit.drain.manifests import deployment
 from tests.unit.gate.gated import Gated
 
-NAMESPACES = {"default": {names.GATE: "true"}, TENANT: {names.GATE: "true"}, "shut": {}}
+LABELLED = ("default", TENANT, *names.CLUSTERS_OWN)
+"""Namespaces with the gate's label; the cluster's own are not gated for that."""
 
 
 @pytest.fixture
 def gated() -> Iterator[Gated]:
     """Two gated namespaces and one that is not; ``web`` and ``one`` run on s1, o1 has room."""
     made = Gated()
-    for name, labels in NAMESPACES.items():
+    for name in (*LABELLED, "shut"):
+        labels = {names.GATE: "true"} if name in LABELLED else {}
         metadata = {"name": name, "labels": labels}
         made.scene.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
     made.scene.add_node("s1")
@@ -42,6 +48,7 @@ def drains_without_a_dip(gated: Gated, within: float) -> bool:
     drainer = gated.drainer()
     drainer.drain("s1")
     gated.finish(drainer, within=within)
+    gated.scene.settle(5)
     assert gated.scene.recorder.total("GateFailed") == before
     return gated.scene.lowest("web") == 4 and gated.scene.lowest("one") == 1
 
@@ -106,6 +113,7 @@ def test_pods_that_say_they_were_released_let_none_of_another_s_pass(
                 for number in range(20)
             )
         )
+    gated.scene.settle(5)  # they are Ready
     assert drains_without_a_dip(gated, within=120)
     gated.scene.settle(120)
     assert not released(gated)
@@ -131,6 +139,32 @@ def test_a_tenant_who_fills_the_window_puts_no_other_off(gated: Gated) -> None:
         scene.later(second, fill)
     scene.settle(3)
     assert drains_without_a_dip(gated, within=20)
+
+
+def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
+    gated: Gated,
+) -> None:
+    """He says that it was made just before it could not be believed, and that it ends tomorrow."""
+    scene = gated.scene
+    scene.apply(of_tenant(deployment("bad", 1)))
+    gated.begin()
+    (pod,) = scene.pods("bad")
+    assert pod.controller is not None
+    now = scene.clock.now()
+    release = Release(
+        reason=ReleaseReason.EVICTION,
+        since=now + CLOCK_SKEW,
+        deadline=now + timedelta(days=1),
+        wanted=10**9,
+        controller=pod.controller.name,
+        controller_uid=pod.controller.uid,
+    )
+    scene.cluster.execute(writes.release_patch(pod, release))
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    longest = gated.settings.patience + CLOCK_SKEW + LONGEST_RETRY
+    gated.finish(drainer, within=longest.total_seconds())
+    assert drainer.pods[pod.name].deferred > gated.settings.patience
 
 
 # Somebody who knows the token.
