@@ -307,6 +307,7 @@ def release(
     do_not_disrupt: str | None = None,
     target: Capacity | None = None,
     there: int = 0,
+    asked_by: str = "",
 ) -> Release:
     """A release from a ReplicaSet; by default everything that it asks for was there."""
     if deadline is None:
@@ -324,6 +325,7 @@ def release(
         do_not_disrupt=do_not_disrupt,
         target=target,
         there=there,
+        asked_by=asked_by,
     )
 
 

@@ -28,9 +28,8 @@ class Site:
         self._control_plane = ground.control_plane
         self._namespace = ground.namespace
         self._extent = extent
-        ground.serve()
+        ground.start()
         ground.gate()
-        ground.control_plane.kubectl("delete", "mutatingwebhookconfiguration", "evenkeel")
         (started,) = ground.webhooks
         self._process = Worker(started.process, started.log)
 

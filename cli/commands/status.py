@@ -12,6 +12,9 @@ from cli.targets import Target
 from cli.wrapping import Wrapped
 from evenkeel.model import names
 
+MOST_EVICTIONS = 10
+"""So many evictions that wait are told of below the table."""
+
 
 @click.command(short_help="Show each workload's split over spot and on-demand nodes.")
 @options.cluster
@@ -50,6 +53,13 @@ def status(
     for line in show.remedies(found):
         out.print()
         out.print(Wrapped(f"{line}."))
+    waiting = show.evictions(found)
+    for line in waiting[:MOST_EVICTIONS]:
+        out.print()
+        out.print(Wrapped(f"{line}."))
+    if len(waiting) > MOST_EVICTIONS:
+        more = words.counted(len(waiting) - MOST_EVICTIONS, "more eviction")
+        out.print(f"\n{more} wait: see -o json.")
     if found.unlabelled:
         shown = ", ".join(map(words.short_node, found.unlabelled[:5]))
         more = f" and {len(found.unlabelled) - 5} more" if len(found.unlabelled) > 5 else ""

@@ -33,7 +33,8 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: boo
     Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
     cluster's DNS. Its certificate has to be for that name. The URL holds the token: who may read
     the configuration can call the webhook.
-    --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook.
+    --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook, with --gate with its
+    EVENKEEL_GATE=managed.
     """
     try:
         parts = urlsplit(url)

@@ -6,6 +6,7 @@ from cli import words
 from cli.explain import drainers, hurdles
 from cli.explain.answer import Answer
 from cli.ways import Situation, situations
+from evenkeel.decisions.gate.waiting import waiting
 from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
 from evenkeel.flows.asking import ask_for_one
@@ -14,9 +15,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Get, Selection
-from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 
@@ -106,15 +105,11 @@ def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
 
 
 def _asked(pods: Iterable[Pod]) -> Iterator[str]:
-    """The pods whose eviction waits for their replacements, and who asked for it."""
+    """The pods whose eviction waits, and who asked for it."""
     for pod in pods:
-        release = pod.release if pod.released else None
-        if release is not None and release.reason is ReleaseReason.EVICTION:
-            yield (
-                f"Pod {pod.name}: {release.asked_by or 'somebody'} asked at"
-                f" {in_words(release.since)} to evict it; that passes when its replacement is"
-                f" available, at {in_words(release.deadline)} at the latest."
-            )
+        eviction = waiting(pod)
+        if eviction is not None:
+            yield f"{eviction.message}."
 
 
 def _doom(node: Node) -> list[str]:

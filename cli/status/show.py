@@ -42,6 +42,20 @@ def remedies(found: Found) -> Sequence[str]:
     ]
 
 
+def evictions(found: Found) -> Sequence[str]:
+    """Who waits for what, one line per eviction that waits at the gate."""
+    return [
+        f"{words.workload_name(standing.workload.reference)}: {eviction.message}{_why(standing)}"
+        for standing in found.standings
+        for eviction in standing.evictions
+    ]
+
+
+def _why(standing: Standing) -> str:
+    """Why a workload's pods wait for a node, in parentheses."""
+    return f" ({standing.why_waiting.rstrip('.')})" if standing.why_waiting else ""
+
+
 def _remarks(found: Found, standing: Standing) -> Sequence[Remark]:
     return remarks(standing, found.restores.get(standing.workload.reference))
 

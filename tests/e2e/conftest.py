@@ -1,10 +1,11 @@
-"""The fixture of all end-to-end tests."""
+"""The fixtures of all end-to-end tests."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e.harness import Site
+from tests.e2e.test_rights import GATE_RIGHTS, MANIFESTS
 from tests.fixtures.control_plane import ControlPlane
 
 
@@ -13,3 +14,20 @@ def site(control_plane: ControlPlane, namespace: str) -> Iterator[Site]:
     """A part of the real control plane of its own; at the end nothing of it is left."""
     with Site.open(control_plane, namespace) as opened:
         yield opened
+
+
+@pytest.fixture
+def rights(control_plane: ControlPlane) -> Iterator[None]:
+    """The rights of all functions."""
+    control_plane.kubectl("apply", "-k", str(MANIFESTS))
+    yield
+    for kind in ("clusterrolebinding", "clusterrole"):
+        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+@pytest.fixture
+def gate_rights(control_plane: ControlPlane) -> Iterator[None]:
+    """What the function placement may do besides where it gates evictions."""
+    control_plane.kubectl("apply", "-f", str(GATE_RIGHTS))
+    yield
+    control_plane.kubectl("delete", "-f", str(GATE_RIGHTS))

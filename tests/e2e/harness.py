@@ -33,6 +33,10 @@ class ShiftedClock(SystemClock):
         """Let time pass."""
         self._ahead += duration
 
+    def skip_to(self, time: datetime) -> None:
+        """Let time pass until then; nothing, if that is past."""
+        self._ahead += max(time - self.now(), timedelta())
+
 
 class Site:
     """A test's part of the cluster: a namespace, its nodes, their instances, and a witness."""
@@ -201,6 +205,11 @@ class Site:
             return released if len(released) >= at_least else None
 
         return self.wait_for(f"{at_least} released pods of {name}", enough)
+
+    def released_until(self, name: str) -> datetime:
+        """When the last of the releases of a workload's pods ends."""
+        notes = [pod["metadata"]["annotations"][names.RELEASE] for pod in self.released(name)]
+        return max(datetime.fromisoformat(json.loads(note)["deadline"]) for note in notes)
 
     def is_settled(self, name: str, replicas: int, *shorts: str) -> bool:
         """Whether a workload has so many ready pods, all on these nodes, and no others."""

@@ -53,6 +53,7 @@ from tests.fixtures.control_plane import ROOT, ControlPlane
 pytestmark = pytest.mark.controlplane
 
 MANIFESTS = ROOT / "manifests" / "rbac"
+GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
 FUNCTIONS = ("interruption", "handover")
 HINT = timedelta(seconds=90)
 """A hint that ends within a minute releases nothing."""
@@ -356,7 +357,12 @@ def _warning(deployed: Deployed, namespace: str) -> None:
 
 def allowed(function: str) -> set[Right]:
     """What the manifests allow a function's group, wherever it is allowed."""
-    documents = list(yaml.safe_load_all((MANIFESTS / f"{function}.yaml").read_text()))
+    return rights_in(MANIFESTS / f"{function}.yaml")
+
+
+def rights_in(manifest: Path) -> set[Right]:
+    """What the roles of a manifest allow."""
+    documents = list(yaml.safe_load_all(manifest.read_text()))
     return {
         (verb, "/".join(filter(None, (group, resource))))
         for document in documents

@@ -40,6 +40,27 @@ def test_the_function_finds_its_settings_in_its_environment(stack: Stack) -> Non
     assert settings.ConnectionSettings.from_environment(environ).cluster_name == "prod"
 
 
+def test_the_gate_finds_its_settings_in_its_environment(stack: Stack) -> None:
+    gate = settings.GateSettings.from_environment(stack.environment("PlacementFunction"))
+    assert (gate.everywhere, gate.patience) == (False, timedelta(minutes=5))
+    other = deployed(**CLUSTER, WebhookToken=TOKEN, Gate="managed", GatePatienceSeconds="45")
+    gate = settings.GateSettings.from_environment(other.environment("PlacementFunction"))
+    assert (gate.everywhere, gate.patience) == (True, timedelta(seconds=45))
+
+
+@pytest.mark.parametrize("bound", ["MinValue", "MaxValue"])
+def test_the_gate_takes_the_patience_that_the_stack_takes_and_no_other(bound: str) -> None:
+    parameters = load()["Parameters"]
+    assert set(parameters["Gate"]["AllowedValues"]) == {"labelled", "managed"}
+    limit = parameters["GatePatienceSeconds"][bound]
+    beyond = limit + (1 if bound == "MaxValue" else -1)
+    environ = {settings.shared.CLUSTER_NAME: "prod", settings.shared.MODE: "observe"}
+    taken = settings.GateSettings.from_environment(environ | {settings.gate.PATIENCE: f"{limit}"})
+    assert taken.patience == timedelta(seconds=limit)
+    with pytest.raises(SettingsError):
+        settings.GateSettings.from_environment(environ | {settings.gate.PATIENCE: f"{beyond}"})
+
+
 def test_other_node_labels_can_tell_the_capacity_type() -> None:
     stack = deployed(**CLUSTER, WebhookToken=TOKEN, CapacityLabels="example.com/life,lifecycle")
     for name in ("PlacementFunction", "HandoverFunction", "RestoreFunction"):
@@ -139,3 +160,15 @@ def test_the_webhook_fails_open_and_is_asked_about_new_pods_of_managed_namespace
     (rule,) = webhook["rules"]
     assert (rule["resources"], rule["operations"]) == (["pods"], ["CREATE"])
     assert webhook["namespaceSelector"]["matchLabels"] == {names.MANAGED: "true"}
+
+
+def test_the_gate_fails_open_and_is_asked_about_evictions_in_gated_namespaces_alone() -> None:
+    webhook = yaml.safe_load((ROOT / "manifests/gate/webhook.yaml").read_text())["webhooks"][0]
+    assert webhook["failurePolicy"] == "Ignore"
+    assert webhook["sideEffects"] == "NoneOnDryRun"
+    (rule,) = webhook["rules"]
+    assert (rule["resources"], rule["operations"]) == (["pods/eviction"], ["CREATE"])
+    assert webhook["namespaceSelector"]["matchLabels"] == {names.GATE: "true"}
+    (others,) = webhook["namespaceSelector"]["matchExpressions"]
+    assert others["operator"] == "NotIn"
+    assert set(others["values"]) == names.CLUSTERS_OWN

@@ -5,12 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.harness import Site
 from tests.e2e.placement.webhook import Ground, opened
 from tests.fixtures.control_plane import ControlPlane
 
 
 @pytest.fixture
-def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
-    """A managed namespace whose evictions are gated; at the end no webhook is left."""
-    with opened(control_plane, namespace, tmp_path) as made:
+def ground(site: Site, control_plane: ControlPlane, tmp_path: Path) -> Iterator[Ground]:
+    """The site's namespace, whose evictions can be gated; at the end no webhook is left."""
+    with opened(control_plane, site.namespace, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def gated(ground: Ground) -> Ground:
+    """The site's namespace, with evictions gated by one process."""
+    ground.start()
+    ground.gate()
+    return ground

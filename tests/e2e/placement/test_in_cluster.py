@@ -40,9 +40,10 @@ def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground) -> None:
 
 @pytest.mark.usefixtures("served")
 def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
-    ground: Ground, tmp_path: Path
+    ground: Ground, gate_rights: None, tmp_path: Path
 ) -> None:
     """A process plays the container: there is no network of pods here, so the Service leads out."""
+    del gate_rights
     plane = ground.control_plane
     plane.kubectl("delete", "service", NAME, "-n", SYSTEM)
     plane.kubectl(
@@ -54,5 +55,20 @@ def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
     ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
     ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
     assert len(on_demand(ground.settled(7))) == 2
+    ground.gate(f"{NAME}.{SYSTEM}.svc")
+    pod = ground.pods()[0]["metadata"]["name"]
+    ground.wait_for("the eviction to wait", lambda: _is_deferred(ground, pod))
     assert "forbidden" not in ground.log().lower()
     plane.kubectl("delete", "service", NAME, "-n", SYSTEM)
+
+
+def _is_deferred(ground: Ground, pod: str) -> bool:
+    """Whether the eviction of a pod that can be handed over waits, as a dry run tells."""
+    metadata = {"name": pod, "namespace": ground.namespace}
+    answer = ground.control_plane.request(
+        "POST",
+        f"api/v1/namespaces/{ground.namespace}/pods/{pod}/eviction?dryRun=All",
+        {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
+        fine=(429,),
+    )
+    return bool(answer.get("code") == 429)

@@ -8,40 +8,55 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from evenkeel.model import names
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 CLUSTER_NAME = "e2e"
-EVENKEEL = (sys.executable, "-m", "cli.main")
+COMMAND = "cli.main"
+EVENKEEL = (sys.executable, "-m", COMMAND)
 STARTING = 60.0
+ADMISSION = "admissionregistration.k8s.io/v1"
+LEASES = f"apis/coordination.k8s.io/v1/namespaces/{names.SYSTEM_NAMESPACE}/leases"
 
 
 class Webhook:
-    """``evenkeel serve`` at work."""
+    """``evenkeel serve`` at work.
+
+    ``settings`` are variables of its environment. ``command``: the module that is the command.
+    """
 
     def __init__(
-        self, folder: Path, authority: Authority, token: str, kubeconfig: Path, host: str
+        self,
+        folder: Path,
+        authority: Authority,
+        token: str,
+        kubeconfig: Path,
+        host: str,
+        settings: Mapping[str, str],
+        command: str,
     ) -> None:
         certificate, key = authority.issue("webhook", host).write(folder, "server")
         self.log = folder / f"serve-{secrets.token_hex(4)}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [
-                    *EVENKEEL,
+                    *(sys.executable, "-m", command),
                     *("serve", "--port", "0", "--bind", "127.0.0.1"),
                     *("--tls-cert", certificate, "--tls-key", key),
                     *("--kubeconfig", kubeconfig, "--cluster-name", CLUSTER_NAME),
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {"EVENKEEL_WEBHOOK_TOKEN": token},  # noqa: TID251 - a child's
+                env=os.environ  # noqa: TID251 - a child's
+                | {"EVENKEEL_WEBHOOK_TOKEN": token, **settings},
                 cwd=ROOT,
             )
         self.port = self._port()
@@ -71,7 +86,10 @@ class Webhook:
 
 
 class Relay:
-    """A port that leads to several others in turn, as a load balancer does."""
+    """A port that leads to several others in turn, as a load balancer does.
+
+    One that refuses a connection is passed over.
+    """
 
     def __init__(self, ports: Sequence[int]) -> None:
         self._ports = ports
@@ -90,15 +108,16 @@ class Relay:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
-                port = self._ports[turn % len(self._ports)]
+                first = turn % len(self._ports)
                 turn += 1
-                threading.Thread(target=self._relay, args=(client, port), daemon=True).start()
+                ports = [*self._ports[first:], *self._ports[:first]]
+                threading.Thread(target=self._relay, args=(client, ports), daemon=True).start()
 
-    def _relay(self, client: socket.socket, port: int) -> None:
+    def _relay(self, client: socket.socket, ports: Sequence[int]) -> None:
         with (
             client,
             suppress(OSError),
-            socket.create_connection(("127.0.0.1", port)) as server,
+            _connected(ports) as server,
             selectors.DefaultSelector() as ready,
         ):
             ready.register(client, selectors.EVENT_READ, server)
@@ -109,6 +128,14 @@ class Relay:
                     if not part:
                         return
                     key.data.sendall(part)
+
+
+def _connected(ports: Sequence[int]) -> socket.socket:
+    """A connection to the first of these ports that takes one. Raises OSError."""
+    for port in ports[:-1]:
+        with suppress(ConnectionRefusedError):
+            return socket.create_connection(("127.0.0.1", port))
+    return socket.create_connection(("127.0.0.1", ports[-1]))
 
 
 class Ground:
@@ -125,21 +152,14 @@ class Ground:
 
     def close(self) -> None:
         """Take away what is not the namespace's."""
-        self.control_plane.kubectl(
-            *("delete", "mutatingwebhookconfiguration", "evenkeel", "--ignore-not-found")
-        )
-        self.control_plane.kubectl(
-            *("delete", "validatingwebhookconfiguration", "evenkeel-gate", "--ignore-not-found")
-        )
-        self.control_plane.kubectl(
-            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/claim-of")
-        )
-        self.control_plane.kubectl(
-            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/move-of")
-        )
-        self.control_plane.kubectl(
-            *("delete", "lease", "-n", "evenkeel-system", "-l", "evenkeel.dev/template-of")
-        )
+        for kind, name in (
+            ("MutatingWebhookConfiguration", "evenkeel"),
+            ("ValidatingWebhookConfiguration", "evenkeel-gate"),
+        ):
+            self.control_plane.delete(ADMISSION, kind, name)
+        for mark in (names.CLAIM_OF, names.MOVE_OF, names.TEMPLATE_OF):
+            label = mark.replace("/", "%2F")
+            self.control_plane.request("DELETE", f"{LEASES}?labelSelector={label}")
         for relay in self._relays:
             relay.close()
         for webhook in self.webhooks:
@@ -148,39 +168,65 @@ class Ground:
 
     # The webhook.
 
+    def start(
+        self,
+        processes: int = 1,
+        *,
+        kubeconfig: Path | None = None,
+        host: str = "127.0.0.1",
+        settings: Mapping[str, str] | None = None,
+        command: str = COMMAND,
+    ) -> int:
+        """Start the webhook, with an administrator's rights or others; the port that leads to it.
+
+        ``host`` is what the API server calls it. See ``Webhook`` for ``settings``, ``command``.
+        """
+        kubeconfig = kubeconfig or self.control_plane.kubeconfig
+        for _ in range(processes):
+            made = Webhook(
+                *(self.folder, self.authority, self.token, kubeconfig, host),
+                settings or {},
+                command,
+            )
+            self.webhooks.append(made)
+        return self._port()
+
     def serve(
         self, processes: int = 1, *, kubeconfig: Path | None = None, host: str = "127.0.0.1"
     ) -> None:
-        """Start the webhook, with an administrator's rights or others; tell the API server.
-
-        ``host`` is what the API server calls it.
-        """
+        """Start the webhook, and tell the API server to ask it about new pods."""
         self.configure(self.start(processes, kubeconfig=kubeconfig, host=host), host)
 
-    def start(
-        self, processes: int = 1, *, kubeconfig: Path | None = None, host: str = "127.0.0.1"
-    ) -> int:
-        """Start the webhook, and tell the API server nothing of it; its port."""
-        kubeconfig = kubeconfig or self.control_plane.kubeconfig
-        for _ in range(processes):
-            made = Webhook(self.folder, self.authority, self.token, kubeconfig, host)
-            self.webhooks.append(made)
-        port = self.webhooks[0].port
-        if processes > 1:
-            self._relays.append(Relay([each.port for each in self.webhooks]))
-            port = self._relays[-1].port
-        return port
+    def _port(self) -> int:
+        """The port of the only webhook, or one that leads to all there are."""
+        if len(self.webhooks) == 1:
+            return self.webhooks[0].port
+        self._relays.append(Relay([each.port for each in self.webhooks]))
+        return self._relays[-1].port
 
-    def gate(self) -> None:
-        """Let the webhooks that serve also gate the evictions of this namespace."""
-        self.control_plane.merge(
-            "v1",
-            "Namespace",
-            self.namespace,
-            {"metadata": {"labels": {"evenkeel.dev/gate": "true"}}},
+    def gate(self, host: str = "127.0.0.1") -> None:
+        """Let the API server, which calls them so, ask the webhooks about evictions, too."""
+        labels = {"metadata": {"labels": {names.GATE: "true"}}}
+        self.control_plane.merge("v1", "Namespace", self.namespace, labels)
+        before = self._reviews()
+        self._apply_configuration(self._port(), host, "--gate")
+        self.wait_for("the API server to ask the gate", lambda: self._is_gating(before))
+
+    def _is_gating(self, before: int) -> bool:
+        """Whether a review of an eviction arrives; it is one of a pod that is not there."""
+        probe = f"probe-{secrets.token_hex(4)}"
+        metadata = {"name": probe, "namespace": self.namespace}
+        self.control_plane.request(
+            "POST",
+            f"api/v1/namespaces/{self.namespace}/pods/{probe}/eviction?dryRun=All",
+            {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata},
+            fine=(404,),
         )
-        self.control_plane.kubectl("apply", "-f", str(ROOT / "manifests" / "gate" / "rights.yaml"))
-        self._apply_configuration(self.webhooks[0].port, "127.0.0.1", "--gate")
+        return self._reviews() > before
+
+    def _reviews(self) -> int:
+        """How many reviews were answered."""
+        return self.log().count("method=POST")
 
     def configure(self, port: int, host: str = "127.0.0.1") -> None:
         """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
@@ -210,7 +256,7 @@ class Ground:
         )
         self.control_plane.request(
             "POST",
-            f"apis/admissionregistration.k8s.io/v1/{configuration['kind'].lower()}s",
+            f"apis/{ADMISSION}/{configuration['kind'].lower()}s",
             configuration,
         )
 

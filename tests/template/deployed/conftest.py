@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ STACK = "evenkeel"
 REPLAYS = "evenkeel.replay"
 TOKEN = secrets.token_hex(32)
 """The webhook's."""
+GATE_PATIENCE = timedelta(seconds=45)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,8 @@ def stood_up(
         "ReplaySource": REPLAYS,
         "AccessEntries": "false",
         "WebhookToken": TOKEN,
+        "Gate": "managed",
+        "GatePatienceSeconds": f"{GATE_PATIENCE.total_seconds():.0f}",
     }
     outputs = deploy(ministack, name, {**endpoint, **parameters})
     for function in ("Interruption", "Handover", "Restore", "Placement"):

@@ -24,7 +24,10 @@ from tests.template.deployed.ministack import Ministack
 
 MANIFEST = ROOT / "manifests" / "webhook" / "webhook.yaml"
 NAME = "evenkeel"
+GATE = ROOT / "manifests" / "gate"
+GATE_NAME = "evenkeel-gate"
 LONGEST = 30.0
+MANAGED = {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
 
 
 class Gateway(ThreadingHTTPServer):
@@ -113,12 +116,14 @@ def opened(ministack: Ministack, api: str, folder: Path) -> Iterator[tuple[Gatew
             thread.join(5)
 
 
-def reviewed_by(gateway: Gateway, authority: str, token: str) -> dict[str, Any]:
-    """The webhook's configuration as it is shipped, with a gateway's address."""
-    manifest: dict[str, Any] = yaml.safe_load(MANIFEST.read_text())
+def reviewed_by(
+    gateway: Gateway, authority: str, token: str, shipped: Path = MANIFEST, route: str = ""
+) -> dict[str, Any]:
+    """A webhook's configuration as it is shipped, with a gateway's address and its ``route``."""
+    manifest: dict[str, Any] = yaml.safe_load(shipped.read_text())
     (webhook,) = manifest["webhooks"]
     webhook["clientConfig"] = {
-        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}",
+        "url": f"https://127.0.0.1:{gateway.server_port}/v1/{token}{route}",
         "caBundle": base64.b64encode(authority.encode()).decode(),
     }
     return manifest
@@ -137,9 +142,7 @@ def configured(
     (webhook,) = manifest["webhooks"]
     webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
     webhook["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = namespace
-    control_plane.merge(
-        "v1", "Namespace", namespace, {"metadata": {"labels": {"evenkeel.dev/managed": "true"}}}
-    )
+    control_plane.merge("v1", "Namespace", namespace, MANAGED)
     path = "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
     control_plane.request("POST", path, manifest)
     try:
@@ -151,6 +154,31 @@ def configured(
             control_plane.kubectl(
                 *("delete", "lease", "-n", "evenkeel-system", "-l", f"evenkeel.dev/{label}")
             )
+
+
+@contextmanager
+def gating(
+    control_plane: ControlPlane, namespace: str, gateway: Gateway, authority: str, token: str
+) -> Iterator[None]:
+    """The API server asks the gateway about evictions in this namespace, which is managed.
+
+    As ``configured`` for how long, and what without an answer. The namespace has not the gate's
+    label: the stack was told that managed ones are gated.
+    """
+    manifest = reviewed_by(gateway, authority, token, GATE / "webhook.yaml", "/evictions")
+    (webhook,) = manifest["webhooks"]
+    webhook |= {"timeoutSeconds": int(LONGEST), "failurePolicy": "Fail"}
+    webhook["namespaceSelector"]["matchLabels"] = {"kubernetes.io/metadata.name": namespace}
+    rights = ("-f", str(GATE / "rights.yaml"))
+    control_plane.merge("v1", "Namespace", namespace, MANAGED)
+    control_plane.kubectl("apply", *rights)
+    kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
+    control_plane.request("POST", f"apis/{kind[0]}/{kind[1].lower()}s", manifest)
+    try:
+        yield
+    finally:
+        control_plane.delete(*kind, GATE_NAME)
+        control_plane.kubectl("delete", *rights)
 
 
 def _is_asked(control_plane: ControlPlane, namespace: str, gateway: Gateway) -> bool:

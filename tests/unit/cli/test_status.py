@@ -11,13 +11,20 @@ from click.testing import CliRunner, Result
 
 from cli.main import main
 from cli.status.gather import gather
-from cli.status.show import table
+from cli.status.show import evictions, table
+from evenkeel.decisions import writes
+from evenkeel.flows.asking import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import Asked, ReleaseReason
+from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
+from evenkeel.model.workload import ReplicaSet
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
+from tests import builders
 from tests.builders import NOW, seconds
 from tests.unit.drain.manifests import deployment, stateful_set
 
@@ -146,3 +153,30 @@ def test_a_floor_may_be_the_namespaces_and_nodes_without_a_label_are_named(
         ("web", 1, 2),
     ]
     assert all(each.is_managed for each in found.standings)
+
+
+def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: SimulatedCluster) -> None:
+    cluster.clock.advance(seconds(20))
+    pods = ask(cluster, List(Selection(Pod))).items
+    first, second = sorted((pod for pod in pods if pod.template_hash), key=lambda pod: pod.name)
+    (owner,) = ask(cluster, List(Selection(ReplicaSet))).items
+    now = cluster.clock.now()
+    release = builders.release(
+        owner,
+        reason=ReleaseReason.EVICTION,
+        since=now,
+        deadline=now + seconds(300),
+        asked_by="alice",
+    )
+    note = msgspec.json.encode(Asked(by="bob", since=now)).decode()
+    for write in (writes.release_patch(first, release), writes.annotate(second, names.ASKED, note)):
+        (reply,) = cluster.perform([write])
+        assert reply.error is None
+    found = gather(cluster)
+    (row,) = (row for row in table(found).data() if row["workload"] == "default/deploy/web")
+    reasons = [each["reason"] for each in row["status"]]
+    assert "EvictionsWait" in reasons
+    lines = evictions(found)
+    assert len(lines) == 2
+    assert f"Pod {first.name}: alice asked at" in lines[0]
+    assert f"Pod {second.name}: bob asked at" in lines[1]

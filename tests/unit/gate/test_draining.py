@@ -1,12 +1,16 @@
 """Somebody drains nodes: every pod that can be handed over is replaced before it goes."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.flows import selections
+from evenkeel.model import names
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import Cooldown
 from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
 from tests.unit.drain.manifests import budget, deployment
@@ -73,6 +77,25 @@ def test_with_no_room_for_a_replacement_the_eviction_passes_when_patience_is_ove
     assert old.name not in {pod.name for pod in gated.scene.pods("one") if pod.active}
     told = [d.reason for _, d in gated.scene.told() if d.warning and d.subject.name == old.name]
     assert set(told) & {"PatienceOver", "CoolingDown"}
+
+
+def test_evictions_pass_as_soon_as_their_workload_rests(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("web", 2))
+    gated.begin("o1")
+    first, second = gated.scene.pods("web")
+    drainer = gated.drainer()
+    drainer.evict(first.name, "default", again=False)
+    gated.scene.settle(0.1)
+    until = gated.scene.clock.now() + timedelta(minutes=5)
+    rest = msgspec.json.encode(Cooldown(failures=1, until=until)).decode()
+    gated.scene.cluster.server.patch(
+        "Deployment", ("default", "web"), {"metadata": {"annotations": {names.COOLDOWN: rest}}}
+    )
+    drainer.evict(second.name, "default", again=False)
+    gated.scene.settle(0.1)
+    assert drainer.pods[first.name].accepted_at is None
+    assert drainer.pods[second.name].accepted_at is not None
 
 
 def test_a_pod_that_is_asked_for_once_goes_back_when_nobody_asks_again(gated: Gated) -> None:

@@ -62,12 +62,18 @@ class Remembered:
             self._known |= {question: (known[question], now) for question in kept}
         return [known[question] for question in questions]
 
-    def deployment_of(self, controller: KubernetesObject | None) -> Deployment | None:
-        """The Deployment above a ReplicaSet; None where there is none. Raises ClusterError."""
+    def deployment_of(
+        self, controller: KubernetesObject | None, *, afresh: bool = False
+    ) -> Deployment | None:
+        """The Deployment above a ReplicaSet; None where there is none. Raises ClusterError.
+
+        ``afresh``: no earlier answer counts.
+        """
         owner = controller.controller if isinstance(controller, ReplicaSet) else None
         if controller is None or owner is None or owner.full_kind != "Deployment":
             return None
-        (found,) = self.ask(Get(Deployment, owner.name, controller.namespace))
+        asked = Get(Deployment, owner.name, controller.namespace)
+        (found,) = self.ask(asked, afresh=(asked,) if afresh else ())
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
     def _remembers(self, question: Read, now: datetime) -> bool:

@@ -7,14 +7,14 @@ from typing import ClassVar
 from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.notes import read_note
-from evenkeel.model.release import Release
+from evenkeel.model.release import Asked, Release
 from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
 """What the API server fills in for terminationGracePeriodSeconds."""
 
 LONGEST_TEXT = 4_096
-"""Characters; a release has some 400. What is longer is none."""
+"""Characters of a note; a release has some 400. What is longer is none."""
 
 
 class ContainerPort(ApiStruct, frozen=True, kw_only=True):
@@ -151,6 +151,13 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """What the annotation of a released pod says; None if it cannot be true by now."""
         release = self.release
         return release if release is not None and release.was_made_by(now) else None
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """Who asked for its eviction, which waits for its turn; None if that makes no sense."""
+        text = self.metadata.annotations.get(names.ASKED, "")
+        asked = read_note(text, Asked) if 0 < len(text) <= LONGEST_TEXT else None
+        return asked if asked is not None and is_sound(asked.since) else None
 
     @cached_property
     def origin_key(self) -> str:

@@ -111,6 +111,14 @@ def test_a_user_whose_name_has_no_end_is_noted_all_the_same() -> None:
     assert release_on(patched(pods[0], verdict.step.write)).asked_by == "a" * 253
 
 
+def test_the_release_says_who_asked_for_the_eviction() -> None:
+    replica_set = web()
+    verdict = asked(replica_set, owned(replica_set, "a", "b"))
+    assert isinstance(verdict, Deferred)
+    assert verdict.step is not None
+    assert verdict.step.message.startswith("alice asks to evict it: ")
+
+
 def test_a_drainer_that_heeds_karpenters_annotation_may_ask_again() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")

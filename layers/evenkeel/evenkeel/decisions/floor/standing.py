@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from evenkeel.decisions.floor.source import FloorOf
+from evenkeel.decisions.gate.waiting import Waiting, waiting
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
@@ -30,7 +31,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The replicas of a workload, counted by where they are.
 
     ``on_demand`` and ``spot`` are its active pods that have a node, ``waiting`` those that have
-    none; ``released`` ones, which are being handed over, are in none of the three.
+    none; ``released`` ones, which are being handed over, are in none of the three. ``evictions`` of
+    its pods wait at the gate.
     ``survivors`` are Ready on on-demand nodes: what would be left if every spot node died now.
     ``why_waiting`` is the scheduler's word for one of those that wait.
     """
@@ -44,6 +46,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     released: int = 0
     survivors: int = 0
     why_waiting: str = ""
+    evictions: Sequence[Waiting] = ()
 
     @property
     def replicas(self) -> int:
@@ -81,6 +84,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         if self.released:
             message = f"{self.released} pods are being handed over: they leave when replaced"
             found.append(Remark("Moving", f"{self.released} moving", message))
+        if self.evictions:
+            number = len(self.evictions)
+            brief = "1 eviction waits" if number == 1 else f"{number} evictions wait"
+            messages = "; ".join(each.message for each in self.evictions)
+            found.append(Remark("EvictionsWait", brief, messages))
         if self.surplus and self.is_managed and not is_by_template(self.workload):
             message = (
                 f"{self.surplus} more than its floor of {self.wanted} are on on-demand nodes:"
@@ -125,10 +133,14 @@ def stand(
     """
     counts = dict.fromkeys(("on_demand", "spot", "waiting", "released", "survivors"), 0)
     why = ""
+    evictions = []
     for pod in pods:
         its = capacity(pod)
         if not pod.active:
             continue
+        eviction = waiting(pod)
+        if eviction is not None:
+            evictions.append(eviction)
         if pod.released:
             counts["released"] += 1
         elif its is None:
@@ -140,7 +152,12 @@ def stand(
             counts["on_demand"] += 1
         counts["survivors"] += its is Capacity.ON_DEMAND and pod.ready
     return Standing(
-        workload=workload, floor=floor, is_managed=is_managed, why_waiting=why, **counts
+        workload=workload,
+        floor=floor,
+        is_managed=is_managed,
+        why_waiting=why,
+        evictions=evictions,
+        **counts,
     )
 
 

@@ -22,11 +22,10 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.surroundings import PodDisruptionBudget
-from evenkeel.model.times import in_words, is_sound
+from evenkeel.model.times import in_words
 
 SHORTEST_RETRY: Final = timedelta(seconds=1)
 LONGEST_RETRY: Final = timedelta(seconds=10)
@@ -170,8 +169,7 @@ def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
     says nothing any more.
     """
     census, pod = found.census, found.pod
-    asked = read_note(pod.metadata.annotations.get(names.ASKED), Asked)
-    waited = census.now - asked.since if asked is not None and is_sound(asked.since) else None
+    waited = census.now - pod.asked.since if pod.asked is not None else None
     if waited is not None and found.patience <= waited < 2 * found.patience:
         message = "many pods wait for their replacements, and it was not released in its time"
         return Allowed(reason="PatienceOver", message=message, warning=True)

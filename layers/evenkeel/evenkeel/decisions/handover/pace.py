@@ -182,13 +182,14 @@ def release(
         controller_uid=replica_set.uid,
         do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
     )
+    asks = f"{asked_by} asks to evict it: " if asked_by else ""
     return Decision(
         verb=Verb.RELEASE,
         subject=pod.reference,
         workload=census.owner.workload,
         node=pod.spec.node_name,
         reason=why,
-        message=f"{replica_set.name} makes its replacement while it goes on serving; "
+        message=f"{asks}{replica_set.name} makes its replacement while it goes on serving; "
         f"{value.wanted} are to stay available",
         until=candidate.deadline.at,
         write=writes.release_patch(pod, value),

@@ -110,7 +110,7 @@ class GateFlow:
         if passes is not None:
             return passes, about
         held = workload.surroundings.budgets_of(found.pod)
-        has_room = found.pod.released or self._window.has_room()
+        has_room = found.pod.released or self._window.has_room(found.pod.namespace)
         turn_in = timedelta() if has_room else self._crowd.comes_back_in(*eviction.key)
 
         def decide(census: Census) -> Verdict:
@@ -139,7 +139,7 @@ class GateFlow:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
-            self._window.took()
+            self._window.took(eviction.namespace)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
             message = "the pod has changed meanwhile"

@@ -71,6 +71,9 @@ class Reader:
     def workload(self, pod: Pod) -> Workload:
         """The pod's ReplicaSet as it is now, and what bears on its way. Raises ClusterError.
 
+        So is its Deployment: a pod that just went back, for its workload rests, would be released
+        again, and its eviction wait for as long as before.
+
         Of another controller no more is read than what the pod says, nor where no template hash
         tells which pods are the ReplicaSet's: such a pod is not handed over.
         """
@@ -86,7 +89,7 @@ class Reader:
         replica_set, listed, nodes, *lists = found
         if not isinstance(replica_set, ReplicaSet) or replica_set.key != pod.origin_key:
             replica_set = None
-        deployment = self._remembered.deployment_of(replica_set)
+        deployment = self._remembered.deployment_of(replica_set, afresh=True)
         return Workload(
             Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
             _pods(listed),

@@ -1,5 +1,6 @@
 """How many pods are released and wait for their replacements, in the whole cluster."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
@@ -10,6 +11,12 @@ from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing
 from evenkeel.ports import Clock, Cluster
+
+SHARE: Final = 10
+"""One part in so many of the window, and one pod at least, each namespace has for itself.
+
+Whoever may label pods can say that they were released just now, and fill the window.
+"""
 
 _QUESTION: Final = List(RELEASED_PODS, fresh=False, metadata_only=True)
 
@@ -27,25 +34,29 @@ class Window:
         self._clock = clock
         self._size = size
         self._lock = Lock()
-        self._released: list[datetime] = []
+        self._released: list[tuple[datetime, str]] = []
 
-    def has_room(self) -> bool:
-        """Whether fewer pods wait than may. Raises ClusterError.
+    def has_room(self, namespace: str) -> bool:
+        """Whether fewer pods wait than may, in the cluster or of its share in this namespace.
 
-        Releases of this process count from when they are sent, for the list is a second old.
+        Raises ClusterError. Releases of this process count from when they are sent, for the list is
+        a second old.
         """
         now = self._clock.now()
         (found,) = self._remembered.ask(_QUESTION)
         items = found.items if isinstance(found, Listing) else ()
-        waiting = sum(_waits(each, now) for each in items if isinstance(each, Pod))
+        waiting = Counter(
+            each.namespace for each in items if isinstance(each, Pod) and _waits(each, now)
+        )
         with self._lock:
-            self._released = [at for at in self._released if now - at < REMEMBERED + SLACK]
-            return waiting + len(self._released) < self._size
+            self._released = [each for each in self._released if now - each[0] < REMEMBERED + SLACK]
+            waiting.update(name for _, name in self._released)
+        return waiting.total() < self._size or waiting[namespace] < max(1, self._size // SHARE)
 
-    def took(self) -> None:
-        """A pod is released."""
+    def took(self, namespace: str) -> None:
+        """A pod of this namespace is released."""
         with self._lock:
-            self._released.append(self._clock.now())
+            self._released.append((self._clock.now(), namespace))
 
 
 SLACK: Final = timedelta(milliseconds=500)

@@ -15,6 +15,7 @@ from evenkeel.model.pod import LONGEST_TEXT, Container, Pod, ResourceRequirement
 KEPT_CONDITIONS = ("Ready", "PodScheduled")
 KEPT_ANNOTATIONS = frozenset(
     {
+        names.ASKED,
         names.AT_DEADLINE,
         names.DO_NOT_DISRUPT,
         names.HANDOVER,

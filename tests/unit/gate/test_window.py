@@ -1,0 +1,32 @@
+"""How many pods may be released and without replacements at a time."""
+
+import pytest
+
+from evenkeel.flows.gate.window import Window
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from tests.builders import NOW, seconds
+
+
+@pytest.mark.parametrize(
+    ("size", "taken", "elsewhere", "there"),
+    [
+        pytest.param(20, 19, True, True, id="it has room"),
+        pytest.param(20, 20, True, False, id="it is full"),
+        pytest.param(5, 5, True, False, id="a tenth of a small one is a pod"),
+    ],
+)
+def test_a_full_window_has_room_for_a_tenth_of_it_in_each_other_namespace(
+    size: int, taken: int, *, elsewhere: bool, there: bool
+) -> None:
+    clock = SimulatedClock(NOW)
+    window = Window(SimulatedCluster(clock), clock, size)
+    for _ in range(taken):
+        window.took("there")
+    assert window.has_room("there") is there
+    assert window.has_room("elsewhere") is elsewhere
+    for _ in range(max(1, size // 10)):
+        window.took("elsewhere")
+    assert window.has_room("elsewhere") is (taken + max(1, size // 10) < size)
+    clock.advance(seconds(2))
+    assert window.has_room("there")
