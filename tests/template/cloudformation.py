@@ -141,7 +141,7 @@ class _Resolver:
                 assert argument[0] in self._template["Resources"], argument
                 return ".".join(argument)
             case "Fn::Sub":
-                return re.sub(r"\$\{([^}]+)\}", lambda m: str(self._refer(m[1])), argument)
+                return re.sub(r"\$\{([^}]+)\}", lambda m: str(self._put_in(m[1])), argument)
             case "Fn::If":
                 condition, yes, no = argument
                 return self.resolve(yes if self.holds(condition) else no)
@@ -153,6 +153,11 @@ class _Resolver:
                 joined = self.resolve(argument[1])
                 return argument[0].join(joined if isinstance(joined, list) else [joined])
         raise AssertionError(f"{name} is not known here")
+
+    def _put_in(self, name: str) -> Any:
+        """What stands between braces: a name as of a Ref, or with an attribute as of a GetAtt."""
+        resource, _, attribute = name.partition(".")
+        return self.resolve({"Fn::GetAtt": [resource, attribute]} if attribute else {"Ref": name})
 
     def _refer(self, name: str) -> Any:
         if name == "AWS::NoValue":

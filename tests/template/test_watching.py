@@ -11,7 +11,7 @@ import pytest
 from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import MILLISECONDS, Metric
-from tests.template.cloudformation import load
+from tests.template.cloudformation import deployed, load
 
 RESOURCES: Mapping[str, Mapping[str, Any]] = load()["Resources"]
 ALARMS = {k: v for k, v in RESOURCES.items() if v["Type"] == "AWS::CloudWatch::Alarm"}
@@ -69,3 +69,46 @@ def test_a_query_asks_for_fields_of_the_decision_log(name: str) -> None:
     for name_, _, rest in (field.partition(".") for field in fields):
         assert name_ in record
         assert not rest or (name_ in ("subject", "workload") and rest in reference)
+
+
+TOPIC = "arn:aws:sns:eu-central-1:123456789012:pager"
+
+
+def test_a_stack_without_a_topic_has_no_alarms() -> None:
+    assert deployed().names("AWS::CloudWatch::Alarm") == []
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64])
+def test_with_a_topic_every_alarm_of_what_is_deployed_is_there(token: str) -> None:
+    stack = deployed(AlarmTopic=TOPIC, WebhookToken=token)
+    made = set(stack.names("AWS::CloudWatch::Alarm"))
+    of_the_webhook = {n for n, each in ALARMS.items() if each["Condition"] == "HasWebhookAlarms"}
+    assert made == (set(ALARMS) if token else set(ALARMS) - of_the_webhook)
+    assert all(stack.of(name)["AlarmActions"] == [TOPIC] for name in made)
+
+
+def test_the_dashboard_and_the_queries_are_there_only_when_asked_for() -> None:
+    kinds = ("AWS::CloudWatch::Dashboard", "AWS::Logs::QueryDefinition")
+    assert [deployed().names(kind) for kind in kinds] == [[], []]
+    stack = deployed(Dashboard="true")
+    assert [len(stack.names(kind)) for kind in kinds] == [1, len(QUERIES)]
+
+
+@pytest.mark.parametrize("tracing", ["PassThrough", "Active"])
+def test_a_role_may_write_traces_only_where_they_are_asked_for(tracing: str) -> None:
+    stack = deployed(Tracing=tracing, WebhookToken="0" * 64)
+    assert stack.globals["Function"]["Tracing"] == tracing
+    roles = [f"{name}Role" for name in ("Interruption", "Handover", "Restore", "Placement")]
+    for role in roles:
+        allowed = {action for action, _ in stack.statements(role)}
+        assert ("xray:PutTraceSegments" in allowed) is (tracing == "Active")
+
+
+def test_all_roles_have_the_boundary_that_the_account_asks_for() -> None:
+    boundary = "arn:aws:iam::123456789012:policy/boundary"
+    stack = deployed(PermissionsBoundary=boundary, WebhookToken="0" * 64)
+    roles = stack.names("AWS::IAM::Role")
+    assert len(roles) == 5
+    assert {stack.of(role)["PermissionsBoundary"] for role in roles} == {boundary}
+    bare = deployed()
+    assert all("PermissionsBoundary" not in bare.of(r) for r in bare.names("AWS::IAM::Role"))
