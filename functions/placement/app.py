@@ -1,6 +1,7 @@
 """Places new pods, and defers evictions to their replacements. Lambda calls ``handler``."""
 
 from evenkeel.adapters.aws.eks_token import EksToken
+from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import connect
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
@@ -35,7 +36,12 @@ def assemble() -> Handler:
         tell=log.noted,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
-    return telemetry.follow(build(settings, gate, cluster, clock, telemetry.recorder))
+    tokens = None
+    if settings.secret:
+        tokens = SecretTokens(
+            settings.secret, connection.region, clock, log, besides=settings.tokens
+        )
+    return telemetry.follow(build(settings, gate, cluster, clock, telemetry.recorder, tokens))
 
 
 handler = Lazy(assemble)

@@ -129,11 +129,10 @@ class _Resolver:
         return {name: each for name, each in resolved.items() if each is not NOTHING}
 
     def _call(self, name: str, argument: Any) -> Any:
-        if name in ("Condition", "Fn::And"):
-            conditions = (
-                [argument] if name == "Condition" else [each["Condition"] for each in argument]
-            )
-            return all(self.holds(each) for each in conditions)
+        if name in ("Condition", "Fn::And", "Fn::Or"):
+            named = [argument] if name == "Condition" else [each["Condition"] for each in argument]
+            holding = [self.holds(each) for each in named]
+            return any(holding) if name == "Fn::Or" else all(holding)
         match name:
             case "Ref":
                 return self._refer(argument)

@@ -172,3 +172,30 @@ def test_the_gate_fails_open_and_is_asked_about_evictions_in_gated_namespaces_al
     (others,) = webhook["namespaceSelector"]["matchExpressions"]
     assert others["operator"] == "NotIn"
     assert set(others["values"]) == names.CLUSTERS_OWN
+
+
+def test_with_a_secret_the_function_may_read_it_and_nothing_else_of_that_kind() -> None:
+    stack = deployed(**CLUSTER, Webhook="true")
+    (secret,) = stack.names("AWS::SecretsManager::Secret")
+    environment = stack.environment("PlacementFunction")
+    assert (environment["EVENKEEL_WEBHOOK_SECRET"], environment["EVENKEEL_WEBHOOK_TOKEN"]) == (
+        secret,
+        "",
+    )
+    asked = [(a, r) for a, r in stack.statements("PlacementRole") if a.startswith("secrets")]
+    assert asked == [("secretsmanager:GetSecretValue", secret)]
+    made = stack.of(secret)["GenerateSecretString"]
+    assert (made["PasswordLength"], made["ExcludePunctuation"]) == (64, True)
+
+
+def test_a_token_of_one_s_own_makes_no_secret(stack: Stack) -> None:
+    assert stack.names("AWS::SecretsManager::Secret") == []
+    assert stack.environment("PlacementFunction")["EVENKEEL_WEBHOOK_SECRET"] == ""
+
+
+def test_with_both_both_count_while_a_stack_goes_from_one_to_the_other() -> None:
+    environment = deployed(**CLUSTER, Webhook="true", WebhookToken=TOKEN).environment(
+        "PlacementFunction"
+    )
+    assert environment["EVENKEEL_WEBHOOK_TOKEN"] == TOKEN
+    assert environment["EVENKEEL_WEBHOOK_SECRET"]

@@ -9,7 +9,7 @@ from evenkeel.decisions.gate.verdict import Deferred
 from evenkeel.flows.gate.flow import Eviction, GateFlow
 from evenkeel.flows.placement.flow import PlacementFlow
 from evenkeel.handlers import Handler
-from evenkeel.handlers.reviews import Reviews
+from evenkeel.handlers.reviews import Reviews, Tokens
 from evenkeel.model.admission import (
     AdmissionRequest,
     AnsweredReview,
@@ -35,15 +35,19 @@ def build(
     cluster: Cluster,
     clock: Clock,
     recorder: Recorder,
+    tokens: Tokens | None = None,
 ) -> Handler:
-    """Build the handler. Several threads may call it at once, if the recorder bears that."""
+    """Build the handler. Several threads may call it at once, if the recorder bears that.
+
+    ``tokens`` None: those of the settings.
+    """
     placing = PlacementFlow(settings, cluster, clock, recorder)
     gating = GateFlow(gate, cluster, clock, recorder)
     reviewers = {
         PLACEMENT: partial(_place, placing, recorder),
         EVICTIONS: partial(_gate, gating, recorder),
     }
-    return Reviews(reviewers, settings.tokens, recorder)
+    return Reviews(reviewers, tokens or (lambda: settings.tokens), recorder)
 
 
 def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:

@@ -43,6 +43,10 @@ type Reviewer = Callable[[AdmissionRequest], AnsweredReview]
 """Answers the request of a review; raises nothing."""
 
 
+type Tokens = Callable[[], Sequence[str]]
+"""The tokens that count now; raises nothing."""
+
+
 class RefusedError(Exception):
     """A request that is no review of ours; ``status`` is HTTP's."""
 
@@ -72,7 +76,7 @@ class Reviews:
     def __init__(
         self,
         reviewers: Mapping[str, Reviewer],
-        tokens: Sequence[str],
+        tokens: Tokens,
         recorder: Recorder,
     ) -> None:
         """``reviewers`` by the path behind the token: nothing, or a slash and a name."""
@@ -98,7 +102,7 @@ class Reviews:
         """Who answers a review, and its request. Raises RefusedError."""
         try:
             method = event["requestContext"]["http"]["method"]
-            where = authenticate(str(event["rawPath"]), self._tokens)
+            where = authenticate(str(event["rawPath"]), self._tokens())
         except (KeyError, TypeError):
             raise RefusedError(400, "this is no request of an HTTP API") from None
         if where not in self._reviewers:

@@ -8,11 +8,13 @@ from typing import Final, Self
 
 from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.webhook_token import TOKENS
 from evenkeel.settings import shared
 from evenkeel.settings.shared import Mode
 from evenkeel.settings.values import seconds, text
 
 WEBHOOK_TOKEN: Final = "EVENKEEL_WEBHOOK_TOKEN"  # noqa: S105 - where it is, not what it is
+WEBHOOK_SECRET: Final = "EVENKEEL_WEBHOOK_SECRET"  # noqa: S105 - the same
 CLAIM_EXPIRY: Final = "EVENKEEL_CLAIM_EXPIRY_SECONDS"
 COUNTING: Final = "EVENKEEL_COUNTING_SECONDS"
 
@@ -22,20 +24,14 @@ LONGEST_COUNTING: Final = timedelta(seconds=2)
 WEBHOOK_REQUEST: Final = timedelta(seconds=0.8)
 """How long the webhook tries one request to the API server; its pods are better left alone."""
 
-_SHAPE: Final = "([0-9A-Fa-f]{64,256}|(?=[0-9A-Fa-f]*[G-Zg-z_-])[0-9A-Za-z_-]{43,256})"
-"""Of a text that can hold 256 bits: 64 hexadecimal digits, or 43 characters of base64url, of which
-one has to be no hexadecimal digit."""
-
-TOKENS: Final = f"{_SHAPE}(,{_SHAPE})?"
-"""What template.yaml allows as well, so that a token is refused when the stack is deployed."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementSettings:
     """Settings of the webhook.
 
     ``tokens`` are the last parts of the paths that are served: the current one, and perhaps the
-    one before it. ``everywhere``: namespaces take part without the label
+    one before it; those of the secret of this ARN in Secrets Manager count besides, so that there
+    may be none here. ``everywhere``: namespaces take part without the label
     ``evenkeel.dev/managed=true``, too. ``capacity_labels`` are the node labels that pods ask for.
     A claim without a pod expires after ``claim_expiry``; ``counting`` is how long one pod may wait
     to be counted, within the API server's 3 s.
@@ -44,6 +40,7 @@ class PlacementSettings:
     mode: Mode
     cluster_name: str
     tokens: tuple[str, ...] = field(repr=False)
+    secret: str = ""
     everywhere: bool = False
     capacity_labels: CapacityLabels = WELL_KNOWN
     claim_expiry: timedelta = timedelta(seconds=1.5)
@@ -56,6 +53,7 @@ class PlacementSettings:
             mode=shared.mode(environ),
             cluster_name=shared.cluster_name(environ),
             tokens=_tokens(environ),
+            secret=environ.get(WEBHOOK_SECRET, "").strip(),
             everywhere=shared.everywhere(environ),
             capacity_labels=shared.capacity_labels(environ),
             claim_expiry=seconds(
@@ -78,6 +76,8 @@ class PlacementSettings:
 def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:
     """One token or two. What is wrong with them is told, they themselves never are."""
     what = "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated"
+    if environ.get(WEBHOOK_SECRET, "").strip() and not environ.get(WEBHOOK_TOKEN, "").strip():
+        return ()
     told = text(environ, WEBHOOK_TOKEN, what)
     if not re.fullmatch(TOKENS, told):
         raise SettingsError(f"{WEBHOOK_TOKEN} is too short or malformed: it should be {what}")
