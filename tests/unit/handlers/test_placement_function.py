@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from moto import mock_aws
 
 from evenkeel.errors import SettingsError
 from hosting import functions
@@ -116,3 +118,18 @@ def test_it_places_a_pod_and_logs_no_token(
     assert decision["decision"]["reason"] == "AllInFloor"
     assert decision["function_request_id"] == "request-1"
     assert TOKEN not in out
+
+
+def test_it_takes_the_token_from_secrets_manager(
+    api: ScriptedServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.script(always=managed)
+    monkeypatch.delenv("EVENKEEL_WEBHOOK_TOKEN")
+    with mock_aws():
+        client = boto3.client("secretsmanager", region_name="eu-central-1")
+        made = client.create_secret(Name="webhook", SecretString=TOKEN)
+        monkeypatch.setenv("EVENKEEL_WEBHOOK_SECRET", made["ARN"])
+        answered = functions.load("placement")(review(), context())
+
+    assert answered["statusCode"] == 200
+    assert TOKEN not in capsys.readouterr().out
