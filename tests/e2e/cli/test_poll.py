@@ -15,7 +15,7 @@ import urllib3
 from bench.storm import aws
 from bench.storm.aws import CLUSTER, CREDENTIALS, Aws
 from evenkeel.adapters.clock import SystemClock
-from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
+from tests.e2e.accounts import applied, kubeconfig_of
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
 from tests.fixtures.control_plane import ROOT
@@ -141,6 +141,7 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
         account = kubeconfig_of(plane, "evenkeel-poll", tmp_path)
         options = ("--metrics-port", "0")
         with polling(site, queues, tmp_path / "log", *options, kubeconfig=account) as poll:
+            site.wait_for("its metrics' port", lambda: "serves metrics on port" in poll.told)
             assert poll.asked("/healthz") == "ok\n"
             queues.send([aws.warning(instance_id, SystemClock().now(), 1)])
             site.wait_for("all to run on b", lambda: site.is_settled("web", 1, "b"), seconds=60)
@@ -150,23 +151,6 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
             assert poll.end() == 0
         assert "forbidden" not in poll.told.lower()
     assert site.witness.lowest("web") == 1
-
-
-def test_its_pods_are_allowed_and_keep_off_spot(site: Site) -> None:
-    site.add_nodes("a", "b")
-    site.add_nodes("c", spot=False)
-    plane = site.control_plane
-    plane.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
-    with applied(plane, "poll"):
-
-        def running() -> list[str]:
-            query = "labelSelector=app.kubernetes.io/component%3Dpoll"
-            pods = plane.items("v1", "Pod", SYSTEM, query)
-            nodes = [pod["spec"].get("nodeName", "") for pod in pods]
-            return nodes if len(nodes) == 2 and all(nodes) else []
-
-        nodes = site.wait_for("both pods to have a node", running)
-    assert set(nodes) == {site.node_name("c")}
 
 
 def test_a_queue_that_is_not_there_is_bad_input(site: Site, queues: Aws, tmp_path: Path) -> None:

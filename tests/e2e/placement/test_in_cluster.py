@@ -1,4 +1,4 @@
-"""The webhook as manifests/serve puts it into the cluster."""
+"""What manifests/serve and manifests/poll put into the cluster."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,17 +24,20 @@ def served(control_plane: ControlPlane, ground: Ground, rights: None) -> Iterato
         yield
 
 
-@pytest.mark.usefixtures("served")
-def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground) -> None:
+@pytest.mark.parametrize("component", ["serve", "poll"])
+@pytest.mark.usefixtures("rights")
+def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground, component: str) -> None:
     ground.add_nodes(spot=2, on_demand=1)
     plane = ground.control_plane
+    query = f"labelSelector=app.kubernetes.io/component%3D{component}"
 
     def running() -> list[str]:
-        pods = plane.items("v1", "Pod", SYSTEM, "labelSelector=app.kubernetes.io/component%3Dserve")
+        pods = plane.items("v1", "Pod", SYSTEM, query)
         nodes = [pod["spec"].get("nodeName", "") for pod in pods]
         return nodes if len(nodes) == 2 and all(nodes) else []
 
-    nodes = ground.wait_for("both pods to have a node", running)
+    with applied(plane, component):
+        nodes = ground.wait_for("both pods to have a node", running)
     assert all("-demand-" in node for node in nodes)
 
 
