@@ -40,7 +40,7 @@ def test_the_eviction_passes_with_a_warning_when_patience_is_over(
     site: Site, ground: Ground
 ) -> None:
     stuck(site, ground)
-    with draining(site, "a") as (drain,):
+    with draining(site, "a", seconds=90) as (drain,):
         site.wait_for_releases("stuck")
         assert not drain.is_over
         said = drain.end()
