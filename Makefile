@@ -135,8 +135,8 @@ layer: ## Build the layer alone, into .aws-sam/layer
 bench-cold: venv layer ## Measure the functions' cold starts from the built layer
 	@$(PYTHON) -m bench.cold_start .aws-sam/layer/python
 
-# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3. With DRAINS=1
-# it measures no notices, but `kubectl drain` of all nodes, alone and behind the gate.
+# bench-storm takes one scenario, and how many storms it is made of: SCENARIO=A ROUNDS=3. With GATED=1
+# it measures nothing but `kubectl drain` of all nodes behind the gate.
 # bench-pairs takes the commit to compare with, one scenario, how many pairs, how many spot nodes,
 # and whether pods are deleted bare beside them: BASE=HEAD~1 SCENARIO=D PAIRS=3 NODES=100 BARE=1.
 # bench-growth takes all, or half of it: ONLY=simulated needs no cluster, ONLY=cluster is the rest.
@@ -148,7 +148,7 @@ PAIRS ?= 1
 NODES ?= 100
 BASE ?=
 BARE ?=
-DRAINS ?=
+GATED ?=
 ONLY ?=
 
 # What a bench measured is written into the documents also if it misses a mark, and so fails.
@@ -160,7 +160,7 @@ bench: venv ## Measure the storms in all scenarios, and write README's table
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
-	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(DRAINS),--drains)
+	@$(PYTHON) -m bench.storm --rounds $(ROUNDS) $(SCENARIO) $(if $(GATED),--gated)
 
 .PHONY: bench-pairs
 bench-pairs: venv ## Compare two commits in the same storms: make bench-pairs BASE=HEAD~1

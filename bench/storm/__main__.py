@@ -9,7 +9,7 @@ import msgspec
 from bench import store
 from bench.say import since_now
 from bench.storm.results import Result
-from bench.storm.run import drains, run
+from bench.storm.run import gated, run
 from bench.storm.scenario import SCENARIOS
 
 BESIDE = ("A", "D")
@@ -17,15 +17,15 @@ BESIDE = ("A", "D")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[SCENARIO...] [--rounds N] [--drains] [--nodes N]``; exit code 2 for an unknown scenario.
+    """``[SCENARIO...] [--rounds N] [--gated] [--nodes N]``; exit code 2 for an unknown scenario.
 
-    ``--drains`` measures `kubectl drain` alone, with the gate and without, and leaves the other
-    figures of a scenario as they are. A storm of another size than the scenario's is not kept.
+    ``--gated`` measures `kubectl drain` behind the gate alone, and leaves the other figures of a
+    scenario as they are. A storm of another size than the scenario's is not kept.
     """
     parser = argparse.ArgumentParser(prog="bench.storm")
     parser.add_argument("--rounds", type=int, default=1, help="storms on one cluster")
     parser.add_argument("scenarios", nargs="*", help="which; all without")
-    parser.add_argument("--drains", action="store_true", help="kubectl drain alone")
+    parser.add_argument("--gated", action="store_true", help="kubectl drain behind the gate")
     parser.add_argument("--nodes", type=int, help="spot nodes, an even number")
     options = parser.parse_args(arguments)
     names = options.scenarios or list(SCENARIOS)
@@ -36,10 +36,10 @@ def main(arguments: Sequence[str]) -> int:
     for name in names:
         scenario = SCENARIOS[name] if options.nodes is None else SCENARIOS[name].of(options.nodes)
         log = store.new_log(f"storm-{name}")
-        if options.drains:
+        if options.gated:
             before = store.read(f"storm-{name}", Result)
-            alone, gated = drains(scenario, say, log)
-            result = msgspec.structs.replace(before, drain=alone, gated=gated) if before else None
+            drained = gated(scenario, say, log)
+            result = msgspec.structs.replace(before, gated=drained) if before else None
         else:
             result = run(scenario, options.rounds, say, log, beside=name in BESIDE)
         if result is not None and options.nodes is None:

@@ -27,7 +27,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """What another way did with as many pods on as many nodes, at once.
 
     ``failed``: so many of `kubectl drain`'s processes did not end well. ``fill``: the cluster's
-    own seconds for the same pods; 0: those of the storm.
+    own seconds for the same pods where it was another one than the storm's, else 0.
     """
 
     outcome: Outcome

@@ -7,7 +7,7 @@ import msgspec
 from bench import machine
 from bench.say import Say
 from bench.storm import invocations, worker
-from bench.storm.results import Baseline, Gated, Result, Round, summary
+from bench.storm.results import Gated, Result, Round, summary
 from bench.storm.scenario import Scenario
 from bench.storm.storm import Storm, prepared
 
@@ -34,7 +34,7 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
                 lines=len(process.lines) - logged,
             )
             peak = process.peak_mb
-        deletion = drain = gated = None
+        deletion = drain = behind = None
         if beside:
             storm.refill()
             say("beside it: every pod deleted at once")
@@ -45,7 +45,7 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
             drain = storm.drain()
             say(summary(drain.outcome, storm.fill))
             storm.refill()
-            gated = drained_behind_gate(storm, log, say)
+            behind = _drained_behind_gate(storm, log, say)
         return Result(
             scenario=scenario.name,
             title=scenario.title,
@@ -56,36 +56,27 @@ def run(scenario: Scenario, rounds: int, say: Say, log: Path, *, beside: bool = 
             rounds=done,
             deletion=deletion,
             drain=drain,
-            gated=gated,
+            gated=behind,
             peak_mb=peak,
             messages_left=storm.aws.left(),
             idle_ms=idle.seconds * 1000,
         )
 
 
-def drains(scenario: Scenario, say: Say, log: Path) -> tuple[Baseline, Gated]:
-    """`kubectl drain` of all spot nodes alone, and then behind the gate, on the same cluster."""
+def gated(scenario: Scenario, say: Say, log: Path) -> Gated:
+    """`kubectl drain` of all spot nodes behind the gate, on a cluster of its own."""
     with prepared(scenario, say) as storm:
-        say("kubectl drain on every node at once")
-        alone = storm.drain()
-        say(summary(alone.outcome, storm.fill))
-        storm.refill()
-        gated = drained_behind_gate(storm, log, say)
-        return _of(alone, storm.fill), _of(gated, storm.fill)
+        drained = _drained_behind_gate(storm, log, say)
+        return msgspec.structs.replace(drained, fill=storm.fill)
 
 
-def drained_behind_gate(storm: Storm, log: Path, say: Say) -> Gated:
-    """`kubectl drain` of all spot nodes behind the gate."""
+def _drained_behind_gate(storm: Storm, log: Path, say: Say) -> Gated:
     say("kubectl drain on every node at once, behind the gate")
-    gated = storm.drain_gated(log.with_name(f"{log.stem}-gated.log"))
-    say(summary(gated.outcome, storm.fill))
+    found = storm.drain_gated(log.with_name(f"{log.stem}-gated.log"))
+    say(summary(found.outcome, storm.fill))
     say(
-        f"{gated.refusals} refusals, {gated.unasked} unasked, {gated.failed} failed; the gate"
-        f" {gated.cpu_seconds:.0f} CPU seconds, {gated.peak_mb:.0f} MB, the reconciler"
-        f" {gated.reconciler:.0f}"
+        f"{found.refusals} refusals, {found.unasked} unasked, {found.failed} failed; the gate"
+        f" {found.cpu_seconds:.0f} CPU seconds, {found.peak_mb:.0f} MB, the reconciler"
+        f" {found.reconciler:.0f}"
     )
-    return gated
-
-
-def _of[T: Baseline](baseline: T, fill: float) -> T:
-    return msgspec.structs.replace(baseline, fill=fill)
+    return found

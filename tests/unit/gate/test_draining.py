@@ -165,6 +165,32 @@ def test_no_pod_passes_on_what_the_api_server_s_cache_shows(gated: Gated, replic
     assert scene.lowest("web") == replicas
 
 
+def test_a_pod_waits_for_its_replacement_that_the_api_server_s_cache_shows_unreleased(
+    gated: Gated,
+) -> None:
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("one"))
+    gated.begin("o1")
+    (old,) = scene.pods("one")
+    asked = List(selections.of_hash("default", old.template_hash), fresh=False)
+    (before,) = scene.cluster.perform([asked])
+    gated.drainer().evict(old.name, "default", again=False)
+    scene.run(until=0.5)
+    assert released(gated, "one")
+
+    def cached(request: Request, proceed: Callable[[], Any]) -> Any:
+        return before.result if request == asked else proceed()
+
+    end = scene.cluster.intercept(cached)
+    drainer = gated.drainer()
+    drainer.evict(old.name, "default", again=False)
+    scene.run(until=1)
+    end()
+    ((_, message),) = drainer.pods[old.name].refusals
+    assert "its replacement is not available yet" in message
+
+
 def test_while_the_gate_is_down_drains_go_on_as_without_it(gated: Gated) -> None:
     gated.scene.add_node("s1")
     gated.scene.apply(deployment("one"))

@@ -9,7 +9,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
-from evenkeel.model.release import Cooldown, Release, ReleaseReason, rest_after
+from evenkeel.model.release import Cooldown, Release, rest_after
 from evenkeel.model.request import Delete, Evict, Operation, Patch, as_read, pointer
 from evenkeel.model.times import in_words, is_sound
 
@@ -39,18 +39,8 @@ def release_patch(pod: Pod, release: Release) -> Patch:
         Operation(
             "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
         ),
-        *_kept_from_karpenter(release),
+        Operation("add", pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT), "true"),
     )
-
-
-def _kept_from_karpenter(release: Release) -> tuple[Operation, ...]:
-    """Let Karpenter wait for the pod, but where an eviction that may be its own led to the release.
-
-    Karpenter asks for no eviction of a pod with the annotation.
-    """
-    if release.reason is ReleaseReason.EVICTION:
-        return ()
-    return (Operation("add", pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT), "true"),)
 
 
 def roll_back_patch(pod: Pod, release: Release | None) -> Patch:

@@ -119,13 +119,14 @@ def test_the_release_says_who_asked_for_the_eviction() -> None:
     assert verdict.step.message.startswith("alice asks to evict it: ")
 
 
-def test_a_drainer_that_heeds_karpenters_annotation_may_ask_again() -> None:
+def test_karpenter_reckons_no_room_for_a_pod_whose_replacement_it_reckons() -> None:
     replica_set = web()
     pods = owned(replica_set, "a", "b")
     verdict = asked(replica_set, pods)
     assert isinstance(verdict, Deferred)
     assert verdict.step is not None
-    assert names.DO_NOT_DISRUPT not in patched(pods[0], verdict.step.write).metadata.annotations
+    annotations = patched(pods[0], verdict.step.write).metadata.annotations
+    assert annotations[names.DO_NOT_DISRUPT] == "true"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ class Reader:
         deployment = self._remembered.deployment_of(replica_set, afresh=True)
         return Workload(
             Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
-            _pods(listed),
+            _as_released(pod, _pods(listed)),
             Surroundings.of(_items(*lists)),
             _dooms(_items(nodes)),
         )
@@ -147,6 +147,11 @@ def _replica_set_of(pod: Pod) -> str:
         return owner.name if owner.full_kind == "ReplicaSet" else ""
     release = pod.release if pod.released else None
     return release.controller if release is not None else ""
+
+
+def _as_released(pod: Pod, pods: Sequence[Pod]) -> Sequence[Pod]:
+    """Pods of the API server's cache, which may not show yet that one was released."""
+    return [*(p for p in pods if p.uid != pod.uid), pod] if pod.released else pods
 
 
 def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
