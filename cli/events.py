@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cli import words
 from cli.event_files import Flaw, Record
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Understood
 from evenkeel.decisions.notice.reading import read
 from evenkeel.errors import MalformedNoticeError
@@ -46,10 +47,11 @@ def describe(arriving: Arriving, node: str) -> str:
     if notice is None:
         return arriving.remark
     where = words.short_node(node) if node else notice.instance_id
+    brief = kinds.of_notice(notice).brief
     if notice.is_hint:
-        return f"{where} is at risk (rebalance recommendation)"
+        return f"{where} {brief}"
     left = max(0, round((notice.deadline - notice.time).total_seconds()))
     when = f"in {left} s" if left else "now"
     if notice.kind is NoticeKind.STATE_CHANGE:
-        return f"{where} is going: {arriving.event['detail']['state']} {when}"
-    return f"{where} is interrupted: {notice.action} {when}"
+        return f"{where} {brief}: {arriving.event['detail']['state']} {when}"
+    return f"{where} {brief}: {notice.action} {when}"

@@ -20,8 +20,8 @@ from tests.builders import NOW
 ID = "i-0123456789abcdef0"
 SPOT_NODE, OTHER_NODE = builders.node(), builders.node(spot=False)
 FOR_SPOT = [
-    (NoticeKind.INTERRUPTION, interruption_warning.CONCERNS),
-    (NoticeKind.REBALANCE, rebalance_recommendation.CONCERNS),
+    (NoticeKind.INTERRUPTION, interruption_warning.KIND.concerns),
+    (NoticeKind.REBALANCE, rebalance_recommendation.KIND.concerns),
 ]
 
 
@@ -71,14 +71,14 @@ def test_a_label_is_believed_where_ec2_does_not_answer(kind: NoticeKind, concern
 @pytest.mark.parametrize("lifecycle", ["", "spot"])
 def test_a_state_change_is_believed_of_any_instance_that_ends(state: str, lifecycle: str) -> None:
     known = instance(state, lifecycle)
-    assert doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known) is None
+    assert doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, known) is None
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])
 def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(state: str) -> None:
     known = instance(state, "spot")
     early, late = (
-        doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known, now=NOW + after)
+        doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, known, now=NOW + after)
         for after in (LAG - timedelta(milliseconds=1), LAG)
     )
     assert isinstance(early, Unproven)
@@ -89,6 +89,6 @@ def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(s
 
 
 def test_a_state_change_is_not_believed_of_a_spot_node_where_ec2_does_not_answer() -> None:
-    unproven = doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, None)
+    unproven = doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, None)
     assert isinstance(unproven, Unproven)
     assert unproven.reason == "NoAnswerFromEc2"

@@ -294,7 +294,7 @@ class InterruptionFlow:
                 subject=node.reference,
                 node=node.name,
                 reason=refused.reason,
-                message=f"{notice.kind} notice {notice.event_id} is not believed: "
+                message=f"{notice.name} notice {notice.event_id} is not believed: "
                 f"{refused.message}",
                 warning=True,
             )

@@ -13,11 +13,30 @@ VERSION = 1
 
 
 class NoticeKind(StrEnum):
-    """Kinds of notice; the values are label values on the node."""
+    """What a notice says of an instance; the values are label values on the node.
+
+    What follows from a notice follows from its kind. The kind of event that it came of is another
+    matter (``decisions/notice/kinds.py``): several say the same of an instance.
+    """
 
     INTERRUPTION = "interruption"
+    """It ends at the deadline."""
+
     REBALANCE = "rebalance"
+    """It may end, or live on."""
+
     STATE_CHANGE = "state-change"
+    """It ends now."""
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether the instance may well live on: nothing is forced."""
+        return self is NoticeKind.REBALANCE
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the instance runs until the deadline, and may come to outlive it."""
+        return self is NoticeKind.INTERRUPTION
 
 
 class InstanceAction(StrEnum):
@@ -56,8 +75,13 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_hint(self) -> bool:
-        """Whether the instance may well live on (a rebalance recommendation)."""
-        return self.kind is NoticeKind.REBALANCE
+        """Whether the instance may well live on."""
+        return self.kind.is_hint
+
+    @property
+    def name(self) -> str:
+        """What the kind of event that it came of is called."""
+        return self.kind.value
 
     def heard_at(self, now: datetime) -> Self:
         """The same notice, given ``now`` where it says that it was given later.
@@ -98,8 +122,13 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def is_hint(self) -> bool:
-        """Whether the node may well live on (a rebalance recommendation)."""
-        return self.kind is NoticeKind.REBALANCE
+        """Whether the node may well live on."""
+        return self.kind.is_hint
+
+    @property
+    def name(self) -> str:
+        """What the kind of event that it came of is called: the value of the node's label."""
+        return self.kind.value
 
     @property
     def makes_sense(self) -> bool:

@@ -42,7 +42,7 @@ class Rules:
     """What a deployment sets about reading events.
 
     ``rebalance_expiry`` is how long a rebalance recommendation counts. Events of the source
-    ``replay_source`` are read as if EC2 had sent them; empty allows none.
+    ``replay_source`` are read as if AWS had sent them; empty allows none.
     """
 
     rebalance_expiry: timedelta = timedelta(minutes=15)

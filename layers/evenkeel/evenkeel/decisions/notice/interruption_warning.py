@@ -7,11 +7,9 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
-
-SOURCE: Final = EC2
-DETAIL_TYPE: Final = "EC2 Spot Instance Interruption Warning"
-CONCERNS: Final = Concern.SPOT
+from evenkeel.model.times import in_words
 
 LEAD: Final = timedelta(seconds=120)
 """How long before a stop or a termination EC2 warns."""
@@ -35,7 +33,7 @@ def parse(event: Event, _rules: Rules) -> Understood:
     return Understood(
         notice=Notice(
             kind=NoticeKind.INTERRUPTION,
-            concerns=CONCERNS,
+            concerns=KIND.concerns,
             event_id=event.event_id,
             instance_id=instance_id,
             time=event.time,
@@ -44,3 +42,23 @@ def parse(event: Event, _rules: Rules) -> Understood:
         ),
         warning=warning,
     )
+
+
+def announce(notice: Notice) -> str:
+    """What the warning says."""
+    return (
+        f"EC2 takes instance {notice.instance_id} back"
+        f" ({notice.action} at {in_words(notice.deadline)})"
+    )
+
+
+KIND: Final = EventKind(
+    name=NoticeKind.INTERRUPTION,
+    source=EC2,
+    detail_type="EC2 Spot Instance Interruption Warning",
+    concerns=Concern.SPOT,
+    parse=parse,
+    reason="SpotInterruption",
+    announce=announce,
+    brief="is interrupted",
+)

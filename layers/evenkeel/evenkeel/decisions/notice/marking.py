@@ -17,10 +17,10 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
+from evenkeel.model.notice import NodeNotice, Notice
 from evenkeel.model.times import in_words
 
 CROSSING: Final = timedelta(seconds=10)
@@ -32,12 +32,6 @@ OUTLIVED_AFTER: Final = timedelta(seconds=60)
 EC2 announces two minutes and is some seconds late now and then. The handover lifts a mark after
 the same time, so a notice that comes again after that does not bring the mark back.
 """
-
-_REASONS: Final = {
-    NoticeKind.INTERRUPTION: "SpotInterruption",
-    NoticeKind.REBALANCE: "RebalanceRecommendation",
-    NoticeKind.STATE_CHANGE: "InstanceStateChange",
-}
 
 
 def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
@@ -62,13 +56,13 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node,
             notice,
             "AlreadyMarked",
-            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)}",
+            f"the node is marked for {wanted.name} until {in_words(wanted.deadline)}",
         )
     return Decision(
         verb=Verb.MARK,
         subject=node.reference,
         node=node.name,
-        reason=_REASONS[wanted.kind],
+        reason=kinds.of_notice(wanted).reason,
         message=_announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
@@ -106,7 +100,7 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     first = min(present, given, key=_rank)
     since, last_deadline = first.since, first.last_deadline
     if not (present.is_hint or given.is_hint):
-        is_warning = given.kind is NoticeKind.INTERRUPTION
+        is_warning = given.kind.is_warning
         if _came_to_nothing(given, present) or (first is present and not is_warning):
             return present
         if is_warning and _came_to_nothing(present, given):
@@ -145,7 +139,7 @@ def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
     known = [
         notice.last_deadline or notice.deadline
         for notice in notices
-        if notice.kind is NoticeKind.INTERRUPTION or notice.last_deadline is not None
+        if notice.kind.is_warning or notice.last_deadline is not None
     ]
     latest = max(known, default=first.deadline)
     return latest if latest > first.deadline else None
@@ -153,26 +147,16 @@ def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
 
 def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice) -> str:
     if present is not None and wanted == present:
-        return f"the node's mark for {wanted.kind} was incomplete"
+        return f"the node's mark for {wanted.name} was incomplete"
     if wanted.event_id != notice.event_id:
         return (
-            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)};"
-            f" {notice.kind} notice {notice.event_id} names {in_words(notice.deadline)}"
+            f"the node is marked for {wanted.name} until {in_words(wanted.deadline)};"
+            f" {notice.name} notice {notice.event_id} names {in_words(notice.deadline)}"
         )
-    if notice.is_hint:
-        text = (
-            f"instance {notice.instance_id} is at an elevated risk of interruption;"
-            f" noted until {in_words(notice.deadline)}"
-        )
-    elif notice.kind is NoticeKind.INTERRUPTION:
-        text = (
-            f"EC2 takes instance {notice.instance_id} back"
-            f" ({notice.action} at {in_words(notice.deadline)}); cordoned"
-        )
-    else:
-        text = f"instance {notice.instance_id} is going now ({notice.action}); cordoned"
+    done = f"noted until {in_words(notice.deadline)}" if notice.is_hint else "cordoned"
+    text = f"{kinds.of_notice(notice).announce(notice)}; {done}"
     if present is not None:
-        text += f"; this supersedes the {present.kind} notice {present.event_id}"
+        text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text
 
 
@@ -182,5 +166,5 @@ def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
         subject=node.reference,
         node=node.name,
         reason=reason,
-        message=f"{notice.kind} notice {notice.event_id} changes nothing: {why}",
+        message=f"{notice.name} notice {notice.event_id} changes nothing: {why}",
     )

@@ -55,13 +55,13 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     speaks of an out-of-service taint puts none on the node: its kubelet may have written that.
     """
     metadata, spec = node.metadata, node.spec
-    labels = {names.DOOMED: notice.kind.value}
+    labels = {names.DOOMED: notice.name}
     if notice.excluded:
         labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
     taints: list[Taint] = []
     operations: list[Operation] = []
     if notice.cordoned_at is not None:
-        taints.append(Taint(key=names.DOOMED, value=notice.kind.value, effect=NO_SCHEDULE))
+        taints.append(Taint(key=names.DOOMED, value=notice.name, effect=NO_SCHEDULE))
         if not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
     operations += _put_taints(spec.taints, [*taints, *more])
