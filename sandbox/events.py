@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read
 from evenkeel.model.notice import Notice
 
 REPLAY_SOURCE: Final = "evenkeel.replay"
-"""Read like aws.ec2: EventBridge lets nobody but AWS send that, so replays have another."""
+"""Read like a source of AWS: EventBridge lets nobody but AWS use one, so replays have another."""
+
+ISO: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 FRESH: Final = timedelta(seconds=30)
 """An event no older than this is taken as it is; an older one is a sample."""
@@ -68,8 +71,22 @@ class Arriving:
 
 
 def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
-    """The same event, given at another time."""
-    return {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    """The same event, given at another time, with the times that it names as far from it.
+
+    For an event that makes sense: its times can be read.
+    """
+    moved = {**event, "time": time.strftime(ISO)}
+    kind = kinds.of_detail_type(event["detail-type"])
+    named = [] if kind is None else [name for name in kind.times if name in event["detail"]]
+    if named:
+        later = time - datetime.fromisoformat(event["time"])
+        detail = {name: _later(event["detail"][name], later) for name in named}
+        moved["detail"] = {**event["detail"], **detail}
+    return moved
+
+
+def _later(text: str, later: timedelta) -> str:
+    return (datetime.fromisoformat(text) + later).astimezone(UTC).strftime(ISO)
 
 
 def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arriving:

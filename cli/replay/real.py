@@ -60,7 +60,7 @@ class Replay:
         instances = NodeInstances(
             *(self.cluster, clock, CLUSTER_NAME),
             labels=task.wish.labels,
-            spot=bound,
+            spot=task.spot(bound),
             notices=task.notices,
         )
         ports = Ports(self.cluster, instances, clock, Tee(*recorders))

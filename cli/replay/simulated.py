@@ -45,7 +45,9 @@ def run(
     rebind(cluster, bound)
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
-    simulation = ReportedSimulation(clock, cluster, *recorders, labels=task.wish.labels, spot=bound)
+    simulation = ReportedSimulation(
+        clock, cluster, *recorders, labels=task.wish.labels, spot=task.spot(bound)
+    )
     clock.advance(beginning - clock.now())
     printer = Printer(out, clock, quiet=quiet)
     simulation.journal.listener = printer.decided

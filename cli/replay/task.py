@@ -1,12 +1,12 @@
 """What a replay is asked to do, whatever the cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from cli.binding import Wish
 from evenkeel.adapters.telemetry.decision_log import DecisionLog
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Concern, Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from sandbox.application import CLUSTER_NAME
@@ -30,6 +30,11 @@ class Task:
     def notices(self) -> list[Notice]:
         """The notices among the events."""
         return [event.notice for event in self.arriving if event.notice is not None]
+
+    def spot(self, instance_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these instances that are spot, if what the events say of them is true."""
+        of_spot = {notice.instance_id for notice in self.notices if notice.concerns is Concern.SPOT}
+        return frozenset(of_spot.intersection(instance_ids))
 
     def recorders(self, clock: Clock, mode: Mode) -> list[Recorder]:
         """Who else should hear of the decisions: the decision log, if there is one."""

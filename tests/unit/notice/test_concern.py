@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from evenkeel.decisions.notice import (
+    capacity_reservation,
     interruption_warning,
     rebalance_recommendation,
     state_change,
@@ -92,3 +93,23 @@ def test_a_state_change_is_not_believed_of_a_spot_node_where_ec2_does_not_answer
     unproven = doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, None)
     assert isinstance(unproven, Unproven)
     assert unproven.reason == "NoAnswerFromEc2"
+
+
+RESERVED = capacity_reservation.KIND.concerns
+
+
+@pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
+def test_a_reservations_warning_is_believed_of_whatever_is_not_spot(node: Node) -> None:
+    for lifecycle in ("", "scheduled", "capacity-block", "interruptible-capacity-reservation"):
+        known = instance(lifecycle=lifecycle)
+        assert doubted(NoticeKind.INTERRUPTION, RESERVED, known, node=node) is None
+    refused = doubted(NoticeKind.INTERRUPTION, RESERVED, instance(lifecycle="spot"), node=node)
+    assert isinstance(refused, Refused)
+    assert (refused.reason, ID in refused.message) == ("NotOnDemand", True)
+
+
+@pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
+def test_a_reservations_warning_is_not_believed_where_ec2_does_not_answer(node: Node) -> None:
+    unproven = doubted(NoticeKind.INTERRUPTION, RESERVED, None, node=node)
+    assert isinstance(unproven, Unproven)
+    assert (unproven.reason, unproven.until) == ("NoAnswerFromEc2", None)

@@ -305,3 +305,56 @@ def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None
     merged = merge(world.node, carried, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
     assert merged.excluded
     assert merged.out_of_service
+
+
+RESERVATION = {"cause": "capacity-reservation"}
+
+
+def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
+    world = World()
+    decision = world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
+    assert decision.reason == "CapacityReclaimed"
+    assert "the capacity of instance i-1234567890abcdef0 is reclaimed" in decision.message
+    assert world.node.metadata.labels[names.DOOMED] == "capacity-reservation"
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert (carried.kind, carried.cause) == (NoticeKind.INTERRUPTION, "capacity-reservation")
+
+
+def test_the_version_before_reads_the_mark_as_one_of_the_kinds_that_it_knows() -> None:
+    """It knows three kinds, and leaves out fields that it does not know."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
+    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
+    assert note["kind"] in {"interruption", "rebalance", "state-change"}
+
+
+@pytest.mark.parametrize("cause", ["unheard-of", "a.b_c-D"])
+def test_a_cause_of_a_later_version_is_taken_for_its_kind(cause: str) -> None:
+    decision = World().receive(given(NoticeKind.INTERRUPTION, cause=cause))
+    assert decision.reason == "SpotInterruption"
+
+
+@pytest.mark.parametrize("cause", ["no value", "-x", "x" * 64, "a/b"])
+def test_a_cause_that_no_label_can_bear_is_no_mark(cause: str) -> None:
+    """Every write to the node would be refused."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
+    annotations = {names.NOTICE: msgspec.json.encode(note | {"cause": cause}).decode()}
+    world.document["metadata"]["annotations"] = annotations
+    assert marks.read(world.node) is None
+
+
+@pytest.mark.parametrize("other", [NoticeKind.INTERRUPTION, NoticeKind.STATE_CHANGE])
+def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: NoticeKind) -> None:
+    reserved = given(NoticeKind.INTERRUPTION, event_id="a", **RESERVATION)
+    sooner = given(other, at=5, event_id="b", deadline=NOW + 20 * SECOND)
+    for order in permutations([reserved, sooner]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=6, state="shutting-down")
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert (carried.name, carried.deadline) == (other.value, NOW + 20 * SECOND)
+        assert world.node.metadata.labels[names.DOOMED] == other.value

@@ -26,6 +26,13 @@ def warning(at: int, action: InstanceAction = InstanceAction.STOP) -> Notice:
     return notice(NoticeKind.INTERRUPTION, at, lead, action)
 
 
+def reclaimed(at: int, lead: int) -> Notice:
+    """Reserved capacity is reclaimed so many seconds after the event."""
+    name = "capacity-reservation"
+    given = notice(NoticeKind.INTERRUPTION, at, lead, InstanceAction.TERMINATE)
+    return msgspec.structs.replace(given, cause=name, event_id=f"{name}-{at}-{lead}")
+
+
 def notice(kind: NoticeKind, at: int, lead: int, action: InstanceAction) -> Notice:
     return Notice(
         kind=kind,
@@ -39,7 +46,10 @@ def notice(kind: NoticeKind, at: int, lead: int, action: InstanceAction) -> Noti
 
 
 TIMES = st.integers(0, 300)
-WARNINGS = st.builds(warning, TIMES, st.sampled_from(InstanceAction))
+WARNINGS = st.one_of(
+    st.builds(warning, TIMES, st.sampled_from(InstanceAction)),
+    st.builds(reclaimed, TIMES, st.sampled_from([0, 120, 600])),
+)
 STATE_CHANGES = st.builds(
     notice,
     st.just(NoticeKind.STATE_CHANGE),
@@ -107,7 +117,14 @@ class Marked:
 def said(carried: NodeNotice | None) -> object:
     """What a mark says of the end of its instance."""
     assert carried is not None
-    return carried.kind, carried.event_id, carried.deadline, carried.action, carried.last_deadline
+    return (
+        carried.kind,
+        carried.cause,
+        carried.event_id,
+        carried.deadline,
+        carried.action,
+        carried.last_deadline,
+    )
 
 
 @given(one=ANY, other=ANY)
@@ -171,7 +188,7 @@ def test_a_repeat_writes_nothing_when_an_earlier_warning_came_to_nothing(
         world.keep(now)
         repeat = seen[-1] if data is None else data.draw(st.sampled_from(seen))
         assert not world.receive(repeat, now, "running")
-    world.keep(now + 120 * SECOND + OUTLIVED_AFTER)
+    world.keep(now + 600 * SECOND + OUTLIVED_AFTER)
     assert world.notice is None
     later = warning(2_000)
     world.receive(later, later.time, "running")

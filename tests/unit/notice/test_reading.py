@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
+from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import InstanceAction, NoticeKind
@@ -29,6 +31,7 @@ def sample(name: str) -> dict[str, Any]:
         ("interruption-warning-stop", NoticeKind.INTERRUPTION, "stop", 120),
         ("interruption-warning-hibernate", NoticeKind.INTERRUPTION, "hibernate", 0),
         ("rebalance-recommendation", NoticeKind.REBALANCE, "terminate", 900),
+        ("capacity-reservation-interruption", NoticeKind.INTERRUPTION, "terminate", 120),
         ("state-change-stopping", NoticeKind.STATE_CHANGE, "stop", 0),
         ("state-change-stopped", NoticeKind.STATE_CHANGE, "stop", 0),
         ("state-change-shutting-down", NoticeKind.STATE_CHANGE, "terminate", 0),
@@ -55,7 +58,7 @@ def test_each_kind_has_its_own_deadline_and_action(
 
 def test_every_sample_event_is_of_a_known_kind() -> None:
     files = sorted(EVENTS.glob("*.json"))
-    assert len(files) == 9
+    assert len(files) == 10
     for file in files:
         assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
 
@@ -129,8 +132,23 @@ def test_a_kind_without_a_parser_is_unknown() -> None:
     )
 
 
-def test_a_replayed_event_is_read_like_a_real_one_when_its_source_is_allowed() -> None:
-    event = sample("interruption-warning-terminate")
+@pytest.mark.parametrize("kind", kinds.KINDS, ids=lambda kind: kind.name)
+def test_there_is_a_sample_of_each_kind(kind: EventKind) -> None:
+    events = [json.loads(file.read_text()) for file in EVENTS.glob("*.json")]
+    assert any((e["source"], e["detail-type"]) == (kind.source, kind.detail_type) for e in events)
+
+
+def test_a_kind_is_known_by_each_of_its_names() -> None:
+    for names in (
+        [kind.name for kind in kinds.KINDS],
+        [kind.detail_type for kind in kinds.KINDS],
+    ):
+        assert len(set(names)) == len(kinds.KINDS)
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
+def test_a_replayed_event_is_read_like_a_real_one_when_its_source_is_allowed(name: str) -> None:
+    event = sample(name)
     real = read(event, Rules())
     event["source"] = "evenkeel.replay"
     assert read(event, Rules(replay_source="evenkeel.replay")) == real
@@ -217,6 +235,54 @@ def test_the_error_names_the_field_when_an_event_is_malformed(
 
     assert caught.value.field == field
     assert caught.value.problem.startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (MISSING, "is missing"),
+        ("", "is empty"),
+        ("soon", "should be a time such as"),
+        ("2026-11-21T06:02:00", "should name its time zone"),
+        ("2026-11-22T06:00:01Z", "should be within a day of the event"),
+        ("2199-12-31T23:59:59Z", "should be within a day of the event"),
+        ("9999-12-31T23:59:59Z", "should be a time such as"),
+        ({"at": 1}, "should be a string, but is an object"),
+    ],
+)
+def test_the_error_names_the_end_when_that_of_a_reservation_makes_no_sense(
+    value: object, problem: str
+) -> None:
+    event = sample("capacity-reservation-interruption")
+    if value is MISSING:
+        del event["detail"]["instance-termination-time"]
+    else:
+        event["detail"]["instance-termination-time"] = value
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(event, Rules())
+    assert caught.value.field == "detail.instance-termination-time"
+    assert caught.value.problem.startswith(problem)
+
+
+def test_a_reservations_end_is_when_the_event_says_also_where_that_has_passed() -> None:
+    event = sample("capacity-reservation-interruption")
+    event["detail"]["instance-termination-time"] = "2026-11-21T05:59:00Z"
+    reading = read(event, Rules())
+    assert isinstance(reading, Understood)
+    assert reading.notice.deadline == GIVEN - timedelta(minutes=1)
+    assert (reading.notice.name, reading.notice.kind) == (
+        "capacity-reservation",
+        NoticeKind.INTERRUPTION,
+    )
+
+
+@pytest.mark.parametrize("infix", ["", "Reservation "])
+def test_the_end_of_a_capacity_block_is_announced_instance_by_instance(infix: str) -> None:
+    event = sample("capacity-reservation-interruption") | {
+        "detail-type": f"Capacity Block {infix}Expiration Warning",
+        "detail": {"capacity-reservation-id": "cr-1234567890abcdef0", "end-date": "2026-11-21"},
+    }
+    assert isinstance(read(event, Rules()), Harmless)
 
 
 def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:

@@ -6,6 +6,7 @@ from typing import Self
 
 import msgspec
 
+from evenkeel.model.names import is_label_value
 from evenkeel.model.times import is_sound
 
 VERSION = 1
@@ -56,13 +57,17 @@ class Concern(StrEnum):
     ENDING = "ending"
     """Instances that do not run any more, spot or not."""
 
+    ON_DEMAND = "on-demand"
+    """Instances that are not spot."""
+
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One notice about one instance.
 
     ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
     recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
-    ``concerns`` is what has to be true of the instance.
+    ``concerns`` is what has to be true of the instance. ``cause`` is what the kind of event is
+    called that it came of, where that is not what ``kind`` is called.
     """
 
     kind: NoticeKind
@@ -72,6 +77,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime
     deadline: datetime
     action: InstanceAction = InstanceAction.TERMINATE
+    cause: str = ""
 
     @property
     def is_hint(self) -> bool:
@@ -81,7 +87,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """What the kind of event that it came of is called."""
-        return self.kind.value
+        return self.cause or self.kind.value
 
     def heard_at(self, now: datetime) -> Self:
         """The same notice, given ``now`` where it says that it was given later.
@@ -104,7 +110,9 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
-    that is not ``deadline`` itself, which is the earliest.
+    that is not ``deadline`` itself, which is the earliest. ``cause`` is what the kind of event is
+    called, where that is not what ``kind`` is called: a version that does not know it goes by
+    ``kind``.
     """
 
     v: int = VERSION
@@ -119,6 +127,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     out_of_service: bool = False
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
+    cause: str = ""
 
     @property
     def is_hint(self) -> bool:
@@ -128,11 +137,14 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def name(self) -> str:
         """What the kind of event that it came of is called: the value of the node's label."""
-        return self.kind.value
+        return self.cause or self.kind.value
 
     @property
     def makes_sense(self) -> bool:
-        """Whether its times are in range: anybody who may annotate nodes may write one."""
+        """Whether Evenkeel can have written it: anybody who may annotate nodes may write one.
+
+        Its times are in range, and its name can be a label's value.
+        """
         times = (
             self.deadline,
             self.since,
@@ -140,7 +152,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             self.unlisted_since,
             self.last_deadline,
         )
-        return all(time is None or is_sound(time) for time in times)
+        return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
 
     @property
     def drained_since(self) -> datetime | None:

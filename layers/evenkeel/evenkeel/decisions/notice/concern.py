@@ -49,7 +49,7 @@ def doubt(
     """
     if instance is not None:
         return _RULES[notice.concerns](notice, instance, now)
-    # A warning leaves two minutes. An instance that changes its state ends already, or never.
+    # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
     message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
@@ -74,5 +74,16 @@ def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt |
     return Refused("InstanceRunning", f"{message}, also after {in_words(until)}")
 
 
-_RULES: Final = {Concern.SPOT: _unless_spot, Concern.ENDING: _unless_ending}
+def _if_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
+    if not instance.is_spot:
+        return None
+    message = f"EC2 says that instance {notice.instance_id} is spot: it runs in no reservation"
+    return Refused("NotOnDemand", message)
+
+
+_RULES: Final = {
+    Concern.SPOT: _unless_spot,
+    Concern.ENDING: _unless_ending,
+    Concern.ON_DEMAND: _if_spot,
+}
 """Why a notice is not believed of an instance, by what it may concern."""

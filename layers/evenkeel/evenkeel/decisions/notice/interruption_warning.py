@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
 from evenkeel.model.times import in_words
@@ -18,17 +19,10 @@ LEAD: Final = timedelta(seconds=120)
 def parse(event: Event, _rules: Rules) -> Understood:
     """A stop or termination two minutes after the event, a hibernation that begins with it.
 
-    An action that EC2 has not had so far counts as a termination. Raises
-    MalformedNoticeError.
+    Raises MalformedNoticeError.
     """
     instance_id = event.detail.instance_id("instance-id")
-    word = event.detail.text("instance-action")
-    warning = ""
-    try:
-        action = InstanceAction(word)
-    except ValueError:
-        action = InstanceAction.TERMINATE
-        warning = f"instance-action {word!r} is new to Evenkeel and counts as terminate"
+    action, warning = read_action(event.detail)
     lead = timedelta() if action is InstanceAction.HIBERNATE else LEAD
     return Understood(
         notice=Notice(

@@ -17,6 +17,7 @@ class EventKind:
 
     ``reason`` is the word of the decision that marks a node for it, ``announce`` tells what a
     notice says in half a sentence, and ``brief`` in a few words without the instance.
+    ``times`` names the fields of ``detail`` that are times.
     """
 
     name: str
@@ -27,3 +28,4 @@ class EventKind:
     reason: str
     announce: Callable[[Notice], str]
     brief: str
+    times: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from typing import Final
 
 from evenkeel.decisions.notice import (
+    capacity_reservation,
     interruption_warning,
     rebalance_recommendation,
     state_change,
@@ -14,6 +15,7 @@ KINDS: Final[tuple[EventKind, ...]] = (
     interruption_warning.KIND,
     rebalance_recommendation.KIND,
     state_change.KIND,
+    capacity_reservation.KIND,
 )
 
 _BY_EVENT: Final = {(kind.source, kind.detail_type): kind for kind in KINDS}

@@ -87,6 +87,7 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
         deadline=notice.deadline,
         since=notice.time,
         action=notice.action,
+        cause=notice.cause,
     )
     if present is not None:
         wanted = _joined(present, wanted)
@@ -115,6 +116,7 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
         deadline=first.deadline,
         since=since,
         action=first.action,
+        cause=first.cause,
         last_deadline=last_deadline,
     )
 
