@@ -1,8 +1,9 @@
 """Events that are handed in: what they say, brought up to date, or made up after another one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any, Final
 
 from evenkeel.decisions.notice import kinds
@@ -49,8 +50,13 @@ class Arriving:
 
     @property
     def notice(self) -> Notice | None:
-        """The notice, if it is one."""
-        return self.reading.notice if isinstance(self.reading, Understood) else None
+        """The notice, if it is one; of several the first."""
+        return next(iter(self.notices), None)
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """The notices, one for each instance that it names; none if it is no notice."""
+        return self.reading.notices if isinstance(self.reading, Understood) else ()
 
     @property
     def given_at(self) -> datetime:
@@ -86,7 +92,12 @@ def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
 
 
 def _later(text: str, later: timedelta) -> str:
-    return (datetime.fromisoformat(text) + later).astimezone(UTC).strftime(ISO)
+    """The same time later, written in the same way: as ISO 8601 has it, or as mail."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return format_datetime((parsedate_to_datetime(text) + later).astimezone(UTC), usegmt=True)
+    return (time + later).astimezone(UTC).strftime(ISO)
 
 
 def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arriving:

@@ -60,14 +60,12 @@ class Simulation:
 
     def send(self, arriving: Arriving) -> None:
         """Let an event happen now: EC2 does what it says, Evenkeel hears of it."""
-        notice = arriving.notice
-        node = ""
-        if notice is not None:
-            names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
-            node = names.get(notice.instance_id, "")
-        self.on_event(arriving, node)
-        if notice is not None and node:
-            self.ec2.announce(notice, node)
+        names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+        nodes = [names.get(notice.instance_id, "") for notice in arriving.notices]
+        self.on_event(arriving, next(iter(nodes), ""))
+        for notice, node in zip(arriving.notices, nodes, strict=True):
+            if node:
+                self.ec2.announce(notice, node)
         self.application.send(arriving.event)
 
     def join(self, manifests: Sequence[Mapping[str, Any]]) -> None:

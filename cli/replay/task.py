@@ -29,7 +29,7 @@ class Task:
     @property
     def notices(self) -> list[Notice]:
         """The notices among the events."""
-        return [event.notice for event in self.arriving if event.notice is not None]
+        return [notice for event in self.arriving for notice in event.notices]
 
     def spot(self, instance_ids: Iterable[str]) -> frozenset[str]:
         """Those of these instances that are spot, if what the events say of them is true."""

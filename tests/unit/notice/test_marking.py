@@ -12,7 +12,7 @@ from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from evenkeel.model.request import Patch
 from sandbox.simulator.api.patches import json_patch
 
@@ -52,7 +52,8 @@ class World:
         return msgspec.convert(self.document, Node)
 
     def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
-        decision = mark(self.node, notice, NOW + at * SECOND, state)
+        now = NOW + at * SECOND
+        decision = mark(self.node, notice.heard_at(now), now, state)
         if decision.write is not None:
             assert isinstance(decision.write, Patch)
             self.document = json_patch(
@@ -358,3 +359,107 @@ def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: Noti
         assert carried is not None
         assert (carried.name, carried.deadline) == (other.value, NOW + 20 * SECOND)
         assert world.node.metadata.labels[names.DOOMED] == other.value
+
+
+def scheduled(start: float = 7_200, **changes: Any) -> Notice:
+    """A change that starts so many seconds after NOW."""
+    ends_at = NOW + start * SECOND
+    values: dict[str, Any] = {
+        "event_id": "change",
+        "cause": "scheduled-change",
+        "deadline": ends_at - 900 * SECOND,
+        "ends_at": ends_at,
+    }
+    return given(NoticeKind.REBALANCE, **(values | changes))
+
+
+def carried_by(world: World) -> NodeNotice:
+    carried = marks.read(world.node)
+    assert carried is not None
+    return carried
+
+
+def test_a_change_weeks_ahead_is_noted_and_cordons_nothing() -> None:
+    world = World()
+    decision = world.receive(scheduled(21 * 86_400))
+    assert (decision.reason, decision.warning) == ("ScheduledChange", False)
+    assert "on schedule (terminate at 2026-12-12T06:00:00Z" in decision.message
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.ends_at) == (True, NOW + 21 * 86_400 * SECOND)
+    assert not world.node.spec.unschedulable
+
+
+def test_a_change_that_is_near_when_it_is_heard_counts_as_certain() -> None:
+    world = World()
+    decision = world.receive(scheduled(899))
+    assert decision.warning
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.deadline) == (False, NOW + 899 * SECOND)
+    assert world.node.spec.unschedulable
+
+
+@pytest.mark.parametrize("start", [600, 1_200, 7_200])
+def test_a_change_that_is_moved_counts_as_it_was_said_last(start: float) -> None:
+    first, moved = scheduled(2_000), scheduled(start, at=60)
+    for order in permutations([first, moved]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=61)
+        carried = carried_by(world)
+        assert (carried.ends_at or carried.deadline) == NOW + start * SECOND
+        assert carried.is_hint is (start > 961)
+        for notice in order:
+            assert world.receive(notice, at=62).reason == "AlreadyMarked"
+
+
+def test_a_certain_loss_counts_before_a_change_and_a_change_before_a_recommendation() -> None:
+    change, hint = scheduled(1_000), given(NoticeKind.REBALANCE, event_id="hint", at=10)
+    warning = given(NoticeKind.INTERRUPTION, event_id="warning", at=20)
+    for notices, first in (((change, hint), "change"), ((change, hint, warning), "warning")):
+        for order in permutations(notices):
+            world = World()
+            for notice in order:
+                world.receive(notice, at=30)
+            assert carried_by(world).event_id == first
+            for notice in order:
+                assert world.receive(notice, at=31).reason == "AlreadyMarked"
+
+
+@pytest.mark.parametrize("start", [600, 7_200])
+def test_what_health_takes_back_lifts_its_own_mark(start: float) -> None:
+    world = World()
+    before = world.document["spec"]
+    world.receive(scheduled(start))
+    decision = world.receive(scheduled(start, at=5, withdrawn=True), at=6)
+    assert (decision.verb, decision.reason) == (Verb.LIFT, "Withdrawn")
+    assert marks.read(world.node) is None
+    assert bool(world.node.spec.unschedulable) is bool(before["unschedulable"])
+    again = world.receive(scheduled(start, at=5, withdrawn=True), at=7)
+    assert (again.verb, again.write) == (Verb.LEAVE, None)
+
+
+def test_what_health_takes_back_lifts_no_other_mark() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="change"))
+    assert world.receive(scheduled(withdrawn=True), at=1).write is None
+    world = World()
+    world.receive(scheduled())
+    assert world.receive(scheduled(event_id="another", withdrawn=True), at=1).write is None
+
+
+def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_ends() -> None:
+    world = World()
+    world.receive(scheduled(1_000))
+    write = marks.make_certain(world.node, NOW + 100 * SECOND)
+    assert write is not None
+    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
+    world.document = json_patch(world.document, wire)
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.deadline) == (False, NOW + 1_000 * SECOND)
+    assert (carried.cordoned_at, carried.name) == (NOW + 100 * SECOND, "scheduled-change")
+    assert world.node.spec.unschedulable
+    assert marks.make_certain(world.node, NOW + 101 * SECOND) is None
+    assert world.receive(scheduled(1_000), at=102).reason == "AlreadyMarked"
+    recommended = World()
+    recommended.receive(given(NoticeKind.REBALANCE))
+    assert marks.make_certain(recommended.node, NOW) is None

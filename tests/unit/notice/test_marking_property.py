@@ -73,7 +73,17 @@ HINTS = st.builds(
 )
 
 
-ANY = st.one_of(WARNINGS, WARNINGS, STATE_CHANGES, HINTS)
+def scheduled(change: int, at: int, start: int) -> Notice:
+    """What AWS Health says of one of two changes; it may have said otherwise before."""
+    given = notice(NoticeKind.REBALANCE, at, start - 900, InstanceAction.STOP)
+    name = "scheduled-change"
+    return msgspec.structs.replace(
+        given, cause=name, event_id=f"{name}-{change}", ends_at=given.deadline + 900 * SECOND
+    )
+
+
+CHANGES = st.builds(scheduled, st.integers(0, 1), TIMES, st.sampled_from([600, 1_200, 90_000]))
+ANY = st.one_of(WARNINGS, WARNINGS, STATE_CHANGES, HINTS, CHANGES)
 
 
 class Marked:
@@ -95,7 +105,7 @@ class Marked:
 
     def receive(self, notice: Notice, now: datetime, state: str) -> bool:
         """Whether the notice writes something."""
-        decision = mark(self.node, notice, now, state)
+        decision = mark(self.node, notice.heard_at(now), now, state)
         self.document = applied(self.document, decision.write)
         return decision.write is not None
 
@@ -120,6 +130,7 @@ def said(carried: NodeNotice | None) -> object:
     return (
         carried.kind,
         carried.cause,
+        carried.ends_at,
         carried.event_id,
         carried.deadline,
         carried.action,

@@ -1,5 +1,6 @@
 """Events become notices, harmless news, unknown kinds, or errors that name a field."""
 
+import contextlib
 import copy
 import json
 from datetime import UTC, datetime, timedelta
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
@@ -58,7 +61,7 @@ def test_each_kind_has_its_own_deadline_and_action(
 
 def test_every_sample_event_is_of_a_known_kind() -> None:
     files = sorted(EVENTS.glob("*.json"))
-    assert len(files) == 10
+    assert len(files) == 11
     for file in files:
         assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
 
@@ -283,6 +286,139 @@ def test_the_end_of_a_capacity_block_is_announced_instance_by_instance(infix: st
         "detail": {"capacity-reservation-id": "cr-1234567890abcdef0", "end-date": "2026-11-21"},
     }
     assert isinstance(read(event, Rules()), Harmless)
+
+
+STARTS = datetime(2026, 11, 21, 18, tzinfo=UTC)
+
+
+def scheduled(**changes: object) -> dict[str, Any]:
+    event = sample("scheduled-change-retirement")
+    event["detail"] |= changes
+    return event
+
+
+def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near() -> None:
+    event = scheduled()
+    reading = read(event, Rules())
+    assert isinstance(reading, Understood)
+    assert [notice.instance_id for notice in reading.notices] == [
+        "i-1234567890abcdef8",
+        "i-1234567890abcdef9",
+    ]
+    for notice in reading.notices:
+        assert (notice.kind, notice.name) == (NoticeKind.REBALANCE, "scheduled-change")
+        assert notice.event_id == event["detail"]["eventArn"]
+        assert (notice.time, notice.ends_at) == (GIVEN, STARTS)
+        assert notice.deadline == STARTS - timedelta(minutes=15)
+        assert notice.action is InstanceAction.TERMINATE
+        assert not notice.withdrawn
+        assert notice.heard_at(notice.deadline - timedelta(seconds=1)) == notice
+        near = notice.heard_at(notice.deadline)
+        assert (near.kind, near.deadline, near.ends_at) == (NoticeKind.INTERRUPTION, STARTS, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "action"),
+    [
+        ("AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", "terminate"),
+        ("AWS_EC2_INSTANCE_RETIREMENT_EXPEDITED", "terminate"),
+        ("AWS_EC2_INSTANCE_TERMINATION_SCHEDULED", "terminate"),
+        ("AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED", "stop"),
+        ("AWS_EC2_INSTANCE_STOP_SCHEDULED", "stop"),
+        ("AWS_EC2_INSTANCE_REBOOT_MAINTENANCE_SCHEDULED", "stop"),
+        ("AWS_EC2_INSTANCE_NETWORK_MAINTENANCE_SCHEDULED", "stop"),
+        ("AWS_EC2_DEDICATED_HOST_POWER_MAINTENANCE_SCHEDULED", "stop"),
+        ("AWS_EC2_SYSTEM_REBOOT_MAINTENANCE_SCHEDULED", "stop"),
+    ],
+)
+def test_the_code_of_a_scheduled_change_says_whether_the_instance_comes_back(
+    code: str, action: str
+) -> None:
+    reading = read(scheduled(eventTypeCode=code), Rules())
+    assert isinstance(reading, Understood)
+    assert reading.notice.action is InstanceAction(action)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"service": "RDS"},
+        {"eventTypeCategory": "issue"},
+        {"eventTypeCode": "AWS_EC2_PLANNED_LIFECYCLE_EVENT"},
+        {"eventTypeCode": "AWS_LAMBDA_MAINTENANCE_SCHEDULED"},
+        {"affectedEntities": []},
+        {"affectedEntities": [{"entityValue": "vol-1234567890abcdef0"}]},
+        {"affectedEntities": [{"entityValue": "arn:aws:ec2:x:1:dedicated-host/h-1"}]},
+        {"affectedEntities": [{"entityValue": "i-1234567890abcdef0 "}]},
+    ],
+)
+def test_news_of_health_that_end_no_instance_are_harmless(changes: dict[str, object]) -> None:
+    assert isinstance(read(scheduled(**changes), Rules()), Harmless)
+
+
+def test_a_change_that_is_closed_is_taken_back_and_so_is_one_that_is_resolved() -> None:
+    closed = read(scheduled(statusCode="closed"), Rules())
+    assert isinstance(closed, Understood)
+    assert [notice.withdrawn for notice in closed.notices] == [True, True]
+    event = scheduled()
+    event["detail"]["affectedEntities"][1]["status"] = "RESOLVED"
+    resolved = read(event, Rules())
+    assert isinstance(resolved, Understood)
+    assert [notice.withdrawn for notice in resolved.notices] == [False, True]
+
+
+@pytest.mark.parametrize("missing", ["statusCode", "lastUpdatedTime", "page", "affectedAccount"])
+def test_a_scheduled_change_needs_no_more_than_is_read(missing: str) -> None:
+    event = scheduled()
+    del event["detail"][missing]
+    assert read(event, Rules()) == read(scheduled(), Rules())
+
+
+def test_an_instance_that_is_named_twice_has_one_notice() -> None:
+    entities = [{"entityValue": "i-1234567890abcdef8"}] * 3
+    reading = read(scheduled(affectedEntities=entities), Rules())
+    assert isinstance(reading, Understood)
+    assert len(reading.notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("startTime", "Sat, 21 Nov 2026 18:00:00", "should be a time such as Sat"),
+        ("startTime", "Sat, 21 Nov 9999 18:00:00 GMT", "should be a time such as Sat"),
+        ("startTime", "Sat, 21 Nov 1999 18:00:00 GMT", "should be a time such as Sat"),
+        ("startTime", "Sat, 31 Feb 2026 18:00:00 GMT", "should be a time such as Sat"),
+        ("startTime", "Sat, 21 Nov 2026 18:00:00 +999999999999", "should be a time such as Sat"),
+        ("startTime", "2026-11-21T18:00:00Z", "should be a time such as Sat"),
+        ("startTime", ",", "should be a time such as Sat"),
+        ("startTime", 7, "should be a string, but is a number"),
+        ("eventArn", "x" * 257, "has 257 characters, and 256 at most"),
+        ("eventTypeCode", None, "should be a string, but is null"),
+        ("statusCode", [], "should be a string, but is an array"),
+        ("affectedEntities", {}, "should be an array, but is an object"),
+        ("affectedEntities", "i-1234567890abcdef8", "should be an array, but is a string"),
+    ],
+)
+def test_the_error_names_the_field_when_a_scheduled_change_makes_no_sense(
+    field: str, value: object, problem: str
+) -> None:
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(scheduled(**{field: value}), Rules())
+    assert caught.value.field == f"detail.{field}"
+    assert caught.value.problem.startswith(problem)
+
+
+def test_the_error_names_the_entity_that_makes_no_sense() -> None:
+    entities = [{"entityValue": "i-1234567890abcdef8"}, {"entityValue": 5}]
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(scheduled(affectedEntities=entities), Rules())
+    assert caught.value.field == "detail.affectedEntities[1].entityValue"
+
+
+@given(text=st.text(max_size=60))
+def test_no_text_is_a_time_that_breaks_the_reader(text: str) -> None:
+    with contextlib.suppress(MalformedNoticeError):
+        read(scheduled(startTime=text), Rules())
 
 
 def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:

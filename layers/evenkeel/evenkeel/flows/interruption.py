@@ -182,8 +182,9 @@ class InterruptionFlow:
             notice = work.notices[position]
             node = work.found[name].node
             present = work.carried.get(name) or marks.read(node)
-            work.carried[name] = merge(node, present, notice, now)
-            work.marked.add(position)
+            if decision.verb is not Verb.LIFT:
+                work.carried[name] = merge(node, present, notice, now)
+                work.marked.add(position)
             self._settle(notice, decision, now)
 
     def _may_write(self, work: _Work, names: Iterable[str]) -> bool:
@@ -219,7 +220,7 @@ class InterruptionFlow:
         position = work.queues[node.name].popleft()
         work.found[node.name] = Found(node, before.instance)
         work.marked.add(position)
-        self._recorder.counted("NodesMarked")
+        self._recorder.counted("NodesLifted" if decision.verb is Verb.LIFT else "NodesMarked")
         if node.spec.unschedulable and not before.node.spec.unschedulable:
             self._recorder.counted("NodesCordoned")
         self._settle(work.notices[position], decision, self._clock.now())
@@ -340,9 +341,12 @@ class InterruptionFlow:
             )
 
 
-def _weight(notice: Notice) -> tuple[bool, datetime]:
-    """Sorts the notices of one node so that the first one's mark makes the others needless."""
-    return notice.is_hint, notice.deadline
+def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
+    """Sorts the notices of one node so that the first one's mark makes the others needless.
+
+    What AWS takes back comes last.
+    """
+    return notice.withdrawn, notice.is_hint, notice.deadline
 
 
 def _subject(notice: Notice) -> Reference:

@@ -94,14 +94,14 @@ class _NoticeHandler:
                 failed.append(record.message_id)
             else:
                 if isinstance(reading, Understood):
-                    arrived.append((record, self._welcome(record, reading)))
+                    self._welcome(record, reading)
+                    arrived.extend((record, notice) for notice in reading.notices)
                 elif isinstance(reading, Probe):
                     probes.append(reading)
                 else:
                     self._acknowledge(reading)
         outcome = self._flow.handle([notice for _, notice in arrived]) if arrived else NOTHING
-        for position, delay in outcome.again.items():
-            record, _ = arrived[position]
+        for record, delay in _again(arrived, outcome):
             postpone(record, delay, self._notices, self._recorder)
             failed.append(record.message_id)
         errors = list(outcome.errors)
@@ -133,7 +133,7 @@ class _NoticeHandler:
             )
         return [error] if error else []
 
-    def _welcome(self, record: Record, reading: Understood) -> Notice:
+    def _welcome(self, record: Record, reading: Understood) -> None:
         if record.receives == 1:
             self._recorder.counted("NoticesReceived")
         if reading.warning:
@@ -142,7 +142,6 @@ class _NoticeHandler:
                 event_id=reading.notice.event_id,
                 instance_id=reading.notice.instance_id,
             )
-        return reading.notice
 
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
         self._recorder.counted("NoticesMalformed")
@@ -175,3 +174,18 @@ class _NoticeHandler:
                 message=message,
             )
         )
+
+
+def _again(
+    arrived: Sequence[tuple[Record, Notice]], outcome: Outcome
+) -> Sequence[tuple[Record, timedelta]]:
+    """The messages that have to come again, each once, and after how long.
+
+    One does for all of its notices as soon as one of them may be tried.
+    """
+    delays: dict[str, tuple[Record, timedelta]] = {}
+    for position, delay in outcome.again.items():
+        record, _ = arrived[position]
+        _, soonest = delays.get(record.message_id, (record, delay))
+        delays[record.message_id] = record, min(delay, soonest)
+    return list(delays.values())

@@ -60,6 +60,9 @@ class Concern(StrEnum):
     ON_DEMAND = "on-demand"
     """Instances that are not spot."""
 
+    ANY = "any"
+    """Any instance."""
+
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One notice about one instance.
@@ -68,6 +71,9 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
     ``concerns`` is what has to be true of the instance. ``cause`` is what the kind of event is
     called that it came of, where that is not what ``kind`` is called.
+
+    ``ends_at``, of a hint: the instance ends then, and from ``deadline`` on that counts as certain.
+    ``withdrawn``: AWS takes back what it said under the same ``event_id``.
     """
 
     kind: NoticeKind
@@ -78,6 +84,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     deadline: datetime
     action: InstanceAction = InstanceAction.TERMINATE
     cause: str = ""
+    ends_at: datetime | None = None
+    withdrawn: bool = False
 
     @property
     def is_hint(self) -> bool:
@@ -90,13 +98,21 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
         return self.cause or self.kind.value
 
     def heard_at(self, now: datetime) -> Self:
-        """The same notice, given ``now`` where it says that it was given later.
+        """The same notice as it is heard ``now``.
 
-        A notice from the future comes from a wrong clock, or from a sender that lies. Its node
-        would be marked for as long, and a true notice would count as older.
+        - A notice from the future comes from a wrong clock, or from a sender that lies. Its node
+          would be marked for as long, and a true notice would count as older: it is given now.
+        - A hint may have become certain.
         """
         ahead = max(timedelta(), self.time - now)
-        return msgspec.structs.replace(self, time=self.time - ahead, deadline=self.deadline - ahead)
+        heard = msgspec.structs.replace(
+            self, time=self.time - ahead, deadline=self.deadline - ahead
+        )
+        if self.ends_at is None or now < heard.deadline:
+            return heard
+        return msgspec.structs.replace(
+            heard, kind=NoticeKind.INTERRUPTION, deadline=self.ends_at, ends_at=None
+        )
 
 
 class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -112,7 +128,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
     that is not ``deadline`` itself, which is the earliest. ``cause`` is what the kind of event is
     called, where that is not what ``kind`` is called: a version that does not know it goes by
-    ``kind``.
+    ``kind``. ``ends_at``, of a hint: when the instance ends, which is certain from ``deadline`` on.
     """
 
     v: int = VERSION
@@ -128,6 +144,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
     cause: str = ""
+    ends_at: datetime | None = None
 
     @property
     def is_hint(self) -> bool:
@@ -151,6 +168,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             self.cordoned_at,
             self.unlisted_since,
             self.last_deadline,
+            self.ends_at,
         )
         return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
 

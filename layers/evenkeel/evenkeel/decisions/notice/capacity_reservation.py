@@ -34,15 +34,17 @@ def parse(event: Event, _rules: Rules) -> Understood:
             f"should be within a day of the event, but is {in_words(deadline)}",
         )
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.INTERRUPTION,
-            cause=NAME,
-            concerns=KIND.concerns,
-            event_id=event.event_id,
-            instance_id=event.detail.instance_id("instance-id"),
-            time=event.time,
-            deadline=deadline,
-            action=action,
+        notices=(
+            Notice(
+                kind=NoticeKind.INTERRUPTION,
+                cause=NAME,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=event.detail.instance_id("instance-id"),
+                time=event.time,
+                deadline=deadline,
+                action=action,
+            ),
         ),
         warning=warning,
     )

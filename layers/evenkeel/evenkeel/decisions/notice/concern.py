@@ -85,5 +85,6 @@ _RULES: Final = {
     Concern.SPOT: _unless_spot,
     Concern.ENDING: _unless_ending,
     Concern.ON_DEMAND: _if_spot,
+    Concern.ANY: lambda *_: None,
 }
 """Why a notice is not believed of an instance, by what it may concern."""

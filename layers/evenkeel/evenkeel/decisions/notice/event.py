@@ -50,10 +50,18 @@ class Rules:
 
 
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
-    """The event is a notice. ``warning`` tells what was unusual about it."""
+    """The event is a notice, or one for each of the instances that it names.
 
-    notice: Notice
+    ``warning`` tells what was unusual about it.
+    """
+
+    notices: tuple[Notice, ...]
     warning: str = ""
+
+    @property
+    def notice(self) -> Notice:
+        """The notice; of several the first."""
+        return self.notices[0]
 
 
 class Harmless(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,14 +25,16 @@ def parse(event: Event, _rules: Rules) -> Understood:
     action, warning = read_action(event.detail)
     lead = timedelta() if action is InstanceAction.HIBERNATE else LEAD
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.INTERRUPTION,
-            concerns=KIND.concerns,
-            event_id=event.event_id,
-            instance_id=instance_id,
-            time=event.time,
-            deadline=event.time + lead,
-            action=action,
+        notices=(
+            Notice(
+                kind=NoticeKind.INTERRUPTION,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=instance_id,
+                time=event.time,
+                deadline=event.time + lead,
+                action=action,
+            ),
         ),
         warning=warning,
     )

@@ -6,6 +6,7 @@ from evenkeel.decisions.notice import (
     capacity_reservation,
     interruption_warning,
     rebalance_recommendation,
+    scheduled_change,
     state_change,
 )
 from evenkeel.decisions.notice.kind import EventKind
@@ -16,6 +17,7 @@ KINDS: Final[tuple[EventKind, ...]] = (
     rebalance_recommendation.KIND,
     state_change.KIND,
     capacity_reservation.KIND,
+    scheduled_change.KIND,
 )
 
 _BY_EVENT: Final = {(kind.source, kind.detail_type): kind for kind in KINDS}

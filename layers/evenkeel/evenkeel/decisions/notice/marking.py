@@ -2,14 +2,17 @@
 
 Which of two notices counts follows from the two, and not from which came first:
 
-- a certain loss counts before a hint, and of two hints the one that expires last;
+- of two notices of the same event the one that was given last counts: AWS has changed it;
+- a certain loss counts before a hint; of two hints one that becomes certain before one that
+  expires, and else the one that expires last;
 - a certain loss whose time was past when another warning was given came to nothing: EC2 does not
   warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
 - of other certain losses the one with the earlier deadline counts: by then the pods have to be
   gone. The later deadline of a warning is kept beside it. The instance may still be taken then, so
   the mark is lifted only after that, and no copy of the warning brings it back.
 
-So a notice that came before changes nothing.
+So a notice that came before changes nothing. A notice that AWS takes back lifts the mark that it
+made, and no other.
 """
 
 from datetime import datetime, timedelta
@@ -40,6 +43,8 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
     ``instance_state`` is EC2's word for the instance's state, empty if EC2 was not heard. The
     decision's write tests uid and resource version of the node as it was given here.
     """
+    if notice.withdrawn:
+        return _withdraw(node, notice)
     if notice.is_hint and notice.deadline <= now:
         return _leave(
             node, notice, "ExpiredRecommendation", f"it expired at {in_words(notice.deadline)}"
@@ -88,6 +93,7 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
         since=notice.time,
         action=notice.action,
         cause=notice.cause,
+        ends_at=notice.ends_at,
     )
     if present is not None:
         wanted = _joined(present, wanted)
@@ -98,9 +104,10 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
 
 def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     """What two notices say together; what was done to the node stays noted."""
-    first = min(present, given, key=_rank)
+    is_same_event = (present.name, present.event_id) == (given.name, given.event_id)
+    first = max(present, given, key=_age) if is_same_event else min(present, given, key=_rank)
     since, last_deadline = first.since, first.last_deadline
-    if not (present.is_hint or given.is_hint):
+    if not is_same_event and not (present.is_hint or given.is_hint):
         is_warning = given.kind.is_warning
         if _came_to_nothing(given, present) or (first is present and not is_warning):
             return present
@@ -117,6 +124,7 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
         since=since,
         action=first.action,
         cause=first.cause,
+        ends_at=first.ends_at,
         last_deadline=last_deadline,
     )
 
@@ -126,10 +134,16 @@ def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
     return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
 
 
-def _rank(notice: NodeNotice) -> tuple[bool, float, str]:
+def _rank(notice: NodeNotice) -> tuple[bool, bool, float, str]:
     """Sorts notices: the first one counts. Nothing in it changes when a notice joins the mark."""
     deadline = notice.deadline.timestamp()
-    return notice.is_hint, -deadline if notice.is_hint else deadline, notice.event_id
+    expires = notice.is_hint and notice.ends_at is None
+    return notice.is_hint, expires, -deadline if notice.is_hint else deadline, notice.event_id
+
+
+def _age(notice: NodeNotice) -> tuple[datetime, bool, float]:
+    """Sorts notices of one event: the last one counts. What has become certain stays certain."""
+    return notice.since, not notice.is_hint, -(notice.ends_at or notice.deadline).timestamp()
 
 
 def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
@@ -160,6 +174,20 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
     if present is not None:
         text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text
+
+
+def _withdraw(node: Node, notice: Notice) -> Decision:
+    present = marks.read(node)
+    if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
+        return _leave(node, notice, "Withdrawn", "AWS takes back what no mark says")
+    return Decision(
+        verb=Verb.LIFT,
+        subject=node.reference,
+        node=node.name,
+        reason="Withdrawn",
+        message=f"AWS takes {notice.name} notice {notice.event_id} back",
+        write=marks.unmark(node),
+    )
 
 
 def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:

@@ -15,7 +15,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
-from evenkeel.model.notice import NodeNotice
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Operation, Patch, as_read, pointer
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -82,10 +82,28 @@ def cordon(node: Node, now: datetime) -> Patch | None:
     notice = read(node)
     if notice is None or notice.cordoned_at is not None:
         return None
-    return set_mark(
-        node,
-        msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable),
+    return set_mark(node, _cordoned(node, notice, now))
+
+
+def make_certain(node: Node, now: datetime) -> Patch | None:
+    """Make a hint whose instance ends for certain a warning of that, and cordon the node.
+
+    None if it carries no such hint.
+    """
+    notice = read(node)
+    if notice is None or notice.ends_at is None:
+        return None
+    certain = msgspec.structs.replace(
+        notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
     )
+    return set_mark(
+        node, certain if certain.cordoned_at is not None else _cordoned(node, certain, now)
+    )
+
+
+def _cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
+    """The notice of a node that Evenkeel cordons now."""
+    return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)
 
 
 def exclude(node: Node) -> Patch | None:

@@ -13,14 +13,16 @@ from evenkeel.model.notice import Concern, Notice, NoticeKind
 def parse(event: Event, rules: Rules) -> Understood:
     """A hint that expires. Raises MalformedNoticeError."""
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.REBALANCE,
-            concerns=KIND.concerns,
-            event_id=event.event_id,
-            instance_id=event.detail.instance_id("instance-id"),
-            time=event.time,
-            deadline=event.time + rules.rebalance_expiry,
-        )
+        notices=(
+            Notice(
+                kind=NoticeKind.REBALANCE,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=event.detail.instance_id("instance-id"),
+                time=event.time,
+                deadline=event.time + rules.rebalance_expiry,
+            ),
+        ),
     )
 
 

@@ -37,15 +37,17 @@ def parse(event: Event, _rules: Rules) -> Understood | Harmless:
             event.detail.path("state"), f"should be one of {known}, but is {state!r}"
         )
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.STATE_CHANGE,
-            concerns=KIND.concerns,
-            event_id=event.event_id,
-            instance_id=instance_id,
-            time=event.time,
-            deadline=event.time,
-            action=LOSING[state],
-        )
+        notices=(
+            Notice(
+                kind=NoticeKind.STATE_CHANGE,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=instance_id,
+                time=event.time,
+                deadline=event.time,
+                action=LOSING[state],
+            ),
+        ),
     )
 
 

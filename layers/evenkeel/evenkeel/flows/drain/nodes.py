@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.plan import earliest
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
-from evenkeel.decisions.upkeep.share import admitted
+from evenkeel.decisions.upkeep.share import SOONEST, admitted
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.model.decision import Decision, Verb
@@ -63,14 +63,14 @@ class NodeKeeper:
         return any(question.is_open for question in self._cloud.questions)
 
     def _cordons(self, now: datetime) -> Sequence[Decision]:
-        """The cordons for rebalance recommendations that the share allows now."""
+        """The cordons for hints that the share allows now."""
         notices = self._view.notices
         hinted = [
             (node, notices[node.name])
             for node in self._view.nodes.values()
             if node.name in notices
             and notices[node.name].is_hint
-            and notices[node.name].deadline > now
+            and now < notices[node.name].deadline <= now + SOONEST
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
@@ -83,7 +83,7 @@ class NodeKeeper:
                 verb=Verb.CORDON,
                 subject=node.reference,
                 node=node.name,
-                reason="RebalanceRecommendation",
+                reason=kinds.of_notice(notices[node.name]).reason,
                 message=f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=marks.cordon(node, now),
