@@ -19,7 +19,10 @@ ISO: Final = "%Y-%m-%dT%H:%M:%SZ"
 FRESH: Final = timedelta(seconds=30)
 """An event no older than this is taken as it is; an older one is a sample."""
 
-RULES: Final = Rules(replay_source=REPLAY_SOURCE)
+HOOK: Final = "evenkeel"
+"""The lifecycle hook that is heeded."""
+
+RULES: Final = Rules(replay_source=REPLAY_SOURCE, lifecycle_hook=HOOK)
 
 
 @dataclass(frozen=True, slots=True)

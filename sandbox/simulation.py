@@ -8,7 +8,9 @@ import msgspec
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.node import Node
+from evenkeel.model.notice import Notice
 from evenkeel.ports import Recorder
 from evenkeel.settings import Mode
 from hosting.functions import Ports
@@ -16,6 +18,7 @@ from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import SimulatedEc2
 from sandbox.events import Arriving
 from sandbox.observer.workloads import Observer
+from sandbox.simulator.auto_scaling import AssumedAutoScaling, SimulatedAutoScaling
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.instances import SimulatedInstances
@@ -48,9 +51,11 @@ class Simulation:
         self.observer = Observer(clock)
         self._instances = SimulatedInstances()
         self._labels = labels
+        self._waiting: dict[str, Notice] = {}
         self._instances.adopt(nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot)
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
-        ports = Ports(cluster, self._instances, clock, Tee(*recorders))
+        self._auto_scaling = SimulatedAutoScaling(clock, self._terminate)
+        ports = Ports(cluster, self._instances, clock, Tee(*recorders), self._auto_scaling)
         self.application = Application(ports, clock, Mode.ACT, labels)
         clock.start(self._watch)
         while not self.observer.complete:
@@ -64,7 +69,9 @@ class Simulation:
         nodes = [names.get(notice.instance_id, "") for notice in arriving.notices]
         self.on_event(arriving, next(iter(nodes), ""))
         for notice, node in zip(arriving.notices, nodes, strict=True):
-            if node:
+            if node and notice.hook is not None:
+                self._wait_for_hook(notice, notice.hook)
+            elif node:
                 self.ec2.announce(notice, node)
         self.application.send(arriving.event)
 
@@ -83,11 +90,26 @@ class Simulation:
     def is_over(self) -> bool:
         """Whether every announced end has come, and Evenkeel has nothing left to do."""
         last = self.ec2.last_end
-        return (last is None or last <= self.clock.now()) and self.application.is_idle
+        is_waiting = bool(self._waiting) or (last is not None and last > self.clock.now())
+        return not is_waiting and self.application.is_idle
 
     def close(self) -> None:
         """End everything that still waits on the clock."""
         self.clock.stop()
+
+    def _wait_for_hook(self, notice: Notice, hook: Hook) -> None:
+        """An Auto Scaling group begins to terminate an instance, and waits."""
+        self._waiting[notice.instance_id] = notice
+        self._auto_scaling.put_hook(hook.group, hook.name, AssumedAutoScaling.TIMES)
+        self._auto_scaling.begin(Termination(hook, notice.instance_id))
+
+    def _terminate(self, instance_id: str) -> None:
+        """Auto Scaling waits no more: the instance goes."""
+        notice = self._waiting.pop(instance_id)
+        names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+        if instance_id in names:
+            now = self.clock.now()
+            self.ec2.announce(msgspec.structs.replace(notice, deadline=now), names[instance_id])
 
     def _lose(self, node_name: str) -> None:
         pods = self.observer.lose(node_name)

@@ -27,6 +27,7 @@ from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import ENOUGH
 from sandbox.node_instances import NodeInstances
 from sandbox.observer.workloads import Observer, in_namespaces
+from sandbox.simulator.auto_scaling import AssumedAutoScaling
 from sandbox.simulator.clock import SimulatedClock
 
 LOOK: Final = timedelta(milliseconds=100)
@@ -63,7 +64,7 @@ class Replay:
             spot=task.spot(bound),
             notices=task.notices,
         )
-        ports = Ports(self.cluster, instances, clock, Tee(*recorders))
+        ports = Ports(self.cluster, instances, clock, Tee(*recorders), AssumedAutoScaling())
         self._driver = SimulatedClock(clock.now())
         self._application = Application(ports, self._driver, mode, task.wish.labels)
         self._sent_at = clock.now()

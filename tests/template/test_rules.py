@@ -82,6 +82,12 @@ def test_what_health_says_of_other_matters_is_kept_away(miss: str) -> None:
     assert event_bus().delivers(sample | {"source": "aws.ec2"}) == 0
 
 
+def test_a_termination_that_waits_for_another_hook_is_kept_away() -> None:
+    sample = SAMPLES["lifecycle-action-terminate"]
+    other = {"LifecycleHookName": "Terminate-LC-Hook"}
+    assert event_bus().delivers(sample | {"detail": sample["detail"] | other}) == 0
+
+
 @pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))
 def test_replays_arrive_where_their_source_is_allowed(sample: str) -> None:
     bus = event_bus(REPLAYS)

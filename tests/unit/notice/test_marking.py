@@ -11,6 +11,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from evenkeel.model.request import Patch
@@ -445,6 +446,46 @@ def test_what_health_takes_back_lifts_no_other_mark() -> None:
     world = World()
     world.receive(scheduled())
     assert world.receive(scheduled(event_id="another", withdrawn=True), at=1).write is None
+
+
+def scaled_in(action: str = "a", **changes: Any) -> Notice:
+    hook = Hook(group="workers", name="evenkeel", token=action, heartbeat=300)
+    return given(
+        NoticeKind.INTERRUPTION,
+        **({"event_id": action, "cause": "lifecycle-action", "hook": hook} | changes),
+    )
+
+
+@pytest.mark.parametrize("other", NoticeKind)
+def test_the_hook_stays_noted_whichever_notice_counts(other: NoticeKind) -> None:
+    for order in permutations([scaled_in(), given(other, event_id="other", at=2)]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=3, state="shutting-down")
+        assert carried_by(world).hook == scaled_in().hook
+
+
+def test_a_hook_that_is_over_stays_over_when_its_event_comes_again() -> None:
+    world = World()
+    world.receive(scaled_in())
+    write = marks.end_hook(world.node)
+    assert write is not None
+    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
+    world.document = json_patch(world.document, wire)
+    assert world.receive(scaled_in(), at=1).reason == "AlreadyMarked"
+    hook = carried_by(world).hook
+    assert hook is not None
+    assert hook.is_over
+    world.receive(scaled_in("b", at=5), at=5)
+    hook = carried_by(world).hook
+    assert hook is not None
+    assert (hook.token, hook.is_over) == ("b", False)
+
+
+@pytest.mark.parametrize("seconds", [-5, 0, 1, 30, 300, 7_200, 2**62])
+def test_whatever_the_annotation_says_heartbeats_come_within_reason(seconds: int) -> None:
+    hook = Hook(group="g", name="n", token="t", heartbeat=seconds)
+    assert 10 * SECOND <= hook.beat_every <= 2_400 * SECOND
 
 
 def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_ends() -> None:

@@ -11,6 +11,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import CROSSING, OUTLIVED_AFTER, mark
 from evenkeel.decisions.upkeep.node import Situation, plan
 from evenkeel.model.decision import Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from tests.unit.notice.documents import applied
@@ -45,8 +46,17 @@ def notice(kind: NoticeKind, at: int, lead: int, action: InstanceAction) -> Noti
     )
 
 
+def scaled_in(at: int, number: int) -> Notice:
+    """An Auto Scaling group terminates the instance, once or twice."""
+    name, token = "lifecycle-action", f"87654321-4321-4321-4321-00000000000{number}"
+    given = notice(NoticeKind.INTERRUPTION, at, 600, InstanceAction.TERMINATE)
+    hook = Hook(group="workers", name="evenkeel", token=token, heartbeat=300)
+    return msgspec.structs.replace(given, cause=name, event_id=f"{name}-{at}-{number}", hook=hook)
+
+
 TIMES = st.integers(0, 300)
 WARNINGS = st.one_of(
+    st.builds(lambda at: scaled_in(at, 1), TIMES),
     st.builds(warning, TIMES, st.sampled_from(InstanceAction)),
     st.builds(reclaimed, TIMES, st.sampled_from([0, 120, 600])),
 )
@@ -131,6 +141,7 @@ def said(carried: NodeNotice | None) -> object:
         carried.kind,
         carried.cause,
         carried.ends_at,
+        carried.hook,
         carried.event_id,
         carried.deadline,
         carried.action,

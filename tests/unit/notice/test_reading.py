@@ -16,6 +16,7 @@ from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, 
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.hook import Hook
 from evenkeel.model.notice import InstanceAction, NoticeKind
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -61,7 +62,7 @@ def test_each_kind_has_its_own_deadline_and_action(
 
 def test_every_sample_event_is_of_a_known_kind() -> None:
     files = sorted(EVENTS.glob("*.json"))
-    assert len(files) == 11
+    assert len(files) == 12
     for file in files:
         assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
 
@@ -152,9 +153,10 @@ def test_a_kind_is_known_by_each_of_its_names() -> None:
 @pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
 def test_a_replayed_event_is_read_like_a_real_one_when_its_source_is_allowed(name: str) -> None:
     event = sample(name)
-    real = read(event, Rules())
+    real = read(event, RULES)
+    assert isinstance(real, Understood | Harmless)
     event["source"] = "evenkeel.replay"
-    assert read(event, Rules(replay_source="evenkeel.replay")) == real
+    assert read(event, RULES) == real
 
 
 @pytest.mark.parametrize("allowed", ["", "other.replay"])
@@ -419,6 +421,61 @@ def test_the_error_names_the_entity_that_makes_no_sense() -> None:
 def test_no_text_is_a_time_that_breaks_the_reader(text: str) -> None:
     with contextlib.suppress(MalformedNoticeError):
         read(scheduled(startTime=text), Rules())
+
+
+RULES = Rules(lifecycle_hook="evenkeel", replay_source="evenkeel.replay")
+
+
+def test_a_termination_that_waits_names_its_group_hook_and_token() -> None:
+    reading = read(sample("lifecycle-action-terminate"), RULES)
+    assert isinstance(reading, Understood)
+    notice = reading.notice
+    assert (notice.kind, notice.name) == (NoticeKind.INTERRUPTION, "lifecycle-action")
+    assert notice.instance_id == "i-1234567890abcdefa"
+    assert notice.deadline == GIVEN + timedelta(hours=1)
+    token = "87654321-4321-4321-4321-210987654321"
+    assert notice.hook == Hook(group="workers", name="evenkeel", token=token)
+
+
+def test_a_termination_is_waited_for_as_long_as_the_deployment_says() -> None:
+    rules = Rules(lifecycle_hook="evenkeel", longest_termination=timedelta(minutes=7))
+    reading = read(sample("lifecycle-action-terminate"), rules)
+    assert isinstance(reading, Understood)
+    assert reading.notice.deadline == GIVEN + timedelta(minutes=7)
+
+
+@pytest.mark.parametrize("heeded", ["", "other", "Evenkeel"])
+def test_a_hook_that_is_not_heeded_is_harmless(heeded: str) -> None:
+    reading = read(sample("lifecycle-action-terminate"), Rules(lifecycle_hook=heeded))
+    assert isinstance(reading, Harmless)
+    assert "evenkeel" in reading.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("EC2InstanceId", MISSING, "is missing"),
+        ("EC2InstanceId", "i-123", "should be an instance id such as"),
+        ("AutoScalingGroupName", "", "is empty"),
+        ("AutoScalingGroupName", "x" * 257, "has 257 characters"),
+        ("LifecycleHookName", None, "should be a string, but is null"),
+        ("LifecycleActionToken", MISSING, "is missing"),
+        ("LifecycleActionToken", "x" * 36, "should be a UUID"),
+        ("LifecycleTransition", "autoscaling:EC2_INSTANCE_LAUNCHING", "should be autoscaling:EC2"),
+    ],
+)
+def test_the_error_names_the_field_when_a_termination_makes_no_sense(
+    field: str, value: object, problem: str
+) -> None:
+    event = sample("lifecycle-action-terminate")
+    if value is MISSING:
+        del event["detail"][field]
+    else:
+        event["detail"][field] = value
+    with pytest.raises(MalformedNoticeError) as caught:
+        read(event, RULES)
+    assert caught.value.field == f"detail.{field}"
+    assert caught.value.problem.startswith(problem)
 
 
 def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:

@@ -22,7 +22,7 @@ from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import Notice
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
@@ -31,7 +31,7 @@ MALFORMED_DELAY: Final = timedelta(seconds=2)
 NOTHING: Final = Outcome({}, ())
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     settings: InterruptionSettings,
     cluster: Cluster,
     instances: Instances,
@@ -39,8 +39,11 @@ def build(
     wake_ups: Queue,
     clock: Clock,
     recorder: Recorder,
+    lifecycle: LifecycleActions | None = None,
 ) -> Handler:
     """Build the handler. ``notices`` is the queue that its messages come from.
+
+    ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
     The handler raises MalformedEventError for an event that is no batch of messages.
     """
@@ -52,8 +55,14 @@ def build(
         clock=clock,
         recorder=recorder,
         labels=settings.capacity_labels,
+        lifecycle=lifecycle,
     )
-    rules = Rules(rebalance_expiry=settings.rebalance_expiry, replay_source=settings.replay_source)
+    rules = Rules(
+        rebalance_expiry=settings.rebalance_expiry,
+        lifecycle_hook=settings.lifecycle_hook,
+        longest_termination=settings.longest_termination,
+        replay_source=settings.replay_source,
+    )
     return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 

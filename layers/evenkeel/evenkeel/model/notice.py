@@ -6,6 +6,7 @@ from typing import Self
 
 import msgspec
 
+from evenkeel.model.hook import Hook
 from evenkeel.model.names import is_label_value
 from evenkeel.model.times import is_sound
 
@@ -73,7 +74,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     called that it came of, where that is not what ``kind`` is called.
 
     ``ends_at``, of a hint: the instance ends then, and from ``deadline`` on that counts as certain.
-    ``withdrawn``: AWS takes back what it said under the same ``event_id``.
+    ``withdrawn``: AWS takes back what it said under the same ``event_id``. ``hook``: the instance's
+    Auto Scaling group waits for this before it terminates it.
     """
 
     kind: NoticeKind
@@ -86,6 +88,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     cause: str = ""
     ends_at: datetime | None = None
     withdrawn: bool = False
+    hook: Hook | None = None
 
     @property
     def is_hint(self) -> bool:
@@ -129,6 +132,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     that is not ``deadline`` itself, which is the earliest. ``cause`` is what the kind of event is
     called, where that is not what ``kind`` is called: a version that does not know it goes by
     ``kind``. ``ends_at``, of a hint: when the instance ends, which is certain from ``deadline`` on.
+    ``hook`` is what the instance's Auto Scaling group waits for.
     """
 
     v: int = VERSION
@@ -145,6 +149,7 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_deadline: datetime | None = None
     cause: str = ""
     ends_at: datetime | None = None
+    hook: Hook | None = None
 
     @property
     def is_hint(self) -> bool:

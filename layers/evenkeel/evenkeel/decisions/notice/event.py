@@ -43,9 +43,13 @@ class Rules:
 
     ``rebalance_expiry`` is how long a rebalance recommendation counts. Events of the source
     ``replay_source`` are read as if AWS had sent them; empty allows none.
+    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none, and
+    ``longest_termination`` how long a termination may be made to wait for it.
     """
 
     rebalance_expiry: timedelta = timedelta(minutes=15)
+    lifecycle_hook: str = ""
+    longest_termination: timedelta = timedelta(hours=1)
     replay_source: str = ""
 
 

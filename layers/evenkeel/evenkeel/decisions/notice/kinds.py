@@ -5,6 +5,7 @@ from typing import Final
 from evenkeel.decisions.notice import (
     capacity_reservation,
     interruption_warning,
+    lifecycle_action,
     rebalance_recommendation,
     scheduled_change,
     state_change,
@@ -18,6 +19,7 @@ KINDS: Final[tuple[EventKind, ...]] = (
     state_change.KIND,
     capacity_reservation.KIND,
     scheduled_change.KIND,
+    lifecycle_action.KIND,
 )
 
 _BY_EVENT: Final = {(kind.source, kind.detail_type): kind for kind in KINDS}

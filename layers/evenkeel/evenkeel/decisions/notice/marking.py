@@ -22,6 +22,7 @@ import msgspec
 
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice
 from evenkeel.model.times import in_words
@@ -94,6 +95,7 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
         action=notice.action,
         cause=notice.cause,
         ends_at=notice.ends_at,
+        hook=notice.hook,
     )
     if present is not None:
         wanted = _joined(present, wanted)
@@ -106,13 +108,13 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     """What two notices say together; what was done to the node stays noted."""
     is_same_event = (present.name, present.event_id) == (given.name, given.event_id)
     first = max(present, given, key=_age) if is_same_event else min(present, given, key=_rank)
-    since, last_deadline = first.since, first.last_deadline
+    since, last_deadline, hook = first.since, first.last_deadline, _hook(present, given)
     if not is_same_event and not (present.is_hint or given.is_hint):
         is_warning = given.kind.is_warning
         if _came_to_nothing(given, present) or (first is present and not is_warning):
             return present
         if is_warning and _came_to_nothing(present, given):
-            first, since, last_deadline = given, given.since, None
+            first, since, last_deadline, hook = given, given.since, None, given.hook
         else:
             since = max(present.since, given.since)
             last_deadline = _last_deadline(first, present, given)
@@ -125,8 +127,20 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
         action=first.action,
         cause=first.cause,
         ends_at=first.ends_at,
+        hook=hook,
         last_deadline=last_deadline,
     )
+
+
+def _hook(present: NodeNotice, given: NodeNotice) -> Hook | None:
+    """What the group waits for, whichever notice counts: somebody has to let it go on.
+
+    The same one may be over by now. Another one is of another termination, if that one is.
+    """
+    if present.hook is None or given.hook is None:
+        return present.hook or given.hook
+    is_another = given.hook.token != present.hook.token
+    return given.hook if is_another and present.hook.is_over else present.hook
 
 
 def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:

@@ -137,6 +137,15 @@ def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
     return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
 
 
+def end_hook(node: Node) -> Patch | None:
+    """Note that a marked node's lifecycle hook is over; None if its mark speaks of none."""
+    notice = read(node)
+    if notice is None or notice.hook is None:
+        return None
+    over = msgspec.structs.replace(notice.hook, is_over=True)
+    return set_mark(node, msgspec.structs.replace(notice, hook=over))
+
+
 def unmark(node: Node) -> Patch | None:
     """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
 
