@@ -53,7 +53,7 @@ def bind(
     own = {node.instance_id: node.name for node in nodes if node.instance_id}
     wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
     taken = {own[each] for each in wanted if each in own} | set(bound.values())
-    on_demand = {n.instance_id for n in notices if n.concerns is Concern.ON_DEMAND}
+    on_demand = {n.instance_id for n in notices if n.concerns is Concern.RESERVED}
     free = {
         spot: iter(
             [n.name for n in nodes if wish.labels.call_spot(n) is spot and n.name not in taken]

@@ -36,10 +36,12 @@ class Simulation:
         *recorders: Recorder,
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
+        reserved: Container[str] = (),
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
-        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell.
+        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell, and
+        the instances ``reserved`` run in reserved capacity.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
         none), ``on_loss`` of every machine's end and how many pods were on it that had not been
         told to go, DaemonSets' aside.
@@ -52,7 +54,9 @@ class Simulation:
         self._instances = SimulatedInstances()
         self._labels = labels
         self._waiting: dict[str, Notice] = {}
-        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot)
+        self._instances.adopt(
+            nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot, reserved=reserved
+        )
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
         self._auto_scaling = SimulatedAutoScaling(clock, self._terminate)
         ports = Ports(cluster, self._instances, clock, Tee(*recorders), self._auto_scaling)

@@ -18,7 +18,7 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask
 from evenkeel.flows.selections import pods_on
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
@@ -61,7 +61,8 @@ class Replay:
         instances = NodeInstances(
             *(self.cluster, clock, CLUSTER_NAME),
             labels=task.wish.labels,
-            spot=task.spot(bound),
+            spot=task.of(Concern.SPOT, bound),
+            reserved=task.of(Concern.RESERVED, self._node_of),
             notices=task.notices,
         )
         ports = Ports(self.cluster, instances, clock, Tee(*recorders), AssumedAutoScaling())

@@ -31,10 +31,10 @@ class Task:
         """The notices among the events."""
         return [notice for event in self.arriving for notice in event.notices]
 
-    def spot(self, instance_ids: Iterable[str]) -> frozenset[str]:
-        """Those of these instances that are spot, if what the events say of them is true."""
-        of_spot = {notice.instance_id for notice in self.notices if notice.concerns is Concern.SPOT}
-        return frozenset(of_spot.intersection(instance_ids))
+    def of(self, concern: Concern, instance_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these instances that events concern in such a way, as if it were true."""
+        known = {notice.instance_id for notice in self.notices if notice.concerns is concern}
+        return frozenset(known.intersection(instance_ids))
 
     def recorders(self, clock: Clock, mode: Mode) -> list[Recorder]:
         """Who else should hear of the decisions: the decision log, if there is one."""

@@ -7,7 +7,9 @@ import pytest
 from evenkeel.decisions.notice import (
     capacity_reservation,
     interruption_warning,
+    lifecycle_action,
     rebalance_recommendation,
+    scheduled_change,
     state_change,
 )
 from evenkeel.decisions.notice.concern import LAG, Doubt, Refused, Unproven, doubt
@@ -26,8 +28,8 @@ FOR_SPOT = [
 ]
 
 
-def instance(state: str = "running", lifecycle: str = "") -> Instance:
-    return Instance(instance_id=ID, state=state, lifecycle=lifecycle)
+def instance(state: str = "running", lifecycle: str = "", reservation: str = "") -> Instance:
+    return Instance(instance_id=ID, state=state, lifecycle=lifecycle, reservation=reservation)
 
 
 def doubted(
@@ -99,13 +101,26 @@ RESERVED = capacity_reservation.KIND.concerns
 
 
 @pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
-def test_a_reservations_warning_is_believed_of_whatever_is_not_spot(node: Node) -> None:
-    for lifecycle in ("", "scheduled", "capacity-block", "interruptible-capacity-reservation"):
-        known = instance(lifecycle=lifecycle)
+def test_a_reservations_warning_is_believed_of_what_runs_in_one(node: Node) -> None:
+    for known in (
+        instance(lifecycle="capacity-block"),
+        instance(lifecycle="interruptible-capacity-reservation"),
+        instance(reservation="cr-1234567890abcdef0"),
+    ):
         assert doubted(NoticeKind.INTERRUPTION, RESERVED, known, node=node) is None
-    refused = doubted(NoticeKind.INTERRUPTION, RESERVED, instance(lifecycle="spot"), node=node)
-    assert isinstance(refused, Refused)
-    assert (refused.reason, ID in refused.message) == ("NotOnDemand", True)
+    for known in (instance(lifecycle="spot"), instance(), instance(lifecycle="scheduled")):
+        refused = doubted(NoticeKind.INTERRUPTION, RESERVED, known, node=node)
+        assert isinstance(refused, Refused)
+        assert (refused.reason, ID in refused.message) == ("NotReserved", True)
+
+
+@pytest.mark.parametrize("lifecycle", ["", "spot"])
+def test_a_scheduled_change_and_a_termination_may_be_of_any_instance(lifecycle: str) -> None:
+    for kind in (scheduled_change.KIND, lifecycle_action.KIND):
+        known = instance(lifecycle=lifecycle)
+        assert doubted(NoticeKind.INTERRUPTION, kind.concerns, known) is None
+        unproven = doubted(NoticeKind.INTERRUPTION, kind.concerns, None)
+        assert isinstance(unproven, Unproven)
 
 
 @pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])

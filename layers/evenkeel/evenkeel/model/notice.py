@@ -58,8 +58,8 @@ class Concern(StrEnum):
     ENDING = "ending"
     """Instances that do not run any more, spot or not."""
 
-    ON_DEMAND = "on-demand"
-    """Instances that are not spot."""
+    RESERVED = "reserved"
+    """Instances that run in reserved capacity."""
 
     ANY = "any"
     """Any instance."""

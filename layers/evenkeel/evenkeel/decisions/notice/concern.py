@@ -74,17 +74,17 @@ def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt |
     return Refused("InstanceRunning", f"{message}, also after {in_words(until)}")
 
 
-def _if_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
-    if not instance.is_spot:
+def _unless_reserved(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
+    if instance.is_reserved:
         return None
-    message = f"EC2 says that instance {notice.instance_id} is spot: it runs in no reservation"
-    return Refused("NotOnDemand", message)
+    message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
+    return Refused("NotReserved", message)
 
 
 _RULES: Final = {
     Concern.SPOT: _unless_spot,
     Concern.ENDING: _unless_ending,
-    Concern.ON_DEMAND: _if_spot,
+    Concern.RESERVED: _unless_reserved,
     Concern.ANY: lambda *_: None,
 }
 """Why a notice is not believed of an instance, by what it may concern."""
