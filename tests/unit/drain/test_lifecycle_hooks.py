@@ -3,6 +3,7 @@
 import itertools
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.notice import marks
@@ -12,6 +13,7 @@ from evenkeel.model.hook import Hook
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from evenkeel.settings import Mode
+from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import bare_pod, budget, daemon_set, deployment, job
@@ -187,11 +189,37 @@ def test_a_slow_auto_scaling_delays_no_last_moment(scene: Scene) -> None:
     assert 240 < scene.gone_at("alone") < 300
 
 
+def test_the_group_goes_on_at_the_deadline_whatever_is_left(scene: Scene) -> None:
+    """The owner of the pod keeps it to the end, and the hook would be waited for longer."""
+    kept = deployment("web", 1, pod={"annotations": {names.AT_DEADLINE: "leave"}})
+    scene.add_node("n1", spot=False)
+    scene.apply(kept, budget("web", minAvailable=1))
+    scene.settle(15)
+    scene.begin()
+    scene.scale_in("n1")
+    scene.run(until=HOUR - 1)
+    assert scene.told_group("complete") == []
+    assert len(scene.pods("web", "n1")) == 1
+    scene.run(until=HOUR + 30)
+    (completed,) = scene.told_group("complete")
+    assert HOUR <= completed < HOUR + 15
+
+
 def test_in_observe_mode_the_group_is_told_nothing(make_scene: MakeScene) -> None:
+    """Not even of a node that was marked while Evenkeel acted."""
     scene = make_scene(mode=Mode.OBSERVE)
     on_the_last_node(scene, deployment("web", 1))
+    hook = Hook(group="workers", name="evenkeel", token="t", heartbeat=300)
+    at, end = scene.at(0), scene.at(HOUR)
+    notice = builders.notice(deadline=end, since=at, cause="lifecycle-action", hook=hook)
+    metadata = {
+        "labels": {names.DOOMED: notice.name},
+        "annotations": {names.NOTICE: msgspec.json.encode(notice).decode()},
+    }
+    scene.cluster.server.patch("Node", ("", "n1"), {"metadata": metadata})
     scene.scale_in("n1")
     scene.run(until=120)
+    assert scene.outcomes() != []
     assert scene.told_group("heartbeat") == scene.told_group("complete") == []
     assert [s for s in scene.writes if isinstance(s.write, Patch)] == []
 
