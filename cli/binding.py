@@ -7,7 +7,7 @@ from cli import node_names
 from cli.errors import BadInputError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Concern, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +45,32 @@ def bind(
 ) -> dict[str, str]:
     """The node of each instance that is not one of these nodes' own, by instance id.
 
-    ``lend``: an instance that is not bound gets a spot node that no other instance of the
-    notices has, in the order of ``nodes``. Raises BadInputError for a node that is not
-    there, and when there is no spot node left to lend.
+    ``lend``: an instance that is not bound gets a node that no other instance of the notices has,
+    in the order of ``nodes``: a spot node, or one on-demand where the notice concerns those. Raises
+    BadInputError for a node that is not there, and when there is none left to lend.
     """
     bound = _whole(wish.bound, nodes)
     own = {node.instance_id: node.name for node in nodes if node.instance_id}
     wanted = list(dict.fromkeys(notice.instance_id for notice in notices))
     taken = {own[each] for each in wanted if each in own} | set(bound.values())
-    spot = [node.name for node in nodes if wish.labels.call_spot(node)]
-    free = iter(name for name in spot if name not in taken)
+    on_demand = {n.instance_id for n in notices if n.concerns is Concern.RESERVED}
+    free = {
+        spot: iter(
+            [n.name for n in nodes if wish.labels.call_spot(n) is spot and n.name not in taken]
+        )
+        for spot in (True, False)
+    }
     if wish.strict or not lend:
         return bound
     for instance_id in wanted:
         if instance_id in own or instance_id in bound:
             continue
-        lent = next(free, None)
+        spot = instance_id not in on_demand
+        lent = next(free[spot], None)
         if lent is None:
+            what = "spot" if spot else "on-demand"
             raise BadInputError(
-                f"no spot node is left for instance {instance_id}: bind it with --instance"
+                f"no {what} node is left for instance {instance_id}: bind it with --instance"
                 f" {instance_id}=NODE, or leave it out with --strict-instances"
             )
         bound[instance_id] = lent

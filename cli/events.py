@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from cli import words
 from cli.event_files import Flaw, Record
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Understood
 from evenkeel.decisions.notice.reading import read
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import NoticeKind
+from evenkeel.model.times import in_words
 from sandbox.events import RULES, Arriving
 
 
@@ -46,10 +48,15 @@ def describe(arriving: Arriving, node: str) -> str:
     if notice is None:
         return arriving.remark
     where = words.short_node(node) if node else notice.instance_id
+    brief = kinds.of_notice(notice).brief
+    if len(arriving.notices) > 1:
+        where += f" and {len(arriving.notices) - 1} more"
+    if notice.withdrawn:
+        return f"{where} {brief} no more"
     if notice.is_hint:
-        return f"{where} is at risk (rebalance recommendation)"
+        return f"{where} {brief}" + (f" at {in_words(notice.ends_at)}" if notice.ends_at else "")
     left = max(0, round((notice.deadline - notice.time).total_seconds()))
     when = f"in {left} s" if left else "now"
     if notice.kind is NoticeKind.STATE_CHANGE:
-        return f"{where} is going: {arriving.event['detail']['state']} {when}"
-    return f"{where} is interrupted: {notice.action} {when}"
+        return f"{where} {brief}: {arriving.event['detail']['state']} {when}"
+    return f"{where} {brief}: {notice.action} {when}"

@@ -25,11 +25,17 @@ class ReportedSimulation(Simulation):
         *recorders: Recorder,
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
+        reserved: Container[str] = (),
     ) -> None:
         """As Simulation; ``movable`` is asked for before anything happens."""
         self.journal = Journal(clock)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
-        super().__init__(clock, cluster, self.journal, *recorders, labels=labels, spot=spot)
+        super().__init__(
+            *(clock, cluster, self.journal, *recorders),
+            labels=labels,
+            spot=spot,
+            reserved=reserved,
+        )
 
     def report(self) -> Report:
         """What was seen up to now."""

@@ -14,7 +14,7 @@ from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
 from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.restore import build as build_restore
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import (
     GateSettings,
     HandoverSettings,
@@ -37,6 +37,7 @@ class Ports:
     instances: Instances
     clock: Clock
     recorder: Recorder
+    lifecycle: LifecycleActions | None = None
 
 
 def interruption(
@@ -53,6 +54,7 @@ def interruption(
             wake_ups,
             ports.clock,
             ports.recorder,
+            ports.lifecycle,
         )
     )
     return function
@@ -63,7 +65,13 @@ def handover(settings: HandoverSettings, ports: Ports, wake_ups: Queue) -> Handl
     function = load("handover")
     function.bind(
         build_handover(
-            settings, ports.cluster, ports.instances, wake_ups, ports.clock, ports.recorder
+            settings,
+            ports.cluster,
+            ports.instances,
+            wake_ups,
+            ports.clock,
+            ports.recorder,
+            ports.lifecycle,
         )
     )
     return function

@@ -15,6 +15,7 @@ from evenkeel.settings import (
 )
 from hosting import functions
 from hosting.functions import Ports
+from sandbox.events import HOOK
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
 from sandbox.simulator.queues import SimulatedQueue
@@ -50,13 +51,23 @@ class Application:
         self._notices = SimulatedQueue(driver, "evenkeel-notices", retention=NOTICE_RETENTION)
         self._wake_ups = SimulatedQueue(driver, "evenkeel-wake-ups", visibility=HANDOVER_TIMEOUT)
         marking = functions.interruption(
-            InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME, capacity_labels=labels),
+            InterruptionSettings(
+                mode=mode,
+                cluster_name=CLUSTER_NAME,
+                capacity_labels=labels,
+                lifecycle_hook=HOOK,
+            ),
             ports,
             self._notices,
             self._wake_ups,
         )
         moving = functions.handover(
-            HandoverSettings(mode=mode, cluster_name=CLUSTER_NAME, capacity_labels=labels),
+            HandoverSettings(
+                mode=mode,
+                cluster_name=CLUSTER_NAME,
+                capacity_labels=labels,
+                lifecycle_hook=HOOK,
+            ),
             ports,
             self._wake_ups,
         )

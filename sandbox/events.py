@@ -1,21 +1,28 @@
 """Events that are handed in: what they say, brought up to date, or made up after another one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any, Final
 
+from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Rules, Understood, Unknown
 from evenkeel.decisions.notice.reading import read
 from evenkeel.model.notice import Notice
 
 REPLAY_SOURCE: Final = "evenkeel.replay"
-"""Read like aws.ec2: EventBridge lets nobody but AWS send that, so replays have another."""
+"""Read like a source of AWS: EventBridge lets nobody but AWS use one, so replays have another."""
+
+ISO: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 FRESH: Final = timedelta(seconds=30)
 """An event no older than this is taken as it is; an older one is a sample."""
 
-RULES: Final = Rules(replay_source=REPLAY_SOURCE)
+HOOK: Final = "evenkeel"
+"""The lifecycle hook that is heeded."""
+
+RULES: Final = Rules(replay_source=REPLAY_SOURCE, lifecycle_hook=HOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +53,13 @@ class Arriving:
 
     @property
     def notice(self) -> Notice | None:
-        """The notice, if it is one."""
-        return self.reading.notice if isinstance(self.reading, Understood) else None
+        """The notice, if it is one; of several the first."""
+        return next(iter(self.notices), None)
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """The notices, one for each instance that it names; none if it is no notice."""
+        return self.reading.notices if isinstance(self.reading, Understood) else ()
 
     @property
     def given_at(self) -> datetime:
@@ -68,8 +80,27 @@ class Arriving:
 
 
 def at_time(event: Mapping[str, Any], time: datetime) -> dict[str, Any]:
-    """The same event, given at another time."""
-    return {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    """The same event, given at another time, with the times that it names as far from it.
+
+    For an event that makes sense: its times can be read.
+    """
+    moved = {**event, "time": time.strftime(ISO)}
+    kind = kinds.of_detail_type(event["detail-type"])
+    named = [] if kind is None else [name for name in kind.times if name in event["detail"]]
+    if named:
+        later = time - datetime.fromisoformat(event["time"])
+        detail = {name: _later(event["detail"][name], later) for name in named}
+        moved["detail"] = {**event["detail"], **detail}
+    return moved
+
+
+def _later(text: str, later: timedelta) -> str:
+    """The same time later, written in the same way: as ISO 8601 has it, or as mail."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return format_datetime((parsedate_to_datetime(text) + later).astimezone(UTC), usegmt=True)
+    return (time + later).astimezone(UTC).strftime(ISO)
 
 
 def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arriving:

@@ -28,11 +28,13 @@ class NodeInstances:
         *,
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
+        reserved: Container[str] = (),
         notices: Sequence[Notice] = (),
     ) -> None:
         """``cluster_name`` goes into the tags, as if EC2 had them.
 
-        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell. An
+        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell, and
+        the instances ``reserved`` run in reserved capacity. An
         instance about whose end there are ``notices`` is ending until it has outlived them.
         """
         self._cluster = cluster
@@ -40,6 +42,7 @@ class NodeInstances:
         self._tags = {f"kubernetes.io/cluster/{cluster_name}": "owned"}
         self._labels = labels
         self._spot = spot
+        self._reserved = reserved
         self._ends = [notice for notice in notices if notice.concerns is Concern.ENDING]
 
     def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:
@@ -55,6 +58,7 @@ class NodeInstances:
                 state=self._state(node.instance_id, now),
                 private_dns_name=node.name,
                 tags=self._tags,
+                reservation="cr-assumed" if node.instance_id in self._reserved else "",
                 lifecycle=SPOT if self._is_spot(node) else "",
             )
             for node in nodes

@@ -8,7 +8,9 @@ import msgspec
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.node import Node
+from evenkeel.model.notice import Notice
 from evenkeel.ports import Recorder
 from evenkeel.settings import Mode
 from hosting.functions import Ports
@@ -16,6 +18,7 @@ from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import SimulatedEc2
 from sandbox.events import Arriving
 from sandbox.observer.workloads import Observer
+from sandbox.simulator.auto_scaling import AssumedAutoScaling, SimulatedAutoScaling
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
 from sandbox.simulator.instances import SimulatedInstances
@@ -33,10 +36,12 @@ class Simulation:
         *recorders: Recorder,
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
+        reserved: Container[str] = (),
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
-        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell.
+        ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell, and
+        the instances ``reserved`` run in reserved capacity.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
         none), ``on_loss`` of every machine's end and how many pods were on it that had not been
         told to go, DaemonSets' aside.
@@ -48,9 +53,13 @@ class Simulation:
         self.observer = Observer(clock)
         self._instances = SimulatedInstances()
         self._labels = labels
-        self._instances.adopt(nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot)
+        self._waiting: dict[str, Notice] = {}
+        self._instances.adopt(
+            nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot, reserved=reserved
+        )
         self.ec2 = SimulatedEc2(clock, cluster, self._instances, self._lose)
-        ports = Ports(cluster, self._instances, clock, Tee(*recorders))
+        self._auto_scaling = SimulatedAutoScaling(clock, self._terminate)
+        ports = Ports(cluster, self._instances, clock, Tee(*recorders), self._auto_scaling)
         self.application = Application(ports, clock, Mode.ACT, labels)
         clock.start(self._watch)
         while not self.observer.complete:
@@ -60,14 +69,14 @@ class Simulation:
 
     def send(self, arriving: Arriving) -> None:
         """Let an event happen now: EC2 does what it says, Evenkeel hears of it."""
-        notice = arriving.notice
-        node = ""
-        if notice is not None:
-            names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
-            node = names.get(notice.instance_id, "")
-        self.on_event(arriving, node)
-        if notice is not None and node:
-            self.ec2.announce(notice, node)
+        names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+        nodes = [names.get(notice.instance_id, "") for notice in arriving.notices]
+        self.on_event(arriving, next(iter(nodes), ""))
+        for notice, node in zip(arriving.notices, nodes, strict=True):
+            if node and notice.hook is not None:
+                self._wait_for_hook(notice, notice.hook)
+            elif node:
+                self.ec2.announce(notice, node)
         self.application.send(arriving.event)
 
     def join(self, manifests: Sequence[Mapping[str, Any]]) -> None:
@@ -85,11 +94,26 @@ class Simulation:
     def is_over(self) -> bool:
         """Whether every announced end has come, and Evenkeel has nothing left to do."""
         last = self.ec2.last_end
-        return (last is None or last <= self.clock.now()) and self.application.is_idle
+        is_waiting = bool(self._waiting) or (last is not None and last > self.clock.now())
+        return not is_waiting and self.application.is_idle
 
     def close(self) -> None:
         """End everything that still waits on the clock."""
         self.clock.stop()
+
+    def _wait_for_hook(self, notice: Notice, hook: Hook) -> None:
+        """An Auto Scaling group begins to terminate an instance, and waits."""
+        self._waiting[notice.instance_id] = notice
+        self._auto_scaling.put_hook(hook.group, hook.name, AssumedAutoScaling.TIMES)
+        self._auto_scaling.begin(Termination(hook, notice.instance_id))
+
+    def _terminate(self, instance_id: str) -> None:
+        """Auto Scaling waits no more: the instance goes."""
+        notice = self._waiting.pop(instance_id)
+        names = {node.instance_id: node.name for node in nodes_of(self.cluster)}
+        if instance_id in names:
+            now = self.clock.now()
+            self.ec2.announce(msgspec.structs.replace(notice, deadline=now), names[instance_id])
 
     def _lose(self, node_name: str) -> None:
         pods = self.observer.lose(node_name)

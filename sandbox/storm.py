@@ -63,14 +63,14 @@ class Storm:
 
 
 def plan(samples: Sequence[Arriving], nodes: Sequence[Node], pods: Sequence[Pod]) -> Storm:
-    """Bind the samples to spot nodes, and let warnings for others follow.
+    """Bind the samples about spot to spot nodes, and let warnings for others follow.
 
     A warning that leaves time comes for nodes with delicate workloads; whatever leaves none,
     or is a mere hint, for nodes that have only common ones.
     """
     labels = WELL_KNOWN
     spot = [node for node in nodes if labels.call_spot(node)]
-    ordered = sorted(samples, key=_rank)
+    ordered = sorted(filter(_is_about_spot, samples), key=_rank)
     notices = {s.notice.instance_id: s.notice for s in reversed(ordered) if s.notice is not None}
     sudden = [each for each, notice in notices.items() if not _leaves_time(notice)]
     bound = dict(zip(sudden, (node.name for node in _common(spot, pods)), strict=False))
@@ -89,6 +89,11 @@ def plan(samples: Sequence[Arriving], nodes: Sequence[Node], pods: Sequence[Pod]
         ],
         bound,
     )
+
+
+def _is_about_spot(sample: Arriving) -> bool:
+    """Whether it is of the kinds of event by which EC2 takes spot instances back."""
+    return sample.notice is None or not sample.notice.cause
 
 
 def _leaves_time(notice: Notice) -> bool:

@@ -10,6 +10,7 @@ from cli.errors import UnmetError
 from cli.log import LineRecorder
 from cli.targets import Target
 from evenkeel import settings
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
@@ -93,6 +94,9 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
             Outside(
                 cluster=cluster,
                 instances=Ec2Instances(client.meta.region_name, sqs.ec2(client, endpoint_url)),
+                lifecycle=AutoScaling(
+                    client.meta.region_name, sqs.auto_scaling(client, endpoint_url)
+                ),
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,

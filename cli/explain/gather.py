@@ -117,4 +117,4 @@ def _doom(node: Node) -> list[str]:
     if notice is None:
         return []
     when = notice.deadline.strftime("%H:%M:%S UTC")
-    return [f"marked already, for {notice.kind}, until {when}."]
+    return [f"marked already, for {notice.name}, until {when}."]

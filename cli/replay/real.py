@@ -18,7 +18,7 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.asking import ask
 from evenkeel.flows.selections import pods_on
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster, Recorder, Session
 from evenkeel.settings import Mode
@@ -27,6 +27,7 @@ from sandbox.application import CLUSTER_NAME, Application
 from sandbox.ec2 import ENOUGH
 from sandbox.node_instances import NodeInstances
 from sandbox.observer.workloads import Observer, in_namespaces
+from sandbox.simulator.auto_scaling import AssumedAutoScaling
 from sandbox.simulator.clock import SimulatedClock
 
 LOOK: Final = timedelta(milliseconds=100)
@@ -60,10 +61,11 @@ class Replay:
         instances = NodeInstances(
             *(self.cluster, clock, CLUSTER_NAME),
             labels=task.wish.labels,
-            spot=bound,
+            spot=task.of(Concern.SPOT, bound),
+            reserved=task.of(Concern.RESERVED, self._node_of),
             notices=task.notices,
         )
-        ports = Ports(self.cluster, instances, clock, Tee(*recorders))
+        ports = Ports(self.cluster, instances, clock, Tee(*recorders), AssumedAutoScaling())
         self._driver = SimulatedClock(clock.now())
         self._application = Application(ports, self._driver, mode, task.wish.labels)
         self._sent_at = clock.now()

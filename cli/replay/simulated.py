@@ -10,6 +10,7 @@ from cli import binding
 from cli.replay.output import Printer
 from cli.replay.task import Task
 from cli.simulation import ReportedSimulation
+from evenkeel.model.notice import Concern
 from evenkeel.settings import Mode
 from sandbox.events import Arriving, freshened
 from sandbox.simulation import nodes_of, rebind
@@ -45,7 +46,12 @@ def run(
     rebind(cluster, bound)
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
-    simulation = ReportedSimulation(clock, cluster, *recorders, labels=task.wish.labels, spot=bound)
+    simulation = ReportedSimulation(
+        *(clock, cluster, *recorders),
+        labels=task.wish.labels,
+        spot=task.of(Concern.SPOT, bound),
+        reserved=task.of(Concern.RESERVED, bound),
+    )
     clock.advance(beginning - clock.now())
     printer = Printer(out, clock, quiet=quiet)
     simulation.journal.listener = printer.decided

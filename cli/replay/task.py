@@ -1,12 +1,12 @@
 """What a replay is asked to do, whatever the cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from cli.binding import Wish
 from evenkeel.adapters.telemetry.decision_log import DecisionLog
-from evenkeel.model.notice import Notice
+from evenkeel.model.notice import Concern, Notice
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from sandbox.application import CLUSTER_NAME
@@ -29,7 +29,12 @@ class Task:
     @property
     def notices(self) -> list[Notice]:
         """The notices among the events."""
-        return [event.notice for event in self.arriving if event.notice is not None]
+        return [notice for event in self.arriving for notice in event.notices]
+
+    def of(self, concern: Concern, instance_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these instances that events concern in such a way, as if it were true."""
+        known = {notice.instance_id for notice in self.notices if notice.concerns is concern}
+        return frozenset(known.intersection(instance_ids))
 
     def recorders(self, clock: Clock, mode: Mode) -> list[Recorder]:
         """Who else should hear of the decisions: the decision log, if there is one."""

@@ -1,5 +1,6 @@
 """Moves the pods of doomed nodes, make before break. Lambda calls ``handler``."""
 
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
@@ -36,6 +37,7 @@ def assemble() -> Handler:
             SqsQueue(settings.wake_up_queue_url, connection.region),
             clock,
             telemetry.recorder,
+            AutoScaling(connection.region) if settings.lifecycle_hook else None,
         )
     )
 

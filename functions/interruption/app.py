@@ -1,5 +1,6 @@
 """Marks and cordons the nodes that EC2 takes back. Lambda calls ``handler``."""
 
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
@@ -37,6 +38,7 @@ def assemble() -> Handler:
             SqsQueue(settings.wake_up_queue_url, connection.region),
             clock,
             telemetry.recorder,
+            AutoScaling(connection.region) if settings.lifecycle_hook else None,
         )
     )
 

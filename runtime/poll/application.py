@@ -8,7 +8,7 @@ from typing import Final
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from hosting import functions
 from hosting.events import POLLERS
@@ -29,6 +29,7 @@ class Outside:
 
     cluster: Cluster
     instances: Instances
+    lifecycle: LifecycleActions
     notices: Queue
     wake_ups: Queue
     clock: Clock
@@ -98,4 +99,5 @@ class Application:
         outside = self._outside
         cluster, clock, recorder = outside.cluster, outside.clock, outside.recorder
         events = ClusterEvents(cluster, clock, recorder, observes=mode is Mode.OBSERVE)
-        return Ports(cluster, outside.instances, clock, Tee(events, recorder))
+        instances, lifecycle = outside.instances, outside.lifecycle
+        return Ports(cluster, instances, clock, Tee(events, recorder), lifecycle)

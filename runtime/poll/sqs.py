@@ -181,6 +181,11 @@ def ec2(client: "SQSClient", endpoint_url: str | None) -> "EC2Client":
     return boto3.client("ec2", **_beside(client, endpoint_url))
 
 
+def auto_scaling(client: "SQSClient", endpoint_url: str | None) -> Any:
+    """A client for EC2 Auto Scaling beside one for SQS."""
+    return boto3.client("autoscaling", **_beside(client, endpoint_url))
+
+
 def _beside(client: "SQSClient", endpoint_url: str | None) -> dict[str, Any]:
     """The region and place of one client, and how the functions ask, for another."""
     return {

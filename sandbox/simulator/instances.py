@@ -41,10 +41,12 @@ class SimulatedInstances:
         *,
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
+        reserved: Container[str] = (),
     ) -> None:
         """Know the running instances of these nodes, tagged as this cluster's.
 
-        They are spot where the ``labels`` of their nodes say so, and those of the ids ``spot``.
+        They are spot where the ``labels`` of their nodes say so, and those of the ids ``spot``;
+        those of the ids ``reserved`` run in reserved capacity.
         """
         for node in nodes:
             if not node.instance_id:
@@ -58,6 +60,7 @@ class SimulatedInstances:
                     tags={f"kubernetes.io/cluster/{cluster_name}": "owned"},
                     zone=told.get("topology.kubernetes.io/zone", ""),
                     instance_type=told.get("node.kubernetes.io/instance-type", ""),
+                    reservation="cr-simulated" if node.instance_id in reserved else "",
                     lifecycle=SPOT if node.instance_id in spot or labels.call_spot(node) else "",
                 )
             )

@@ -5,12 +5,14 @@ and no other node. ``test_rights.py`` shows that on a real API server; here are 
 """
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from evenkeel.decisions.notice import marks
 from evenkeel.model import names
+from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.surroundings import Lease
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
@@ -63,6 +65,8 @@ NOTICES = {
     "a version of tomorrow": {"v": 10**30},
     "no time zone": {"deadline": "2026-11-21T12:00:00"},
     "another kind": {"kind": "whim"},
+    "a loss that becomes certain in another century": {"kind": "rebalance", "endsAt": FOREVER},
+    "a cause that no label can bear": {"cause": "no value"},
     "somebody else's taints": {"excluded": True, "outOfService": True},
 }
 
@@ -138,6 +142,23 @@ def test_a_hint_for_ever_takes_one_place_of_the_share_and_no_more(make_scene: Ma
 
     assert scene.node("s1").spec.unschedulable
     assert is_handed_over(scene)
+
+
+@pytest.mark.parametrize("name", ["evenkeel", "Terminate-LC-Hook"])
+def test_no_termination_goes_on_when_a_kubelet_forges_its_hook(scene: Scene, name: str) -> None:
+    """It says that its own node is what another node's group waits for."""
+    times = HookTimes(timedelta(hours=1), timedelta(hours=1))
+    token = "87654321-4321-4321-4321-210987654321"
+    hook = Hook(group="workers", name=name, token=token)
+    scene.auto_scaling.put_hook("workers", name, times)
+    scene.auto_scaling.begin(Termination(hook, scene.node("s1").instance_id))
+    forged = {"group": "workers", "name": name, "token": token, "heartbeat": -1}
+    write(scene, "s2", note(scene, hook=forged))
+    scene.run(until=200)
+    assert scene.node("s1").ready
+    refused = [each for _, each in scene.told() if each.reason == "LifecycleActionGone"]
+    assert len(refused) == (1 if name == "evenkeel" else 0)
+    assert len(scene.auto_scaling.calls) == len(refused)
 
 
 def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene) -> None:

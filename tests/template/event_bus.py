@@ -18,7 +18,7 @@ class EventBus:
         self._seconds = seconds
         self._url = sqs.create_queue(QueueName="notices")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["QueueArn"])
-        stack = deployed(ReplaySource=replay_source)
+        stack = deployed(ReplaySource=replay_source, LifecycleHook="evenkeel")
         for name in stack.names("AWS::Events::Rule"):
             pattern = json.dumps(stack.of(name)["EventPattern"])
             events.put_rule(Name=name, EventPattern=pattern)

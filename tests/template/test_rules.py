@@ -19,6 +19,12 @@ SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glo
 HARMLESS = {"state-change-running"}
 """Samples of what ends no instance: the rules keep them away."""
 
+HEALTH_MISSES: dict[str, dict[str, Any]] = {
+    "another service": {"service": "RDS"},
+    "an issue": {"eventTypeCategory": "issue"},
+    "a notification": {"eventTypeCategory": "accountNotification"},
+}
+
 NEAR_MISSES: dict[str, dict[str, Any]] = {
     "another service": {"source": "aws.autoscaling"},
     "another kind": {"detail-type": "EC2 Instance Launch Successful"},
@@ -67,6 +73,19 @@ def test_what_ends_no_instance_is_kept_away(sample: str) -> None:
 @pytest.mark.parametrize("miss", NEAR_MISSES)
 def test_what_only_resembles_a_notice_is_kept_away(miss: str) -> None:
     assert event_bus().delivers(SAMPLES["interruption-warning-terminate"] | NEAR_MISSES[miss]) == 0
+
+
+@pytest.mark.parametrize("miss", HEALTH_MISSES)
+def test_what_health_says_of_other_matters_is_kept_away(miss: str) -> None:
+    sample = SAMPLES["scheduled-change-retirement"]
+    assert event_bus().delivers(sample | {"detail": sample["detail"] | HEALTH_MISSES[miss]}) == 0
+    assert event_bus().delivers(sample | {"source": "aws.ec2"}) == 0
+
+
+def test_a_termination_that_waits_for_another_hook_is_kept_away() -> None:
+    sample = SAMPLES["lifecycle-action-terminate"]
+    other = {"LifecycleHookName": "Terminate-LC-Hook"}
+    assert event_bus().delivers(sample | {"detail": sample["detail"] | other}) == 0
 
 
 @pytest.mark.parametrize("sample", sorted(SAMPLES.keys() - HARMLESS))

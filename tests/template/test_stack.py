@@ -12,11 +12,14 @@ import pytest
 from moto import mock_aws
 
 from evenkeel import settings
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
+from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.notice import WakeUp
+from tests.fixtures.auto_scaling import StubAutoScaling
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
 
@@ -243,6 +246,52 @@ def test_each_action_is_allowed_on_the_one_resource_that_it_is_for(
     assert "ManagedPolicyArns" not in stack.of(role)
 
 
+def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: Stack) -> None:
+    hooked = deployed(**CLUSTER, LifecycleHook="evenkeel")
+    assert set(hooked.names("AWS::Events::Rule")) - set(stack.names("AWS::Events::Rule")) == {
+        "LifecycleActionRule"
+    }
+    pattern = hooked.of("LifecycleActionRule")["EventPattern"]
+    assert pattern["detail"] == {"LifecycleHookName": ["evenkeel"]}
+    more = {
+        role: set(hooked.statements(role)) - set(stack.statements(role))
+        for role in (*ROLES.values(), "RestoreRole")
+    }
+    groups = f"arn:aws:autoscaling:{REGION}:123456789012:autoScalingGroup:*"
+    assert more == {
+        "InterruptionRole": {("autoscaling:DescribeLifecycleHooks", "*")},
+        "HandoverRole": {
+            ("autoscaling:CompleteLifecycleAction", groups),
+            ("autoscaling:RecordLifecycleActionHeartbeat", groups),
+        },
+        "RestoreRole": set(),
+    }
+    for policy in ("NoticeQueuePolicy", "NoticeDeadLettersPolicy"):
+        (statement,) = hooked.of(policy)["PolicyDocument"]["Statement"]
+        sources = statement["Condition"]["ArnEquals"]["aws:SourceArn"]
+        assert "LifecycleActionRule.Arn" in sources
+    for function in FUNCTIONS:
+        environ = hooked.environment(function)
+        assert environ[settings.shared.LIFECYCLE_HOOK] == "evenkeel"
+        assert stack.environment(function)[settings.shared.LIFECYCLE_HOOK] == ""
+
+
+def test_the_lifecycle_rights_are_what_the_adapter_calls() -> None:
+    stub = StubAutoScaling()
+    stub.put_hook("workers", "evenkeel", 300, 3_000)
+    token = "87654321-4321-4321-4321-210987654321"
+    stub.begin("workers", "evenkeel", token, "i-1234567890abcdef0")
+    hook = Hook(group="workers", name="evenkeel", token=token)
+    actions = AutoScaling(REGION, stub.client())
+    actions.times("workers", "evenkeel")
+    actions.record_heartbeat(Termination(hook, "i-1234567890abcdef0"))
+    actions.complete(Termination(hook, "i-1234567890abcdef0"))
+    hooked = deployed(**CLUSTER, LifecycleHook="evenkeel")
+    allowed = {action for role in ROLES.values() for action, _ in hooked.statements(role)}
+    called = {f"autoscaling:{asked['Action']}" for asked in stub.requests}
+    assert called == {each for each in allowed if each.startswith("autoscaling:")}
+
+
 def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) -> None:
     inside = deployed(**CLUSTER, SubnetIds="subnet-1,subnet-2", SecurityGroupIds="sg-1")
     assert inside.globals["Function"]["VpcConfig"] == {
@@ -306,6 +355,7 @@ def test_every_parameter_is_described_and_in_one_group() -> None:
 @pytest.mark.parametrize(
     ("parameter", "good", "bad"),
     [
+        ("LifecycleHook", ["", "evenkeel", "a/b-c_D"], ["two words", "a" * 256]),
         ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
         ("InterruptionConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
         ("HandoverConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),

@@ -19,6 +19,8 @@ EvenkeelError
 |   |-- ThrottledError            429 without that cause, 503: retry_after seconds
 |   `-- UnavailableError          5xx, reset, timeout: the outcome is unknown
 |-- InstancesError                EC2 said no, or nothing
+|-- LifecycleError                EC2 Auto Scaling said no, or nothing
+|   `-- NoLifecycleActionError    it does not wait for this, or not any more
 `-- QueueError                    SQS said no, or nothing
 """
 
@@ -119,6 +121,14 @@ class UnavailableError(ClusterError):
 
 class InstancesError(EvenkeelError):
     """EC2 refused a request or did not answer it."""
+
+
+class LifecycleError(EvenkeelError):
+    """EC2 Auto Scaling refused a request or did not answer it."""
+
+
+class NoLifecycleActionError(LifecycleError):
+    """EC2 Auto Scaling knows no such group, hook or token, or does not wait any more."""
 
 
 class QueueError(EvenkeelError):

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from evenkeel.errors import ClusterError
 from evenkeel.model.decision import Decision
+from evenkeel.model.hook import HookTimes, Termination
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
@@ -164,6 +165,26 @@ class Instances(Protocol):
 
         Raises InstancesError.
         """
+        ...
+
+
+class LifecycleActions(Protocol):
+    """EC2 Auto Scaling's terminations that wait for a lifecycle hook.
+
+    Its methods raise LifecycleError; NoLifecycleActionError where it does not wait for this, or
+    not any more.
+    """
+
+    def times(self, group: str, name: str) -> HookTimes | None:
+        """How long a group waits for a hook; None if it has none of this name for terminations."""
+        ...
+
+    def record_heartbeat(self, termination: Termination) -> None:
+        """Let the group wait on, for as long again as the hook's heartbeat timeout."""
+        ...
+
+    def complete(self, termination: Termination) -> None:
+        """Let the group go on and terminate the instance."""
         ...
 
 

@@ -51,14 +51,17 @@ def test_instances_are_asked_for_by_filter_and_page_by_page(ec2: Any) -> None:
         "Filters": [{"Name": "instance-id", "Values": ["i-1", "i-2"]}],
         "MaxResults": 1_000,
     }
+    reserved = page("i-2")
+    reserved["Reservations"][0]["Instances"][0]["CapacityReservationId"] = "cr-1"
     with Stubber(ec2) as stub:
         stub.add_response("describe_instances", page("i-1") | {"NextToken": "more"}, expected)
-        stub.add_response("describe_instances", page("i-2"), expected | {"NextToken": "more"})
+        stub.add_response("describe_instances", reserved, expected | {"NextToken": "more"})
         described = Ec2Instances(REGION, ec2).describe(["i-1", "i-2"])
         stub.assert_no_pending_responses()
     assert set(described) == {"i-1", "i-2"}
     assert described["i-1"].private_dns_name == ""
     assert described["i-1"].tags == {}
+    assert [described[each].is_reserved for each in ("i-1", "i-2")] == [False, True]
 
 
 def test_no_filter_gets_more_than_two_hundred_values(ec2: Any) -> None:

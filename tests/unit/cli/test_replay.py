@@ -47,7 +47,7 @@ def test_all_sample_events_are_replayed_on_the_built_in_cluster() -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     lines = done.stdout.splitlines()
-    assert sum(line.split()[1:2] == ["mark"] for line in lines) == 6
+    assert sum(line.split()[1:2] == ["mark"] for line in lines) == 11
     assert any("running: no node is lost; acknowledged" in line for line in lines)
     assert lines[-1].endswith("that could be handed over, none was without a ready pod.")
 

@@ -823,3 +823,55 @@ def test_what_is_no_batch_is_refused_and_recorders_are_flushed(scene: Scene) -> 
 
 def test_an_empty_batch_is_answered(scene: Scene) -> None:
     assert scene.handler({"Records": []}, None) == {"batchItemFailures": []}
+
+
+def scheduled(*numbers: int, **changes: Any) -> dict[str, Any]:
+    """AWS Health names these instances."""
+    entities = [{"entityValue": instance_id(number)} for number in numbers]
+    detail = {
+        "eventArn": "arn:aws:health:eu-central-1::event/EC2/change",
+        "service": "EC2",
+        "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
+        "eventTypeCategory": "scheduledChange",
+        "startTime": "Mon, 21 Dec 2026 06:00:00 GMT",
+        "statusCode": "upcoming",
+        "affectedEntities": entities,
+    }
+    return {
+        "id": "health",
+        "source": "aws.health",
+        "detail-type": "AWS Health Event",
+        "time": "2026-11-21T06:00:00Z",
+        "detail": detail | changes,
+    }
+
+
+def test_one_event_marks_all_the_nodes_that_it_names() -> None:
+    scene = Scene()
+    assert scene.deliver(scheduled(1, 2, 4, 99)) == []
+    marked = [name for name in ("n1", "n2", "n3", "n4", "n5") if marks.read(scene.node(name))]
+    assert marked == ["n1", "n2", "n4"]
+    reasons = [decision.reason for decision in scene.recorder.decisions]
+    assert sorted(reasons) == ["ScheduledChange"] * 3 + ["UnknownInstance"]
+    assert len(scene.wake_ups.messages) == 1
+
+
+def test_an_event_comes_again_once_for_all_that_failed_of_it() -> None:
+    scene = Scene()
+
+    def refuse(request: Any, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, Patch) and request.name in ("n1", "n2"):
+            raise UnavailableError("away")
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    failed = scene.deliver(scheduled(1, 2, 3))
+    assert len(failed) == 1
+    assert marks.read(scene.node("n3")) is not None
+    assert marks.read(scene.node("n1")) is None
+
+
+def test_what_is_taken_back_in_the_same_batch_leaves_no_mark() -> None:
+    scene = Scene()
+    scene.deliver(scheduled(1, statusCode="closed"), scheduled(1))
+    assert marks.read(scene.node("n1")) is None

@@ -5,8 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from evenkeel.decisions.notice import (
+    capacity_reservation,
     interruption_warning,
+    lifecycle_action,
     rebalance_recommendation,
+    scheduled_change,
     state_change,
 )
 from evenkeel.decisions.notice.concern import LAG, Doubt, Refused, Unproven, doubt
@@ -20,13 +23,13 @@ from tests.builders import NOW
 ID = "i-0123456789abcdef0"
 SPOT_NODE, OTHER_NODE = builders.node(), builders.node(spot=False)
 FOR_SPOT = [
-    (NoticeKind.INTERRUPTION, interruption_warning.CONCERNS),
-    (NoticeKind.REBALANCE, rebalance_recommendation.CONCERNS),
+    (NoticeKind.INTERRUPTION, interruption_warning.KIND.concerns),
+    (NoticeKind.REBALANCE, rebalance_recommendation.KIND.concerns),
 ]
 
 
-def instance(state: str = "running", lifecycle: str = "") -> Instance:
-    return Instance(instance_id=ID, state=state, lifecycle=lifecycle)
+def instance(state: str = "running", lifecycle: str = "", reservation: str = "") -> Instance:
+    return Instance(instance_id=ID, state=state, lifecycle=lifecycle, reservation=reservation)
 
 
 def doubted(
@@ -71,14 +74,14 @@ def test_a_label_is_believed_where_ec2_does_not_answer(kind: NoticeKind, concern
 @pytest.mark.parametrize("lifecycle", ["", "spot"])
 def test_a_state_change_is_believed_of_any_instance_that_ends(state: str, lifecycle: str) -> None:
     known = instance(state, lifecycle)
-    assert doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known) is None
+    assert doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, known) is None
 
 
 @pytest.mark.parametrize("state", ["pending", "running"])
 def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(state: str) -> None:
     known = instance(state, "spot")
     early, late = (
-        doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, known, now=NOW + after)
+        doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, known, now=NOW + after)
         for after in (LAG - timedelta(milliseconds=1), LAG)
     )
     assert isinstance(early, Unproven)
@@ -89,6 +92,39 @@ def test_a_state_change_waits_for_ec2_to_agree_and_is_refused_when_it_does_not(s
 
 
 def test_a_state_change_is_not_believed_of_a_spot_node_where_ec2_does_not_answer() -> None:
-    unproven = doubted(NoticeKind.STATE_CHANGE, state_change.CONCERNS, None)
+    unproven = doubted(NoticeKind.STATE_CHANGE, state_change.KIND.concerns, None)
     assert isinstance(unproven, Unproven)
     assert unproven.reason == "NoAnswerFromEc2"
+
+
+RESERVED = capacity_reservation.KIND.concerns
+
+
+@pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
+def test_a_reservations_warning_is_believed_of_what_runs_in_one(node: Node) -> None:
+    for known in (
+        instance(lifecycle="capacity-block"),
+        instance(lifecycle="interruptible-capacity-reservation"),
+        instance(reservation="cr-1234567890abcdef0"),
+    ):
+        assert doubted(NoticeKind.INTERRUPTION, RESERVED, known, node=node) is None
+    for known in (instance(lifecycle="spot"), instance(), instance(lifecycle="scheduled")):
+        refused = doubted(NoticeKind.INTERRUPTION, RESERVED, known, node=node)
+        assert isinstance(refused, Refused)
+        assert (refused.reason, ID in refused.message) == ("NotReserved", True)
+
+
+@pytest.mark.parametrize("lifecycle", ["", "spot"])
+def test_a_scheduled_change_and_a_termination_may_be_of_any_instance(lifecycle: str) -> None:
+    for kind in (scheduled_change.KIND, lifecycle_action.KIND):
+        known = instance(lifecycle=lifecycle)
+        assert doubted(NoticeKind.INTERRUPTION, kind.concerns, known) is None
+        unproven = doubted(NoticeKind.INTERRUPTION, kind.concerns, None)
+        assert isinstance(unproven, Unproven)
+
+
+@pytest.mark.parametrize("node", [SPOT_NODE, OTHER_NODE])
+def test_a_reservations_warning_is_not_believed_where_ec2_does_not_answer(node: Node) -> None:
+    unproven = doubted(NoticeKind.INTERRUPTION, RESERVED, None, node=node)
+    assert isinstance(unproven, Unproven)
+    assert (unproven.reason, unproven.until) == ("NoAnswerFromEc2", None)

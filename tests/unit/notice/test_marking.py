@@ -11,8 +11,9 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
-from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from evenkeel.model.request import Patch
 from sandbox.simulator.api.patches import json_patch
 
@@ -52,7 +53,8 @@ class World:
         return msgspec.convert(self.document, Node)
 
     def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
-        decision = mark(self.node, notice, NOW + at * SECOND, state)
+        now = NOW + at * SECOND
+        decision = mark(self.node, notice.heard_at(now), now, state)
         if decision.write is not None:
             assert isinstance(decision.write, Patch)
             self.document = json_patch(
@@ -305,3 +307,200 @@ def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None
     merged = merge(world.node, carried, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
     assert merged.excluded
     assert merged.out_of_service
+
+
+RESERVATION = {"cause": "capacity-reservation"}
+
+
+def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
+    world = World()
+    decision = world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
+    assert decision.reason == "CapacityReclaimed"
+    assert "the capacity of instance i-1234567890abcdef0 is reclaimed" in decision.message
+    assert world.node.metadata.labels[names.DOOMED] == "capacity-reservation"
+    carried = marks.read(world.node)
+    assert carried is not None
+    assert (carried.kind, carried.cause) == (NoticeKind.INTERRUPTION, "capacity-reservation")
+
+
+def test_the_version_before_reads_the_mark_as_one_of_the_kinds_that_it_knows() -> None:
+    """It knows three kinds, and leaves out fields that it does not know."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION, **RESERVATION))
+    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
+    assert note["kind"] in {"interruption", "rebalance", "state-change"}
+
+
+@pytest.mark.parametrize("cause", ["unheard-of", "a.b_c-D"])
+def test_a_cause_of_a_later_version_is_taken_for_its_kind(cause: str) -> None:
+    decision = World().receive(given(NoticeKind.INTERRUPTION, cause=cause))
+    assert decision.reason == "SpotInterruption"
+
+
+@pytest.mark.parametrize("cause", ["no value", "-x", "x" * 64, "a/b"])
+def test_a_cause_that_no_label_can_bear_is_no_mark(cause: str) -> None:
+    """Every write to the node would be refused."""
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION))
+    note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
+    annotations = {names.NOTICE: msgspec.json.encode(note | {"cause": cause}).decode()}
+    world.document["metadata"]["annotations"] = annotations
+    assert marks.read(world.node) is None
+
+
+@pytest.mark.parametrize("other", [NoticeKind.INTERRUPTION, NoticeKind.STATE_CHANGE])
+def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: NoticeKind) -> None:
+    reserved = given(NoticeKind.INTERRUPTION, event_id="a", **RESERVATION)
+    sooner = given(other, at=5, event_id="b", deadline=NOW + 20 * SECOND)
+    for order in permutations([reserved, sooner]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=6, state="shutting-down")
+        carried = marks.read(world.node)
+        assert carried is not None
+        assert (carried.name, carried.deadline) == (other.value, NOW + 20 * SECOND)
+        assert world.node.metadata.labels[names.DOOMED] == other.value
+
+
+def scheduled(start: float = 7_200, **changes: Any) -> Notice:
+    """A change that starts so many seconds after NOW."""
+    ends_at = NOW + start * SECOND
+    values: dict[str, Any] = {
+        "event_id": "change",
+        "cause": "scheduled-change",
+        "deadline": ends_at - 900 * SECOND,
+        "ends_at": ends_at,
+    }
+    return given(NoticeKind.REBALANCE, **(values | changes))
+
+
+def carried_by(world: World) -> NodeNotice:
+    carried = marks.read(world.node)
+    assert carried is not None
+    return carried
+
+
+def test_a_change_weeks_ahead_is_noted_and_cordons_nothing() -> None:
+    world = World()
+    decision = world.receive(scheduled(21 * 86_400))
+    assert (decision.reason, decision.warning) == ("ScheduledChange", False)
+    assert "on schedule (terminate at 2026-12-12T06:00:00Z" in decision.message
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.ends_at) == (True, NOW + 21 * 86_400 * SECOND)
+    assert not world.node.spec.unschedulable
+
+
+def test_a_change_that_is_near_when_it_is_heard_counts_as_certain() -> None:
+    world = World()
+    decision = world.receive(scheduled(899))
+    assert decision.warning
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.deadline) == (False, NOW + 899 * SECOND)
+    assert world.node.spec.unschedulable
+
+
+@pytest.mark.parametrize("start", [600, 1_200, 7_200])
+def test_a_change_that_is_moved_counts_as_it_was_said_last(start: float) -> None:
+    first, moved = scheduled(2_000), scheduled(start, at=60)
+    for order in permutations([first, moved]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=61)
+        carried = carried_by(world)
+        assert (carried.ends_at or carried.deadline) == NOW + start * SECOND
+        assert carried.is_hint is (start > 961)
+        for notice in order:
+            assert world.receive(notice, at=62).reason == "AlreadyMarked"
+
+
+def test_a_certain_loss_counts_before_a_change_and_a_change_before_a_recommendation() -> None:
+    change, hint = scheduled(1_000), given(NoticeKind.REBALANCE, event_id="hint", at=10)
+    warning = given(NoticeKind.INTERRUPTION, event_id="warning", at=20)
+    for notices, first in (((change, hint), "change"), ((change, hint, warning), "warning")):
+        for order in permutations(notices):
+            world = World()
+            for notice in order:
+                world.receive(notice, at=30)
+            assert carried_by(world).event_id == first
+            for notice in order:
+                assert world.receive(notice, at=31).reason == "AlreadyMarked"
+
+
+@pytest.mark.parametrize("start", [600, 7_200])
+def test_what_health_takes_back_lifts_its_own_mark(start: float) -> None:
+    world = World()
+    before = world.document["spec"]
+    world.receive(scheduled(start))
+    decision = world.receive(scheduled(start, at=5, withdrawn=True), at=6)
+    assert (decision.verb, decision.reason) == (Verb.LIFT, "Withdrawn")
+    assert marks.read(world.node) is None
+    assert bool(world.node.spec.unschedulable) is bool(before["unschedulable"])
+    again = world.receive(scheduled(start, at=5, withdrawn=True), at=7)
+    assert (again.verb, again.write) == (Verb.LEAVE, None)
+
+
+def test_what_health_takes_back_lifts_no_other_mark() -> None:
+    world = World()
+    world.receive(given(NoticeKind.INTERRUPTION, event_id="change"))
+    assert world.receive(scheduled(withdrawn=True), at=1).write is None
+    world = World()
+    world.receive(scheduled())
+    assert world.receive(scheduled(event_id="another", withdrawn=True), at=1).write is None
+
+
+def scaled_in(action: str = "a", **changes: Any) -> Notice:
+    hook = Hook(group="workers", name="evenkeel", token=action, heartbeat=300)
+    return given(
+        NoticeKind.INTERRUPTION,
+        **({"event_id": action, "cause": "lifecycle-action", "hook": hook} | changes),
+    )
+
+
+@pytest.mark.parametrize("other", NoticeKind)
+def test_the_hook_stays_noted_whichever_notice_counts(other: NoticeKind) -> None:
+    for order in permutations([scaled_in(), given(other, event_id="other", at=2)]):
+        world = World()
+        for notice in order:
+            world.receive(notice, at=3, state="shutting-down")
+        assert carried_by(world).hook == scaled_in().hook
+
+
+def test_a_hook_that_is_over_stays_over_when_its_event_comes_again() -> None:
+    world = World()
+    world.receive(scaled_in())
+    write = marks.end_hook(world.node)
+    assert write is not None
+    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
+    world.document = json_patch(world.document, wire)
+    assert world.receive(scaled_in(), at=1).reason == "AlreadyMarked"
+    hook = carried_by(world).hook
+    assert hook is not None
+    assert hook.is_over
+    world.receive(scaled_in("b", at=5), at=5)
+    hook = carried_by(world).hook
+    assert hook is not None
+    assert (hook.token, hook.is_over) == ("b", False)
+
+
+@pytest.mark.parametrize("seconds", [-5, 0, 1, 30, 300, 7_200, 2**62])
+def test_whatever_the_annotation_says_heartbeats_come_within_reason(seconds: int) -> None:
+    hook = Hook(group="g", name="n", token="t", heartbeat=seconds)
+    assert 10 * SECOND <= hook.beat_every <= 2_400 * SECOND
+
+
+def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_ends() -> None:
+    world = World()
+    world.receive(scheduled(1_000))
+    write = marks.make_certain(world.node, NOW + 100 * SECOND)
+    assert write is not None
+    wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
+    world.document = json_patch(world.document, wire)
+    carried = carried_by(world)
+    assert (carried.is_hint, carried.deadline) == (False, NOW + 1_000 * SECOND)
+    assert (carried.cordoned_at, carried.name) == (NOW + 100 * SECOND, "scheduled-change")
+    assert world.node.spec.unschedulable
+    assert marks.make_certain(world.node, NOW + 101 * SECOND) is None
+    assert world.receive(scheduled(1_000), at=102).reason == "AlreadyMarked"
+    recommended = World()
+    recommended.receive(given(NoticeKind.REBALANCE))
+    assert marks.make_certain(recommended.node, NOW) is None

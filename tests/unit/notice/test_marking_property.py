@@ -11,6 +11,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import CROSSING, OUTLIVED_AFTER, mark
 from evenkeel.decisions.upkeep.node import Situation, plan
 from evenkeel.model.decision import Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from tests.unit.notice.documents import applied
@@ -26,6 +27,13 @@ def warning(at: int, action: InstanceAction = InstanceAction.STOP) -> Notice:
     return notice(NoticeKind.INTERRUPTION, at, lead, action)
 
 
+def reclaimed(at: int, lead: int) -> Notice:
+    """Reserved capacity is reclaimed so many seconds after the event."""
+    name = "capacity-reservation"
+    given = notice(NoticeKind.INTERRUPTION, at, lead, InstanceAction.TERMINATE)
+    return msgspec.structs.replace(given, cause=name, event_id=f"{name}-{at}-{lead}")
+
+
 def notice(kind: NoticeKind, at: int, lead: int, action: InstanceAction) -> Notice:
     return Notice(
         kind=kind,
@@ -38,8 +46,20 @@ def notice(kind: NoticeKind, at: int, lead: int, action: InstanceAction) -> Noti
     )
 
 
+def scaled_in(at: int, number: int) -> Notice:
+    """An Auto Scaling group terminates the instance, once or twice."""
+    name, token = "lifecycle-action", f"87654321-4321-4321-4321-00000000000{number}"
+    given = notice(NoticeKind.INTERRUPTION, at, 600, InstanceAction.TERMINATE)
+    hook = Hook(group="workers", name="evenkeel", token=token, heartbeat=300)
+    return msgspec.structs.replace(given, cause=name, event_id=f"{name}-{at}-{number}", hook=hook)
+
+
 TIMES = st.integers(0, 300)
-WARNINGS = st.builds(warning, TIMES, st.sampled_from(InstanceAction))
+WARNINGS = st.one_of(
+    st.builds(lambda at: scaled_in(at, 1), TIMES),
+    st.builds(warning, TIMES, st.sampled_from(InstanceAction)),
+    st.builds(reclaimed, TIMES, st.sampled_from([0, 120, 600])),
+)
 STATE_CHANGES = st.builds(
     notice,
     st.just(NoticeKind.STATE_CHANGE),
@@ -63,7 +83,17 @@ HINTS = st.builds(
 )
 
 
-ANY = st.one_of(WARNINGS, WARNINGS, STATE_CHANGES, HINTS)
+def scheduled(change: int, at: int, start: int) -> Notice:
+    """What AWS Health says of one of two changes; it may have said otherwise before."""
+    given = notice(NoticeKind.REBALANCE, at, start - 900, InstanceAction.STOP)
+    name = "scheduled-change"
+    return msgspec.structs.replace(
+        given, cause=name, event_id=f"{name}-{change}", ends_at=given.deadline + 900 * SECOND
+    )
+
+
+CHANGES = st.builds(scheduled, st.integers(0, 1), TIMES, st.sampled_from([600, 1_200, 90_000]))
+ANY = st.one_of(WARNINGS, WARNINGS, STATE_CHANGES, HINTS, CHANGES)
 
 
 class Marked:
@@ -85,7 +115,7 @@ class Marked:
 
     def receive(self, notice: Notice, now: datetime, state: str) -> bool:
         """Whether the notice writes something."""
-        decision = mark(self.node, notice, now, state)
+        decision = mark(self.node, notice.heard_at(now), now, state)
         self.document = applied(self.document, decision.write)
         return decision.write is not None
 
@@ -107,7 +137,16 @@ class Marked:
 def said(carried: NodeNotice | None) -> object:
     """What a mark says of the end of its instance."""
     assert carried is not None
-    return carried.kind, carried.event_id, carried.deadline, carried.action, carried.last_deadline
+    return (
+        carried.kind,
+        carried.cause,
+        carried.ends_at,
+        carried.hook,
+        carried.event_id,
+        carried.deadline,
+        carried.action,
+        carried.last_deadline,
+    )
 
 
 @given(one=ANY, other=ANY)
@@ -171,7 +210,7 @@ def test_a_repeat_writes_nothing_when_an_earlier_warning_came_to_nothing(
         world.keep(now)
         repeat = seen[-1] if data is None else data.draw(st.sampled_from(seen))
         assert not world.receive(repeat, now, "running")
-    world.keep(now + 120 * SECOND + OUTLIVED_AFTER)
+    world.keep(now + 600 * SECOND + OUTLIVED_AFTER)
     assert world.notice is None
     later = warning(2_000)
     world.receive(later, later.time, "running")

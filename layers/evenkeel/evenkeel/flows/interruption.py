@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
+
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
 from evenkeel.decisions.notice.marking import mark, merge
@@ -18,6 +20,7 @@ from evenkeel.errors import (
     ClusterError,
     ConflictError,
     InvalidError,
+    LifecycleError,
     NotFoundError,
     QueueError,
     ThrottledError,
@@ -26,12 +29,13 @@ from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
 from evenkeel.flows.pause import is_paused
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
 from evenkeel.model.request import Get
-from evenkeel.ports import Clock, Cluster, Queue, Recorder, Reply
+from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder, Reply
 
 WAKE_UP_DELAY: Final = timedelta(seconds=1)
 """Notices of one storm come together: by then most of them are marked."""
@@ -56,7 +60,7 @@ ATTEMPTS: Final = 5
 class _Work:
     """One delivery: what is known of its nodes, and what has become of each notice."""
 
-    notices: Sequence[Notice]
+    notices: list[Notice]
     found: dict[str, Found] = field(default_factory=dict)
     queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
     attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -81,7 +85,7 @@ class Outcome:
 class InterruptionFlow:
     """Marks the nodes of notices. One object serves a process: it keeps the last node list."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it acts on, each of it once
         self,
         *,
         acts: bool,
@@ -91,10 +95,12 @@ class InterruptionFlow:
         clock: Clock,
         recorder: Recorder,
         labels: CapacityLabels,
+        lifecycle: LifecycleActions | None = None,
     ) -> None:
         """``acts`` False: decide and tell, but write nothing to the cluster.
 
-        ``labels`` tell which nodes are spot where EC2 does not answer.
+        ``labels`` tell which nodes are spot where EC2 does not answer. ``lifecycle`` is asked about
+        lifecycle hooks, if any are heeded.
         """
         self._acts = acts
         self._cluster = cluster
@@ -103,6 +109,7 @@ class InterruptionFlow:
         self._clock = clock
         self._recorder = recorder
         self._labels = labels
+        self._lifecycle = lifecycle
 
     def handle(self, notices: Sequence[Notice]) -> Outcome:
         """Mark the nodes of these notices. Raises nothing: what fails is delivered again."""
@@ -121,7 +128,7 @@ class InterruptionFlow:
 
     # gather
 
-    def _gather(self, notices: Sequence[Notice]) -> _Work:
+    def _gather(self, notices: list[Notice]) -> _Work:
         """Find the node of each notice, and settle those that have none."""
         work = _Work(notices)
         findings = self._lookup.find([notice.instance_id for notice in notices])
@@ -129,8 +136,9 @@ class InterruptionFlow:
             notice = notices[position]
             match findings[notice.instance_id]:
                 case Found() as found:
-                    work.found[found.node.name] = found
-                    work.queues[found.node.name].append(position)
+                    if notice.hook is None or self._is_timed(work, position, notice.hook):
+                        work.found[found.node.name] = found
+                        work.queues[found.node.name].append(position)
                 case Absent() as absent:
                     self._acknowledge(notice, absent.reason, absent.message)
                     if absent.is_foreign:
@@ -142,6 +150,28 @@ class InterruptionFlow:
                         work.errors.append(finding.error)
                     self._try_again(work, [position], finding.reason, finding.message)
         return work
+
+    def _is_timed(self, work: _Work, position: int, hook: Hook) -> bool:
+        """Ask for how long a group waits for a hook; a notice without an answer is settled."""
+        notice = work.notices[position]
+        try:
+            times = (
+                None if self._lifecycle is None else self._lifecycle.times(hook.group, hook.name)
+            )
+        except LifecycleError as error:
+            message = f"EC2 Auto Scaling does not answer: {error}"
+            self._try_again(work, [position], "NoAnswerFromAutoScaling", message)
+            return False
+        if times is None:
+            message = f"the group {hook.group} has no lifecycle hook {hook.name} for terminations"
+            self._acknowledge(notice, "NoLifecycleHook", message)
+            return False
+        work.notices[position] = msgspec.structs.replace(
+            notice,
+            deadline=min(notice.deadline, notice.time + times.longest),
+            hook=msgspec.structs.replace(hook, heartbeat=int(times.heartbeat.total_seconds())),
+        )
+        return True
 
     # decide
 
@@ -183,8 +213,9 @@ class InterruptionFlow:
             notice = work.notices[position]
             node = work.found[name].node
             present = work.carried.get(name) or marks.read(node)
-            work.carried[name] = merge(node, present, notice, now)
-            work.marked.add(position)
+            if decision.verb is not Verb.LIFT:
+                work.carried[name] = merge(node, present, notice, now)
+                work.marked.add(position)
             self._settle(notice, decision, now)
 
     def _may_write(self, work: _Work, names: Iterable[str]) -> bool:
@@ -220,7 +251,8 @@ class InterruptionFlow:
         position = work.queues[node.name].popleft()
         work.found[node.name] = Found(node, before.instance)
         work.marked.add(position)
-        self._recorder.counted(Metric.NODES_MARKED)
+        lifts = decision.verb is Verb.LIFT
+        self._recorder.counted(Metric.NODES_LIFTED if lifts else Metric.NODES_MARKED)
         if node.spec.unschedulable and not before.node.spec.unschedulable:
             self._recorder.counted(Metric.NODES_CORDONED)
         self._settle(work.notices[position], decision, self._clock.now())
@@ -295,7 +327,7 @@ class InterruptionFlow:
                 subject=node.reference,
                 node=node.name,
                 reason=refused.reason,
-                message=f"{notice.kind} notice {notice.event_id} is not believed: "
+                message=f"{notice.name} notice {notice.event_id} is not believed: "
                 f"{refused.message}",
                 warning=True,
             )
@@ -341,9 +373,12 @@ class InterruptionFlow:
             )
 
 
-def _weight(notice: Notice) -> tuple[bool, datetime]:
-    """Sorts the notices of one node so that the first one's mark makes the others needless."""
-    return notice.is_hint, notice.deadline
+def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
+    """Sorts the notices of one node so that the first one's mark makes the others needless.
+
+    What AWS takes back comes last.
+    """
+    return notice.withdrawn, notice.is_hint, notice.deadline
 
 
 def _subject(notice: Notice) -> Reference:

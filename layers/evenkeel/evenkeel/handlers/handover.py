@@ -19,7 +19,15 @@ from evenkeel.handlers.records import (
 )
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice, WakeUp
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder, TimeLeft
+from evenkeel.ports import (
+    Clock,
+    Cluster,
+    Instances,
+    LifecycleActions,
+    Queue,
+    Recorder,
+    TimeLeft,
+)
 from evenkeel.settings import HandoverSettings
 
 
@@ -30,8 +38,9 @@ def build(
     wake_ups: Queue,
     clock: Clock,
     recorder: Recorder,
+    lifecycle: LifecycleActions | None = None,
 ) -> Handler:
-    """Build the handler.
+    """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -42,7 +51,7 @@ def build(
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    flow = HandoverFlow(settings, cluster, instances, clock, recorder)
+    flow = HandoverFlow(settings, cluster, instances, clock, recorder, lifecycle)
 
     def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
         left = time_left(context)

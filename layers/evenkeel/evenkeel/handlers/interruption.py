@@ -23,7 +23,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
-from evenkeel.ports import Clock, Cluster, Instances, Queue, Recorder
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
@@ -32,7 +32,7 @@ MALFORMED_DELAY: Final = timedelta(seconds=2)
 NOTHING: Final = Outcome({}, ())
 
 
-def build(
+def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     settings: InterruptionSettings,
     cluster: Cluster,
     instances: Instances,
@@ -40,8 +40,11 @@ def build(
     wake_ups: Queue,
     clock: Clock,
     recorder: Recorder,
+    lifecycle: LifecycleActions | None = None,
 ) -> Handler:
     """Build the handler. ``notices`` is the queue that its messages come from.
+
+    ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
     The handler raises MalformedEventError for an event that is no batch of messages.
     """
@@ -53,8 +56,14 @@ def build(
         clock=clock,
         recorder=recorder,
         labels=settings.capacity_labels,
+        lifecycle=lifecycle,
     )
-    rules = Rules(rebalance_expiry=settings.rebalance_expiry, replay_source=settings.replay_source)
+    rules = Rules(
+        rebalance_expiry=settings.rebalance_expiry,
+        lifecycle_hook=settings.lifecycle_hook,
+        longest_termination=settings.longest_termination,
+        replay_source=settings.replay_source,
+    )
     return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 
@@ -95,14 +104,14 @@ class _NoticeHandler:
                 failed.append(record.message_id)
             else:
                 if isinstance(reading, Understood):
-                    arrived.append((record, self._welcome(record, reading)))
+                    self._welcome(record, reading)
+                    arrived.extend((record, notice) for notice in reading.notices)
                 elif isinstance(reading, Probe):
                     probes.append(reading)
                 else:
                     self._acknowledge(reading)
         outcome = self._flow.handle([notice for _, notice in arrived]) if arrived else NOTHING
-        for position, delay in outcome.again.items():
-            record, _ = arrived[position]
+        for record, delay in _again(arrived, outcome):
             postpone(record, delay, self._notices, self._recorder)
             failed.append(record.message_id)
         errors = list(outcome.errors)
@@ -136,7 +145,7 @@ class _NoticeHandler:
             )
         return [error] if error else []
 
-    def _welcome(self, record: Record, reading: Understood) -> Notice:
+    def _welcome(self, record: Record, reading: Understood) -> None:
         if record.receives == 1:
             self._recorder.counted(Metric.NOTICES_RECEIVED)
         if reading.warning:
@@ -145,7 +154,6 @@ class _NoticeHandler:
                 event_id=reading.notice.event_id,
                 instance_id=reading.notice.instance_id,
             )
-        return reading.notice
 
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
         self._recorder.counted(Metric.NOTICES_MALFORMED)
@@ -178,3 +186,18 @@ class _NoticeHandler:
                 message=message,
             )
         )
+
+
+def _again(
+    arrived: Sequence[tuple[Record, Notice]], outcome: Outcome
+) -> Sequence[tuple[Record, timedelta]]:
+    """The messages that have to come again, each once, and after how long.
+
+    One does for all of its notices as soon as one of them may be tried.
+    """
+    delays: dict[str, tuple[Record, timedelta]] = {}
+    for position, delay in outcome.again.items():
+        record, _ = arrived[position]
+        _, soonest = delays.get(record.message_id, (record, delay))
+        delays[record.message_id] = record, min(delay, soonest)
+    return list(delays.values())

@@ -14,12 +14,17 @@ LIVING: Final = frozenset({"pending", "running"})
 SPOT: Final = "spot"
 """The lifecycle of an instance that EC2 may interrupt."""
 
+RESERVED: Final = frozenset({"capacity-block", "interruptible-capacity-reservation"})
+"""The lifecycles of instances that last as long as the capacity that they run in."""
+
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """An EC2 instance.
 
     ``state`` is EC2's word: pending, running, stopping, stopped, shutting-down, terminated.
-    ``lifecycle`` is EC2's too: spot, scheduled or capacity-block, and empty for on-demand.
+    ``lifecycle`` is EC2's too: spot, scheduled, capacity-block or
+    interruptible-capacity-reservation, and empty for on-demand. ``reservation`` is the id of the
+    Capacity Reservation that it runs in, empty without.
     """
 
     instance_id: str
@@ -29,11 +34,17 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     zone: str = ""
     instance_type: str = ""
     lifecycle: str = ""
+    reservation: str = ""
 
     @property
     def is_spot(self) -> bool:
         """Whether EC2 may interrupt it."""
         return self.lifecycle == SPOT
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it runs in capacity that was reserved."""
+        return self.reservation != "" or self.lifecycle in RESERVED
 
     @property
     def lives(self) -> bool:

@@ -66,6 +66,10 @@ class Metric(StrEnum):
 
     CLUSTER_FORBIDDEN = "ClusterForbidden", "Reads refused to the role (401, 403)."
     CLUSTER_UNREACHABLE = "ClusterUnreachable", "Reads that the API server did not answer."
+    LIFECYCLE_CALLS_FAILED = (
+        "LifecycleCallsFailed",
+        "Calls of EC2 Auto Scaling about lifecycle hooks that came to nothing.",
+    )
     LEASE_REFUSED = "LeaseRefused", "Invocations that could not use the Lease."
     WATCHES_REFUSED = "WatchesRefused", "Watches that the API server refused."
     EVENTS_LEFT_OUT = "EventsLeftOut", "Kubernetes Events that were not recorded."

@@ -185,6 +185,11 @@ def is_label_key(text: str) -> bool:
     return (not slash or is_subdomain(prefix)) and _LABEL_NAME.fullmatch(name) is not None
 
 
+def is_label_value(text: str) -> bool:
+    """Whether the text can be the value of a label, and is not empty."""
+    return _LABEL_NAME.fullmatch(text) is not None
+
+
 def is_path_segment(text: str) -> bool:
     """Whether a text can be the name of any object at all: one segment of a URL's path.
 

@@ -6,6 +6,8 @@ from typing import Self
 
 import msgspec
 
+from evenkeel.model.hook import Hook
+from evenkeel.model.names import is_label_value
 from evenkeel.model.times import is_sound
 
 VERSION = 1
@@ -13,18 +15,33 @@ VERSION = 1
 
 
 class NoticeKind(StrEnum):
-    """Kinds of notice; the values are label values on the node."""
+    """What a notice says of an instance; the values are label values on the node.
+
+    What follows from a notice follows from its kind. The kind of event that it came of is another
+    matter (``decisions/notice/kinds.py``): several say the same of an instance.
+    """
 
     INTERRUPTION = "interruption"
+    """It ends at the deadline."""
+
     REBALANCE = "rebalance"
+    """It may end, or live on."""
+
     STATE_CHANGE = "state-change"
+    """It ends now."""
+
     DRAIN = "drain"
     """No event: somebody drains the node on purpose."""
 
     @property
     def is_hint(self) -> bool:
-        """Whether the node may well live on, so that nothing is forced off it."""
+        """Whether the instance may well live on: nothing is forced."""
         return self in (NoticeKind.REBALANCE, NoticeKind.DRAIN)
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the instance runs until the deadline, and may come to outlive it."""
+        return self is NoticeKind.INTERRUPTION
 
 
 class InstanceAction(StrEnum):
@@ -44,13 +61,24 @@ class Concern(StrEnum):
     ENDING = "ending"
     """Instances that do not run any more, spot or not."""
 
+    RESERVED = "reserved"
+    """Instances that run in reserved capacity."""
+
+    ANY = "any"
+    """Any instance."""
+
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One notice about one instance.
 
     ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
     recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
-    ``concerns`` is what has to be true of the instance.
+    ``concerns`` is what has to be true of the instance. ``cause`` is what the kind of event is
+    called that it came of, where that is not what ``kind`` is called.
+
+    ``ends_at``, of a hint: the instance ends then, and from ``deadline`` on that counts as certain.
+    ``withdrawn``: AWS takes back what it said under the same ``event_id``. ``hook``: the instance's
+    Auto Scaling group waits for this before it terminates it.
     """
 
     kind: NoticeKind
@@ -60,20 +88,37 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime
     deadline: datetime
     action: InstanceAction = InstanceAction.TERMINATE
+    cause: str = ""
+    ends_at: datetime | None = None
+    withdrawn: bool = False
+    hook: Hook | None = None
 
     @property
     def is_hint(self) -> bool:
-        """Whether the instance may well live on (a rebalance recommendation)."""
+        """Whether the instance may well live on."""
         return self.kind.is_hint
 
-    def heard_at(self, now: datetime) -> Self:
-        """The same notice, given ``now`` where it says that it was given later.
+    @property
+    def name(self) -> str:
+        """What the kind of event that it came of is called."""
+        return self.cause or self.kind.value
 
-        A notice from the future comes from a wrong clock, or from a sender that lies. Its node
-        would be marked for as long, and a true notice would count as older.
+    def heard_at(self, now: datetime) -> Self:
+        """The same notice as it is heard ``now``.
+
+        - A notice from the future comes from a wrong clock, or from a sender that lies. Its node
+          would be marked for as long, and a true notice would count as older: it is given now.
+        - A hint may have become certain.
         """
         ahead = max(timedelta(), self.time - now)
-        return msgspec.structs.replace(self, time=self.time - ahead, deadline=self.deadline - ahead)
+        heard = msgspec.structs.replace(
+            self, time=self.time - ahead, deadline=self.deadline - ahead
+        )
+        if self.ends_at is None or now < heard.deadline:
+            return heard
+        return msgspec.structs.replace(
+            heard, kind=NoticeKind.INTERRUPTION, deadline=self.ends_at, ends_at=None
+        )
 
 
 class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -87,8 +132,11 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
-    that is not ``deadline`` itself, which is the earliest. ``keep_cordon``: the cordon stays when
-    the mark is lifted, for somebody drained the node on purpose.
+    that is not ``deadline`` itself, which is the earliest. ``cause`` is what the kind of event is
+    called, where that is not what ``kind`` is called: a version that does not know it goes by
+    ``kind``. ``ends_at``, of a hint: when the instance ends, which is certain from ``deadline`` on.
+    ``hook`` is what the instance's Auto Scaling group waits for. ``keep_cordon``: the cordon stays
+    when the mark is lifted, for somebody drained the node on purpose.
     """
 
     v: int = VERSION
@@ -103,24 +151,36 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     out_of_service: bool = False
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
+    cause: str = ""
+    ends_at: datetime | None = None
+    hook: Hook | None = None
     keep_cordon: bool = False
 
     @property
     def is_hint(self) -> bool:
-        """Whether the node may well live on: a rebalance recommendation, a drain on purpose."""
+        """Whether the node may well live on."""
         return self.kind.is_hint
 
     @property
+    def name(self) -> str:
+        """What the kind of event that it came of is called: the value of the node's label."""
+        return self.cause or self.kind.value
+
+    @property
     def makes_sense(self) -> bool:
-        """Whether its times are in range: anybody who may annotate nodes may write one."""
+        """Whether Evenkeel can have written it: anybody who may annotate nodes may write one.
+
+        Its times are in range, and its name can be a label's value.
+        """
         times = (
             self.deadline,
             self.since,
             self.cordoned_at,
             self.unlisted_since,
             self.last_deadline,
+            self.ends_at,
         )
-        return all(time is None or is_sound(time) for time in times)
+        return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
 
     @property
     def drained_since(self) -> datetime | None:

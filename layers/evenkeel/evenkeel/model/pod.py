@@ -172,6 +172,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """Whether it is the API's picture of a static pod."""
         return names.MIRROR_POD in self.metadata.annotations
 
+    @property
+    def is_of_node(self) -> bool:
+        """Whether it stays as long as its node: a DaemonSet's, or a static one."""
+        owner = self.controller
+        return self.is_mirror or (owner is not None and owner.full_kind in ("DaemonSet", "Node"))
+
     @cached_property
     def ready_since(self) -> datetime | None:
         """When it became Ready; None while it is not (readiness gates are part of Ready)."""
@@ -180,10 +186,16 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
     @property
     def told_at(self) -> datetime | None:
         """When it was told to go, in whole seconds of the API server's clock; None: never."""
-        deadline = self.metadata.deletion_timestamp
-        if deadline is None or not is_sound(deadline):
+        deadline = self.ends_at
+        if deadline is None:
             return None
         return deadline - span(self.metadata.deletion_grace_period_seconds or 0)
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When its containers are killed, once it was told to go; None: never told."""
+        deadline = self.metadata.deletion_timestamp
+        return deadline if deadline is not None and is_sound(deadline) else None
 
     @property
     def landed_at(self) -> datetime | None:

@@ -45,7 +45,8 @@ class HandoverSettings:
     rebalance recommendations at once. ``load_balancer_lead`` is how long before its deadline
     a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
     out-of-service taint on nodes whose instance is gone. ``capacity_labels`` tell which nodes
-    are spot. ``holder`` is the identity in the Lease; no two processes may share it.
+    are spot. ``lifecycle_hook`` is the name of the hook that is completed, empty for none.
+    ``holder`` is the identity in the Lease; no two processes may share it.
     """
 
     mode: Mode
@@ -59,6 +60,7 @@ class HandoverSettings:
     load_balancer_lead: timedelta = timedelta(seconds=60)
     do_out_of_service: bool = True
     capacity_labels: CapacityLabels = WELL_KNOWN
+    lifecycle_hook: str = ""
     wake_up_queue_url: str = ""
     holder: str = field(default_factory=_unique_holder)
 
@@ -87,6 +89,7 @@ class HandoverSettings:
             ),
             do_out_of_service=switch(environ, OUT_OF_SERVICE, default=True),
             capacity_labels=shared.capacity_labels(environ),
+            lifecycle_hook=shared.lifecycle_hook(environ),
             wake_up_queue_url=shared.queue_url(environ, shared.WAKE_UP_QUEUE_URL),
             holder=environ.get(LOG_STREAM, "").strip() or _unique_holder(),
         )

@@ -9,9 +9,11 @@ from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.settings import shared
 from evenkeel.settings.shared import Mode
+from evenkeel.settings.values import seconds
 
 NOTICE_QUEUE_URL: Final = "EVENKEEL_NOTICE_QUEUE_URL"
 REPLAY_SOURCE: Final = "EVENKEEL_REPLAY_SOURCE"
+LONGEST_TERMINATION: Final = "EVENKEEL_LONGEST_TERMINATION_SECONDS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,8 @@ class InterruptionSettings:
 
     ``rebalance_expiry`` is how long a rebalance recommendation counts. ``replay_source`` is an
     event source that is read like ``aws.ec2``, for replays; empty allows none.
+    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none, and
+    ``longest_termination`` how long a termination may be made to wait for it.
     ``capacity_labels`` tell which nodes are spot. The queues' URLs are needed only where a real
     queue is connected.
     """
@@ -28,6 +32,8 @@ class InterruptionSettings:
     cluster_name: str
     rebalance_expiry: timedelta = timedelta(minutes=15)
     replay_source: str = ""
+    lifecycle_hook: str = ""
+    longest_termination: timedelta = timedelta(hours=1)
     capacity_labels: CapacityLabels = WELL_KNOWN
     notice_queue_url: str = ""
     wake_up_queue_url: str = ""
@@ -40,6 +46,14 @@ class InterruptionSettings:
             cluster_name=shared.cluster_name(environ),
             rebalance_expiry=shared.rebalance_expiry(environ),
             replay_source=_replay_source(environ),
+            lifecycle_hook=shared.lifecycle_hook(environ),
+            longest_termination=seconds(
+                environ,
+                LONGEST_TERMINATION,
+                timedelta(hours=1),
+                timedelta(minutes=1),
+                timedelta(days=1),
+            ),
             capacity_labels=shared.capacity_labels(environ),
             notice_queue_url=shared.queue_url(environ, NOTICE_QUEUE_URL),
             wake_up_queue_url=shared.queue_url(environ, shared.WAKE_UP_QUEUE_URL),

@@ -1,5 +1,6 @@
 """Settings that more than one function has. All readers raise SettingsError."""
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
@@ -17,6 +18,13 @@ REBALANCE_EXPIRY: Final = "EVENKEEL_REBALANCE_EXPIRY_SECONDS"
 NAMESPACES: Final = "EVENKEEL_NAMESPACES"
 CAPACITY_LABELS: Final = "EVENKEEL_CAPACITY_LABELS"
 WINDOW: Final = "EVENKEEL_WINDOW"
+LIFECYCLE_HOOK: Final = "EVENKEEL_LIFECYCLE_HOOK"
+
+HOOK: Final = re.compile(r"[A-Za-z0-9\-_/]{1,255}")
+"""Names of lifecycle hooks.
+
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_LifecycleHook.html
+"""
 
 
 class Mode(StrEnum):
@@ -58,6 +66,17 @@ def rebalance_expiry(environ: Mapping[str, str]) -> timedelta:
         timedelta(minutes=1),
         timedelta(days=1),
     )
+
+
+def lifecycle_hook(environ: Mapping[str, str]) -> str:
+    """The name of the lifecycle hook that is heeded; empty: none is."""
+    name = environ.get(LIFECYCLE_HOOK, "").strip()
+    if name and not HOOK.fullmatch(name):
+        raise SettingsError(
+            f"{LIFECYCLE_HOOK} is {name!r}: it should be the name of a lifecycle hook, such as"
+            " evenkeel, or empty"
+        )
+    return name
 
 
 def everywhere(environ: Mapping[str, str]) -> bool:

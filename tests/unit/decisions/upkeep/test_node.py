@@ -408,3 +408,37 @@ def test_a_node_gets_one_write_at_a_time_and_no_time_is_waited_for_that_has_pass
         assert step.reason
         quiet = step.verb in {Verb.WAIT, Verb.LEAVE, Verb.COMPLETE}
         assert quiet is (step.write is None)
+
+
+# Hints that become certain.
+
+
+def scheduled(**changes: Any) -> NodeNotice:
+    deadline = NOW + timedelta(days=3)
+    ends_at = deadline + timedelta(minutes=15)
+    values = {"deadline": deadline, "ends_at": ends_at, "cause": "scheduled-change"}
+    return builders.hint(**(values | changes))
+
+
+def test_a_hint_that_becomes_certain_is_due_when_it_may_be_followed_and_when_it_is_certain() -> (
+    None
+):
+    notice = scheduled(cordoned=False)
+    day_before = notice.deadline - timedelta(days=1)
+    assert plan(situation(notice)) == ((), day_before)
+    assert plan(situation(notice, now=day_before)) == ((), notice.deadline)
+
+
+@pytest.mark.parametrize("cordoned", [True, False])
+@pytest.mark.parametrize("state", [None, "running", "stopped", UNLISTED])
+def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned: bool) -> None:
+    notice = scheduled(cordoned=cordoned)
+    before = situation(notice, now=notice.deadline, state=state)
+    assert not before.over
+    (step,) = plan(before)[0]
+    assert (step.verb, step.reason, step.until) == (Verb.MARK, "ScheduledChange", notice.ends_at)
+    certain = marks.read(patched(before.node, step.write))
+    assert certain is not None
+    assert (certain.is_hint, certain.deadline, certain.ends_at) == (False, notice.ends_at, None)
+    assert certain.cordoned_at is not None
+    assert decided(situation(certain, now=notice.deadline + seconds(1), handovers_left=True)) == []

@@ -94,3 +94,13 @@ def test_the_share_is_never_exceeded_and_the_same_nodes_are_chosen_in_any_order(
     assert len(first) == min(waits, max(0, allowed - already))
     order.shuffle(nodes)
     assert names_of(admitted(nodes, spot_nodes, percent / 100)) == first
+
+
+def test_each_kind_of_event_has_a_share_of_its_own() -> None:
+    change = builders.hint(cordoned=True, cause="scheduled-change")
+    changing = (builders.node("a", notice=change), change)
+    waits = builders.hint(cordoned=False, cause="scheduled-change")
+    waiting_change = (builders.node("b", notice=waits), waits)
+    recommended = hinted("c")
+    assert names_of(admitted([changing, waiting_change, recommended], 10, 0.1)) == ["c"]
+    assert names_of(admitted([waiting_change, recommended], 10, 0.1)) == ["c", "b"]

@@ -71,4 +71,5 @@ def _instance(found: "InstanceTypeDef") -> Instance:
         zone=found.get("Placement", {}).get("AvailabilityZone", ""),
         instance_type=found.get("InstanceType", ""),
         lifecycle=found.get("InstanceLifecycle", ""),
+        reservation=found.get("CapacityReservationId", ""),
     )

@@ -1,6 +1,7 @@
 """What an event says about an instance, and what follows for its node.
 
-``reading`` turns events into notices, one parser module per kind of event. ``marking`` decides
-whether a notice changes a node's mark. ``marks`` holds the patches that make, raise and lift a
-mark; nothing else writes one.
+``kinds`` lists the kinds of event, each of which states all about itself in a module of its own.
+``reading`` turns events into notices by them, ``concern`` says whether they can be true.
+``marking`` decides whether a notice changes a node's mark. ``marks`` holds the patches that make,
+raise and lift a mark; nothing else writes one.
 """

@@ -49,7 +49,7 @@ def doubt(
     """
     if instance is not None:
         return _RULES[notice.concerns](notice, instance, now)
-    # A warning leaves two minutes. An instance that changes its state ends already, or never.
+    # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
     message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
@@ -74,5 +74,17 @@ def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt |
     return Refused("InstanceRunning", f"{message}, also after {in_words(until)}")
 
 
-_RULES: Final = {Concern.SPOT: _unless_spot, Concern.ENDING: _unless_ending}
+def _unless_reserved(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
+    if instance.is_reserved:
+        return None
+    message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
+    return Refused("NotReserved", message)
+
+
+_RULES: Final = {
+    Concern.SPOT: _unless_spot,
+    Concern.ENDING: _unless_ending,
+    Concern.RESERVED: _unless_reserved,
+    Concern.ANY: lambda *_: None,
+}
 """Why a notice is not believed of an instance, by what it may concern."""

@@ -42,18 +42,30 @@ class Rules:
     """What a deployment sets about reading events.
 
     ``rebalance_expiry`` is how long a rebalance recommendation counts. Events of the source
-    ``replay_source`` are read as if EC2 had sent them; empty allows none.
+    ``replay_source`` are read as if AWS had sent them; empty allows none.
+    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none, and
+    ``longest_termination`` how long a termination may be made to wait for it.
     """
 
     rebalance_expiry: timedelta = timedelta(minutes=15)
+    lifecycle_hook: str = ""
+    longest_termination: timedelta = timedelta(hours=1)
     replay_source: str = ""
 
 
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
-    """The event is a notice. ``warning`` tells what was unusual about it."""
+    """The event is a notice, or one for each of the instances that it names.
 
-    notice: Notice
+    ``warning`` tells what was unusual about it.
+    """
+
+    notices: tuple[Notice, ...]
     warning: str = ""
+
+    @property
+    def notice(self) -> Notice:
+        """The notice; of several the first."""
+        return self.notices[0]
 
 
 class Harmless(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,8 +1,9 @@
 """Typed access to the fields of an event, with errors that name the field's path."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from evenkeel.errors import MalformedNoticeError
@@ -53,6 +54,19 @@ class Fields:
             )
         return value
 
+    def text_or(self, name: str, default: str) -> str:
+        """A field that is a string, and ``default`` where it is missing."""
+        return self.text(name) if name in self._values else default
+
+    def objects(self, name: str) -> Sequence["Fields"]:
+        """A field that is an array of objects; empty where it is missing."""
+        values = self._values.get(name, [])
+        if not isinstance(values, list):
+            raise MalformedNoticeError(
+                self.path(name), f"should be an array, but is {_name(values)}"
+            )
+        return [Fields(value, f"{self.path(name)}[{i}]") for i, value in enumerate(values)]
+
     def nested(self, name: str) -> "Fields":
         """A field that is an object."""
         return Fields(self._value(name), self.path(name))
@@ -72,6 +86,20 @@ class Fields:
         if time.year not in YEARS:
             raise MalformedNoticeError(self.path(name), problem)
         return time.astimezone(UTC)
+
+    def http_time(self, name: str) -> datetime:
+        """A field that is a time as mail and HTTP have it, Sat, 21 Nov 2026 06:00:00 GMT."""
+        value = self.text(name)
+        try:
+            time = parsedate_to_datetime(value)
+            if time.tzinfo is not None and time.year in YEARS:
+                return time.astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise MalformedNoticeError(
+            self.path(name),
+            f"should be a time such as Sat, 21 Nov 2026 06:00:00 GMT, but is {value!r}",
+        )
 
     def instance_id(self, name: str) -> str:
         """A field that is the id of an EC2 instance."""

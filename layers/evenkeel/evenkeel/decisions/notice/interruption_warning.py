@@ -7,11 +7,10 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.instance_action import read_action
+from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
-
-SOURCE: Final = EC2
-DETAIL_TYPE: Final = "EC2 Spot Instance Interruption Warning"
-CONCERNS: Final = Concern.SPOT
+from evenkeel.model.times import in_words
 
 LEAD: Final = timedelta(seconds=120)
 """How long before a stop or a termination EC2 warns."""
@@ -20,27 +19,42 @@ LEAD: Final = timedelta(seconds=120)
 def parse(event: Event, _rules: Rules) -> Understood:
     """A stop or termination two minutes after the event, a hibernation that begins with it.
 
-    An action that EC2 has not had so far counts as a termination. Raises
-    MalformedNoticeError.
+    Raises MalformedNoticeError.
     """
     instance_id = event.detail.instance_id("instance-id")
-    word = event.detail.text("instance-action")
-    warning = ""
-    try:
-        action = InstanceAction(word)
-    except ValueError:
-        action = InstanceAction.TERMINATE
-        warning = f"instance-action {word!r} is new to Evenkeel and counts as terminate"
+    action, warning = read_action(event.detail)
     lead = timedelta() if action is InstanceAction.HIBERNATE else LEAD
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.INTERRUPTION,
-            concerns=CONCERNS,
-            event_id=event.event_id,
-            instance_id=instance_id,
-            time=event.time,
-            deadline=event.time + lead,
-            action=action,
+        notices=(
+            Notice(
+                kind=NoticeKind.INTERRUPTION,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=instance_id,
+                time=event.time,
+                deadline=event.time + lead,
+                action=action,
+            ),
         ),
         warning=warning,
     )
+
+
+def announce(notice: Notice) -> str:
+    """What the warning says."""
+    return (
+        f"EC2 takes instance {notice.instance_id} back"
+        f" ({notice.action} at {in_words(notice.deadline)})"
+    )
+
+
+KIND: Final = EventKind(
+    name=NoticeKind.INTERRUPTION,
+    source=EC2,
+    detail_type="EC2 Spot Instance Interruption Warning",
+    concerns=Concern.SPOT,
+    parse=parse,
+    reason="SpotInterruption",
+    announce=announce,
+    brief="is interrupted",
+)

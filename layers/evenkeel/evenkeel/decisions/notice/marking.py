@@ -2,7 +2,9 @@
 
 Which of two notices counts follows from the two, and not from which came first:
 
-- a certain loss counts before a hint, and of two hints the one that expires last;
+- of two notices of the same event the one that was given last counts: AWS has changed it;
+- a certain loss counts before a hint; of two hints one that becomes certain before one that
+  expires, and else the one that expires last;
 - a certain loss whose time was past when another warning was given came to nothing: EC2 does not
   warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
 - a drain on purpose counts before a recommendation, whenever they end;
@@ -10,7 +12,8 @@ Which of two notices counts follows from the two, and not from which came first:
   gone. The later deadline of a warning is kept beside it. The instance may still be taken then, so
   the mark is lifted only after that, and no copy of the warning brings it back.
 
-So a notice that came before changes nothing.
+So a notice that came before changes nothing. A notice that AWS takes back lifts the mark that it
+made, and no other.
 """
 
 from datetime import datetime, timedelta
@@ -18,8 +21,9 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
 from evenkeel.model.times import in_words
@@ -34,13 +38,6 @@ EC2 announces two minutes and is some seconds late now and then. The handover li
 the same time, so a notice that comes again after that does not bring the mark back.
 """
 
-_REASONS: Final = {
-    NoticeKind.INTERRUPTION: "SpotInterruption",
-    NoticeKind.REBALANCE: "RebalanceRecommendation",
-    NoticeKind.STATE_CHANGE: "InstanceStateChange",
-    NoticeKind.DRAIN: "DrainAsked",
-}
-
 
 def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
     """Mark the node of a notice, or leave it, and why.
@@ -48,6 +45,8 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
     ``instance_state`` is EC2's word for the instance's state, empty if EC2 was not heard. The
     decision's write tests uid and resource version of the node as it was given here.
     """
+    if notice.withdrawn:
+        return _withdraw(node, notice)
     if notice.is_hint and notice.deadline <= now:
         return _leave(
             node, notice, "ExpiredRecommendation", f"it expired at {in_words(notice.deadline)}"
@@ -57,6 +56,8 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node, notice, "Outlived", f"EC2 says that instance {notice.instance_id} is running"
         )
     present = marks.read(node)
+    if present is not None and present.kind is NoticeKind.DRAIN and notice.is_hint:
+        return _leave(node, notice, "AlreadyMarked", "the node is being drained on purpose")
     wanted = merge(node, present, notice, now)
     write = marks.set_mark(node, wanted)
     if write is None:
@@ -64,13 +65,13 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node,
             notice,
             "AlreadyMarked",
-            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)}",
+            f"the node is marked for {wanted.name} until {in_words(wanted.deadline)}",
         )
     return Decision(
         verb=Verb.MARK,
         subject=node.reference,
         node=node.name,
-        reason=_REASONS[wanted.kind],
+        reason=kinds.of_notice(wanted).reason,
         message=_announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
@@ -95,6 +96,9 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
         deadline=notice.deadline,
         since=notice.time,
         action=notice.action,
+        cause=notice.cause,
+        ends_at=notice.ends_at,
+        hook=notice.hook,
     )
     if present is not None:
         wanted = _joined(present, wanted)
@@ -105,14 +109,15 @@ def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime)
 
 def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     """What two notices say together; what was done to the node stays noted."""
-    first = min(present, given, key=_rank)
-    since, last_deadline = first.since, first.last_deadline
-    if not (present.is_hint or given.is_hint):
-        is_warning = given.kind is NoticeKind.INTERRUPTION
+    is_same_event = (present.name, present.event_id) == (given.name, given.event_id)
+    first = max(present, given, key=_age) if is_same_event else min(present, given, key=_rank)
+    since, last_deadline, hook = first.since, first.last_deadline, _hook(present, given)
+    if not is_same_event and not (present.is_hint or given.is_hint):
+        is_warning = given.kind.is_warning
         if _came_to_nothing(given, present) or (first is present and not is_warning):
             return present
         if is_warning and _came_to_nothing(present, given):
-            first, since, last_deadline = given, given.since, None
+            first, since, last_deadline, hook = given, given.since, None, given.hook
         else:
             since = max(present.since, given.since)
             last_deadline = _last_deadline(first, present, given)
@@ -123,8 +128,22 @@ def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
         deadline=first.deadline,
         since=since,
         action=first.action,
+        cause=first.cause,
+        ends_at=first.ends_at,
+        hook=hook,
         last_deadline=last_deadline,
     )
+
+
+def _hook(present: NodeNotice, given: NodeNotice) -> Hook | None:
+    """What the group waits for, whichever notice counts: somebody has to let it go on.
+
+    The same one may be over by now. Another one is of another termination, if that one is.
+    """
+    if present.hook is None or given.hook is None:
+        return present.hook or given.hook
+    is_another = given.hook.token != present.hook.token
+    return given.hook if is_another and present.hook.is_over else present.hook
 
 
 def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
@@ -132,16 +151,23 @@ def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
     return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
 
 
-def _rank(notice: NodeNotice) -> tuple[bool, bool, float, str]:
+def _rank(notice: NodeNotice) -> tuple[bool, bool, bool, float, str]:
     """Sorts notices: the first one counts. Nothing in it changes when a notice joins the mark."""
     deadline = notice.deadline.timestamp()
     is_drain = notice.kind is NoticeKind.DRAIN
+    expires = notice.is_hint and notice.ends_at is None
     return (
         notice.is_hint,
         not is_drain,
+        expires,
         -deadline if notice.is_hint else deadline,
         notice.event_id,
     )
+
+
+def _age(notice: NodeNotice) -> tuple[datetime, bool, float]:
+    """Sorts notices of one event: the last one counts. What has become certain stays certain."""
+    return notice.since, not notice.is_hint, -(notice.ends_at or notice.deadline).timestamp()
 
 
 def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
@@ -153,7 +179,7 @@ def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
     known = [
         notice.last_deadline or notice.deadline
         for notice in notices
-        if notice.kind is NoticeKind.INTERRUPTION or notice.last_deadline is not None
+        if notice.kind.is_warning or notice.last_deadline is not None
     ]
     latest = max(known, default=first.deadline)
     return latest if latest > first.deadline else None
@@ -161,27 +187,31 @@ def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
 
 def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice) -> str:
     if present is not None and wanted == present:
-        return f"the node's mark for {wanted.kind} was incomplete"
+        return f"the node's mark for {wanted.name} was incomplete"
     if wanted.event_id != notice.event_id:
         return (
-            f"the node is marked for {wanted.kind} until {in_words(wanted.deadline)};"
-            f" {notice.kind} notice {notice.event_id} names {in_words(notice.deadline)}"
+            f"the node is marked for {wanted.name} until {in_words(wanted.deadline)};"
+            f" {notice.name} notice {notice.event_id} names {in_words(notice.deadline)}"
         )
-    if notice.is_hint:
-        text = (
-            f"instance {notice.instance_id} is at an elevated risk of interruption;"
-            f" noted until {in_words(notice.deadline)}"
-        )
-    elif notice.kind is NoticeKind.INTERRUPTION:
-        text = (
-            f"EC2 takes instance {notice.instance_id} back"
-            f" ({notice.action} at {in_words(notice.deadline)}); cordoned"
-        )
-    else:
-        text = f"instance {notice.instance_id} is going now ({notice.action}); cordoned"
+    done = f"noted until {in_words(notice.deadline)}" if notice.is_hint else "cordoned"
+    text = f"{kinds.of_notice(notice).announce(notice)}; {done}"
     if present is not None:
-        text += f"; this supersedes the {present.kind} notice {present.event_id}"
+        text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text
+
+
+def _withdraw(node: Node, notice: Notice) -> Decision:
+    present = marks.read(node)
+    if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
+        return _leave(node, notice, "Withdrawn", "AWS takes back what no mark says")
+    return Decision(
+        verb=Verb.LIFT,
+        subject=node.reference,
+        node=node.name,
+        reason="Withdrawn",
+        message=f"AWS takes {notice.name} notice {notice.event_id} back",
+        write=marks.unmark(node),
+    )
 
 
 def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
@@ -190,5 +220,5 @@ def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
         subject=node.reference,
         node=node.name,
         reason=reason,
-        message=f"{notice.kind} notice {notice.event_id} changes nothing: {why}",
+        message=f"{notice.name} notice {notice.event_id} changes nothing: {why}",
     )

@@ -15,7 +15,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notes import read_note
-from evenkeel.model.notice import NodeNotice
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Operation, Patch, as_read, pointer
 
 NO_SCHEDULE: Final = "NoSchedule"
@@ -55,13 +55,13 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
     speaks of an out-of-service taint puts none on the node: its kubelet may have written that.
     """
     metadata, spec = node.metadata, node.spec
-    labels = {names.DOOMED: notice.kind.value}
+    labels = {names.DOOMED: notice.name}
     if notice.excluded:
         labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
     taints: list[Taint] = []
     operations: list[Operation] = []
     if notice.cordoned_at is not None:
-        taints.append(Taint(key=names.DOOMED, value=notice.kind.value, effect=NO_SCHEDULE))
+        taints.append(Taint(key=names.DOOMED, value=notice.name, effect=NO_SCHEDULE))
         if not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
     operations += _put_taints(spec.taints, [*taints, *more])
@@ -82,10 +82,28 @@ def cordon(node: Node, now: datetime) -> Patch | None:
     notice = read(node)
     if notice is None or notice.cordoned_at is not None:
         return None
-    return set_mark(
-        node,
-        msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable),
+    return set_mark(node, _cordoned(node, notice, now))
+
+
+def make_certain(node: Node, now: datetime) -> Patch | None:
+    """Make a hint whose instance ends for certain a warning of that, and cordon the node.
+
+    None if it carries no such hint.
+    """
+    notice = read(node)
+    if notice is None or notice.ends_at is None:
+        return None
+    certain = msgspec.structs.replace(
+        notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
     )
+    return set_mark(
+        node, certain if certain.cordoned_at is not None else _cordoned(node, certain, now)
+    )
+
+
+def _cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
+    """The notice of a node that Evenkeel cordons now."""
+    return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)
 
 
 def exclude(node: Node) -> Patch | None:
@@ -117,6 +135,15 @@ def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
     if notice is None:
         return None
     return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
+
+
+def end_hook(node: Node) -> Patch | None:
+    """Note that a marked node's lifecycle hook is over; None if its mark speaks of none."""
+    notice = read(node)
+    if notice is None or notice.hook is None:
+        return None
+    over = msgspec.structs.replace(notice.hook, is_over=True)
+    return set_mark(node, msgspec.structs.replace(notice, hook=over))
 
 
 def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:

@@ -6,22 +6,38 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.ht
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
-
-SOURCE: Final = EC2
-DETAIL_TYPE: Final = "EC2 Instance Rebalance Recommendation"
-CONCERNS: Final = Concern.SPOT
 
 
 def parse(event: Event, rules: Rules) -> Understood:
     """A hint that expires. Raises MalformedNoticeError."""
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.REBALANCE,
-            concerns=CONCERNS,
-            event_id=event.event_id,
-            instance_id=event.detail.instance_id("instance-id"),
-            time=event.time,
-            deadline=event.time + rules.rebalance_expiry,
-        )
+        notices=(
+            Notice(
+                kind=NoticeKind.REBALANCE,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=event.detail.instance_id("instance-id"),
+                time=event.time,
+                deadline=event.time + rules.rebalance_expiry,
+            ),
+        ),
     )
+
+
+def announce(notice: Notice) -> str:
+    """What the recommendation says."""
+    return f"instance {notice.instance_id} is at an elevated risk of interruption"
+
+
+KIND: Final = EventKind(
+    name=NoticeKind.REBALANCE,
+    source=EC2,
+    detail_type="EC2 Instance Rebalance Recommendation",
+    concerns=Concern.SPOT,
+    parse=parse,
+    reason="RebalanceRecommendation",
+    announce=announce,
+    brief="is at risk (rebalance recommendation)",
+)

@@ -6,12 +6,9 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-lifecycle.html
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
-
-SOURCE: Final = EC2
-DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
-CONCERNS: Final = Concern.ENDING
 
 LOSING: Final = {
     "stopping": InstanceAction.STOP,
@@ -40,13 +37,32 @@ def parse(event: Event, _rules: Rules) -> Understood | Harmless:
             event.detail.path("state"), f"should be one of {known}, but is {state!r}"
         )
     return Understood(
-        notice=Notice(
-            kind=NoticeKind.STATE_CHANGE,
-            concerns=CONCERNS,
-            event_id=event.event_id,
-            instance_id=instance_id,
-            time=event.time,
-            deadline=event.time,
-            action=LOSING[state],
-        )
+        notices=(
+            Notice(
+                kind=NoticeKind.STATE_CHANGE,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=instance_id,
+                time=event.time,
+                deadline=event.time,
+                action=LOSING[state],
+            ),
+        ),
     )
+
+
+def announce(notice: Notice) -> str:
+    """What the state change says."""
+    return f"instance {notice.instance_id} is going now ({notice.action})"
+
+
+KIND: Final = EventKind(
+    name=NoticeKind.STATE_CHANGE,
+    source=EC2,
+    detail_type="EC2 Instance State-change Notification",
+    concerns=Concern.ENDING,
+    parse=parse,
+    reason="InstanceStateChange",
+    announce=announce,
+    brief="is going",
+)

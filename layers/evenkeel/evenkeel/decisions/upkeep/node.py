@@ -6,9 +6,10 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.decisions.plan import next_due
+from evenkeel.decisions.upkeep.share import SOONEST
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
@@ -57,7 +58,12 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def over(self) -> bool:
         """Whether the deadline, or the hint's expiry, has passed."""
-        return self.now >= self.notice.deadline
+        return self.now >= self.notice.deadline and self.notice.ends_at is None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it was a hint that the instance ends, and that counts as certain by now."""
+        return self.now >= self.notice.deadline and self.notice.ends_at is not None
 
     @property
     def is_missing(self) -> bool:
@@ -108,9 +114,27 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     """Decide about a doomed node; also when this changes though nothing else does."""
     if situation.over:
         return _after_the_deadline(situation)
+    if situation.is_certain:
+        return (_make_certain(situation),), None
     notice = situation.notice
-    near = None if notice.is_hint else notice.deadline - situation.load_balancer_lead
-    return _exclusion(situation), next_due(situation.now, near, notice.deadline)
+    lead = SOONEST if notice.is_hint else situation.load_balancer_lead
+    due = next_due(situation.now, notice.deadline - lead, notice.deadline)
+    return _exclusion(situation), due
+
+
+def _make_certain(situation: Situation) -> Decision:
+    """From now on the node is dying: what is left on it goes by its end."""
+    notice = situation.notice
+    return Decision(
+        verb=Verb.MARK,
+        subject=situation.node.reference,
+        node=situation.node.name,
+        reason=kinds.of_notice(notice).reason,
+        message="it is certain by now that the instance ends: what is left on it has to go",
+        until=notice.ends_at,
+        warning=True,
+        write=marks.make_certain(situation.node, situation.now),
+    )
 
 
 def unreadable(node: Node) -> Decision:

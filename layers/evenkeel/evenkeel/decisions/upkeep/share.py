@@ -1,10 +1,15 @@
-"""How many spot nodes may be cordoned for rebalance recommendations at once."""
+"""How many nodes may be cordoned for hints at once."""
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.release import LONGEST_RELEASE
+
+SOONEST: Final = LONGEST_RELEASE
+"""So long before its deadline a node may be cordoned for a hint: no release lasts longer."""
 
 
 def admitted(
@@ -15,7 +20,22 @@ def admitted(
     A hint often comes for many nodes of a pool at once, most of which live on. So at most a
     ``share`` (0 to 1) of the ``spot_nodes`` of the cluster is cordoned for hints at a time;
     at least one, so that small clusters heed hints too, but none where the share is zero.
+    Each kind of event has a share of its own: a recommendation should not have to wait because a
+    node is cordoned until tomorrow.
     """
+    kinds = sorted({notice.name for _, notice in hinted})
+    return [
+        node
+        for kind in kinds
+        for node in _admitted(
+            [(node, notice) for node, notice in hinted if notice.name == kind], spot_nodes, share
+        )
+    ]
+
+
+def _admitted(
+    hinted: Sequence[tuple[Node, NodeNotice]], spot_nodes: int, share: float
+) -> Sequence[Node]:
     allowed = max(1, math.floor(round(share * spot_nodes, 6))) if share > 0 else 0
     cordoned = sum(notice.cordoned_at is not None for _, notice in hinted)
     waiting = sorted(

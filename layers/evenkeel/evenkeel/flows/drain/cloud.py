@@ -13,6 +13,7 @@ from evenkeel.decisions.upkeep.node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
 from evenkeel.flows.asking import ask
+from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -221,8 +222,10 @@ class Cloud:
         instances: Instances,
         labels: CapacityLabels,
         recorder: Recorder,
+        hooks: Hooks | None = None,
     ) -> None:
-        """Nothing is known yet. ``labels`` tell which nodes are spot."""
+        """Nothing is known yet. ``labels`` tell which nodes are spot; ``hooks`` None: no hooks."""
+        self.hooks = hooks or Hooks(None, "", recorder)
         self.states = InstanceStates(instances, recorder)
         self.spot_count = SpotCount(cluster, labels, recorder)
         self.others = OtherNodes(cluster, recorder)
@@ -234,8 +237,14 @@ class Cloud:
         self.states.hear(now)
         self.spot_count.hear(now)
         self.others.hear(now)
+        self.hooks.hear(now)
 
     @property
     def questions(self) -> Sequence[Question[Any]]:
         """What is asked beside the loop."""
-        return self.states.question, self.spot_count.question, self.others.question
+        return (
+            self.states.question,
+            self.spot_count.question,
+            self.others.question,
+            self.hooks.question,
+        )

@@ -11,6 +11,7 @@ from evenkeel.flows import pause
 from evenkeel.flows.access import metric_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.leadership import Hide, Leadership
 from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler
 from evenkeel.flows.drain.nodes import NodeKeeper
@@ -21,7 +22,16 @@ from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
-from evenkeel.ports import Clock, Cluster, Instances, Recorder, Reply, Session, TimeLeft
+from evenkeel.ports import (
+    Clock,
+    Cluster,
+    Instances,
+    LifecycleActions,
+    Recorder,
+    Reply,
+    Session,
+    TimeLeft,
+)
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
@@ -59,6 +69,7 @@ class HandoverFlow:
         instances: Instances,
         clock: Clock,
         recorder: Recorder,
+        lifecycle: LifecycleActions | None = None,
     ) -> None:
         """Keep the ports; nothing is called yet."""
         self._settings = settings
@@ -67,7 +78,9 @@ class HandoverFlow:
         self._recorder = recorder
         self._once = OnceRecorder(recorder)
         self._runs = itertools.count(1)
-        self._cloud = Cloud(cluster, instances, settings.capacity_labels, recorder)
+        acts = settings.mode is Mode.ACT
+        hooks = Hooks(lifecycle if acts else None, settings.lifecycle_hook, recorder)
+        self._cloud = Cloud(cluster, instances, settings.capacity_labels, recorder, hooks)
 
     def run(
         self,

@@ -5,15 +5,17 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.plan import earliest
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
-from evenkeel.decisions.upkeep.share import admitted
+from evenkeel.decisions.upkeep.share import SOONEST, admitted
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.notice import NoticeKind
+from evenkeel.model.hook import Termination
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
@@ -64,14 +66,15 @@ class NodeKeeper:
         return any(question.is_open for question in self._cloud.questions)
 
     def _cordons(self, now: datetime) -> Sequence[Decision]:
-        """The cordons for rebalance recommendations that the share allows now."""
+        """The cordons for hints that the share allows now."""
         notices = self._view.notices
         hinted = [
             (node, notices[node.name])
             for node in self._view.nodes.values()
             if node.name in notices
-            and notices[node.name].kind is NoticeKind.REBALANCE
-            and notices[node.name].deadline > now
+            and notices[node.name].is_hint
+            and notices[node.name].kind is not NoticeKind.DRAIN
+            and now < notices[node.name].deadline <= now + SOONEST
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
@@ -84,7 +87,7 @@ class NodeKeeper:
                 verb=Verb.CORDON,
                 subject=node.reference,
                 node=node.name,
-                reason="RebalanceRecommendation",
+                reason=kinds.of_notice(notices[node.name]).reason,
                 message=f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=marks.cordon(node, now),
@@ -102,7 +105,9 @@ class NodeKeeper:
         self._ask_about_overdue(now)
         situations = list(self._situations(now))
         off = {situation.node.name for situation in situations if situation.is_off}
-        self._hangs_on_pods, have_ordinals = bool(off), self._with_ordinals(off)
+        have_ordinals = self._with_ordinals(off)
+        waiting = self._terminations()
+        self._hangs_on_pods = bool(off or waiting)
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
@@ -120,7 +125,10 @@ class NodeKeeper:
             often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
             if situation.over and not situation.is_off and often:
                 dues.append(self._cloud.states.ask_again_at)
-        self.steps = [*self._cordons(now), *self._unreadable(), *steps]
+        empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
+        ends, due = self._cloud.hooks.keep(waiting, empty, now, self._background)
+        dues += [due, empty_at]
+        self.steps = [*self._cordons(now), *self._unreadable(), *steps, *ends]
         self.due = earliest(*dues)
 
     def _situations(self, now: datetime) -> Iterator[Situation]:
@@ -167,6 +175,37 @@ class NodeKeeper:
             if node.name in notices and notices[node.name].deadline <= now
         )
         self._cloud.states.refresh(filter(None, overdue), now, self._background)
+
+    def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
+        """The nodes whose Auto Scaling groups wait for them."""
+        notices = self._view.notices
+        marked = ((node, notices.get(node.name)) for node in self._view.nodes.values())
+        return [
+            (node, notice, termination)
+            for node, notice in marked
+            if notice is not None
+            and (termination := self._cloud.hooks.of(node, notice)) is not None
+        ]
+
+    def _emptied(
+        self, node_names: Collection[str], now: datetime
+    ) -> tuple[Collection[str], datetime | None]:
+        """Those of these nodes of which every pod has gone that does not belong to its node.
+
+        Also when the next of their pods has to be gone: that one goes is no news to any plan.
+        """
+        if not node_names:
+            return (), None
+        occupied = set(self._view.unread | self._handovers)
+        ends = list[datetime]()
+        for pod in self._view.pods:
+            if pod.spec.node_name not in node_names or pod.finished or pod.is_of_node:
+                continue
+            end = pod.ends_at
+            if end is None or now < end:
+                occupied.add(pod.spec.node_name)
+                ends += [] if end is None else [end]
+        return set(node_names) - occupied, min(ends, default=None)
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
         """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""

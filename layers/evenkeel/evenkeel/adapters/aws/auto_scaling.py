@@ -1,0 +1,99 @@
+"""EC2 Auto Scaling's lifecycle hooks.
+
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_DescribeLifecycleHooks.html
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_RecordLifecycleActionHeartbeat.html
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CompleteLifecycleAction.html
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+
+from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.errors import LifecycleError, NoLifecycleActionError
+from evenkeel.model.hook import HookTimes, Termination
+
+TERMINATING: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
+
+INVALID: Final = "ValidationError"
+"""The code by which Auto Scaling refuses a group, a hook or a token that it does not know.
+
+It has no code of its own for them; of its calls here all parameters come from an event of its own.
+"""
+
+
+class AutoScaling:
+    """Implements the port LifecycleActions.
+
+    Needs the permissions autoscaling:DescribeLifecycleHooks to ask for times, and
+    autoscaling:RecordLifecycleActionHeartbeat and autoscaling:CompleteLifecycleAction for the rest.
+    """
+
+    def __init__(self, region: str, client: Any = None) -> None:
+        """``client`` None: one is made for the first call."""
+        self._region = region
+        self._client = client
+
+    def times(self, group: str, name: str) -> HookTimes | None:
+        """How long a group waits for a hook; None if it has none of this name. LifecycleError."""
+        try:
+            with _translating("DescribeLifecycleHooks"):
+                answer = self._connected().describe_lifecycle_hooks(
+                    AutoScalingGroupName=group, LifecycleHookNames=[name]
+                )
+        except NoLifecycleActionError:
+            return None
+        for hook in answer.get("LifecycleHooks", []):
+            if hook["LifecycleHookName"] == name and hook["LifecycleTransition"] == TERMINATING:
+                return HookTimes(
+                    timedelta(seconds=hook["HeartbeatTimeout"]),
+                    timedelta(seconds=hook["GlobalTimeout"]),
+                )
+        return None
+
+    def record_heartbeat(self, termination: Termination) -> None:
+        """Let the group wait on. Raises LifecycleError."""
+        with _translating("RecordLifecycleActionHeartbeat"):
+            self._connected().record_lifecycle_action_heartbeat(**_named(termination))
+
+    def complete(self, termination: Termination) -> None:
+        """Let the group go on. Raises LifecycleError."""
+        with _translating("CompleteLifecycleAction"):
+            self._connected().complete_lifecycle_action(
+                **_named(termination), LifecycleActionResult="CONTINUE"
+            )
+
+    def _connected(self) -> Any:
+        if self._client is None:
+            session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
+            self._client = session.client("autoscaling", config=CONFIG)
+        return self._client
+
+
+def _named(termination: Termination) -> dict[str, str]:
+    hook = termination.hook
+    return {
+        "AutoScalingGroupName": hook.group,
+        "LifecycleHookName": hook.name,
+        "LifecycleActionToken": hook.token,
+        "InstanceId": termination.instance_id,
+    }
+
+
+@contextmanager
+def _translating(action: str) -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        kind = LifecycleError
+        if error.response.get("Error", {}).get("Code") == INVALID:
+            kind = NoLifecycleActionError
+        raise kind(f"{action} failed: {error}") from error
+    except ParamValidationError as error:
+        raise NoLifecycleActionError(f"{action} takes no such name or token: {error}") from error
+    except BotoCoreError as error:
+        raise LifecycleError(f"{action} failed: {error}") from error

@@ -1,0 +1,71 @@
+"""EC2 ends an on-demand instance because its reserved capacity does not last any longer.
+
+An interruptible Capacity Reservation is reclaimed by its owner on two minutes' notice; a Capacity
+Block comes to its end. The event names the instance and when it is terminated.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitor-interruptible-cr.html
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
+"""
+
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.instance_action import read_action
+from evenkeel.decisions.notice.kind import EventKind
+from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.times import in_words
+
+NAME: Final = "capacity-reservation"
+TIME: Final = "instance-termination-time"
+
+LONGEST_LEAD: Final = timedelta(days=1)
+"""EC2 warns two minutes before, or forty: a later end is not EC2's."""
+
+
+def parse(event: Event, _rules: Rules) -> Understood:
+    """A loss at the time that the event names. Raises MalformedNoticeError."""
+    action, warning = read_action(event.detail)
+    deadline = event.detail.time(TIME)
+    if deadline - event.time > LONGEST_LEAD:
+        raise MalformedNoticeError(
+            event.detail.path(TIME),
+            f"should be within a day of the event, but is {in_words(deadline)}",
+        )
+    return Understood(
+        notices=(
+            Notice(
+                kind=NoticeKind.INTERRUPTION,
+                cause=NAME,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=event.detail.instance_id("instance-id"),
+                time=event.time,
+                deadline=deadline,
+                action=action,
+            ),
+        ),
+        warning=warning,
+    )
+
+
+def announce(notice: Notice) -> str:
+    """What the warning says."""
+    return (
+        f"the capacity of instance {notice.instance_id} is reclaimed"
+        f" ({notice.action} at {in_words(notice.deadline)})"
+    )
+
+
+KIND: Final = EventKind(
+    name=NAME,
+    source=EC2,
+    detail_type="EC2 Capacity Reservation Instance Interruption Warning",
+    concerns=Concern.RESERVED,
+    parse=parse,
+    reason="CapacityReclaimed",
+    announce=announce,
+    brief="loses its reserved capacity",
+    times=(TIME,),
+)

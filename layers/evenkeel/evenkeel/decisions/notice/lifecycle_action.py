@@ -1,0 +1,83 @@
+"""An Auto Scaling group is about to terminate an instance, and waits for a lifecycle hook.
+
+The event does not say for how long: the hook does. Of all hooks one is heeded, by its name, because
+others are somebody else's to complete, as those of managed node groups are.
+
+https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-event-reference.html
+"""
+
+import re
+from typing import Final
+
+from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.kind import EventKind
+from evenkeel.errors import MalformedNoticeError
+from evenkeel.model.hook import Hook
+from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.times import in_words
+
+NAME: Final = "lifecycle-action"
+TOKEN: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+TRANSITION: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
+
+
+def parse(event: Event, rules: Rules) -> Understood | Harmless:
+    """A loss by the longest time that any hook is waited for. Raises MalformedNoticeError."""
+    detail = event.detail
+    hook = Hook(
+        group=detail.text("AutoScalingGroupName"),
+        name=detail.text("LifecycleHookName"),
+        token=detail.text("LifecycleActionToken"),
+    )
+    if not TOKEN.fullmatch(hook.token):
+        raise MalformedNoticeError(
+            detail.path("LifecycleActionToken"),
+            f"should be a UUID, but is {hook.token!r}",
+        )
+    transition = detail.text("LifecycleTransition")
+    if transition != TRANSITION:
+        raise MalformedNoticeError(
+            detail.path("LifecycleTransition"), f"should be {TRANSITION}, but is {transition!r}"
+        )
+    instance_id = detail.instance_id("EC2InstanceId")
+    if hook.name != rules.lifecycle_hook:
+        return Harmless(
+            event_id=event.event_id,
+            detail_type=event.detail_type,
+            message=f"the lifecycle hook {hook.name} is not Evenkeel's",
+        )
+    return Understood(
+        notices=(
+            Notice(
+                kind=NoticeKind.INTERRUPTION,
+                cause=NAME,
+                concerns=KIND.concerns,
+                event_id=event.event_id,
+                instance_id=instance_id,
+                time=event.time,
+                deadline=event.time + rules.longest_termination,
+                hook=hook,
+            ),
+        )
+    )
+
+
+def announce(notice: Notice) -> str:
+    """What the event says."""
+    group = "" if notice.hook is None else f" {notice.hook.group}"
+    return (
+        f"the Auto Scaling group{group} terminates instance {notice.instance_id}"
+        f" by {in_words(notice.deadline)}"
+    )
+
+
+KIND: Final = EventKind(
+    name=NAME,
+    source="aws.autoscaling",
+    detail_type="EC2 Instance-terminate Lifecycle Action",
+    concerns=Concern.ANY,
+    parse=parse,
+    reason="LifecycleAction",
+    announce=announce,
+    brief="is ended by its Auto Scaling group",
+)

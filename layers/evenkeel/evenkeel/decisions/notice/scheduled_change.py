@@ -1,0 +1,105 @@
+"""AWS Health announces that EC2 will stop, retire or reboot instances, often weeks ahead.
+
+One event may name several instances, as ids or as ARNs. It is sent again when it changes, with the
+same ARN: with another start, or closed.
+
+https://docs.aws.amazon.com/health/latest/ug/aws-health-events-eventbridge-schema.html
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.fields import INSTANCE_ID
+from evenkeel.decisions.notice.kind import EventKind
+from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.times import in_words
+
+NAME: Final = "scheduled-change"
+
+CERTAIN: Final = timedelta(minutes=15)
+"""So long before its start the change counts as certain; until then it is a hint."""
+
+ENDS_INSTANCES: Final = re.compile(
+    r"AWS_EC2_\w*(RETIREMENT|REBOOT|STOP|TERMINATION|MAINTENANCE)\w*"
+)
+"""Codes of changes during which instances do not run, or cannot be reached.
+
+Others concern instances, too: a planned lifecycle event says that something of them is deprecated.
+"""
+
+TERMINATES: Final = re.compile(r"AWS_EC2_(INSTANCE_RETIREMENT|\w*TERMINATION)\w*")
+"""Codes of changes after which an instance does not come back."""
+
+OVER: Final = "closed"
+RESOLVED: Final = "RESOLVED"
+
+
+def parse(event: Event, _rules: Rules) -> Understood | Harmless:
+    """A hint for each instance, that ends at the change's start. Raises MalformedNoticeError.
+
+    What is closed, or resolved for an instance, takes the notice back.
+    """
+    detail = event.detail
+    code = detail.text("eventTypeCode")
+    if detail.text("service") != "EC2" or detail.text("eventTypeCategory") != "scheduledChange":
+        return _harmless(event, f"{code} is no scheduled change of EC2's")
+    if not ENDS_INSTANCES.fullmatch(code):
+        return _harmless(event, f"{code} ends no instance")
+    start = detail.http_time("startTime")
+    is_closed = detail.text_or("statusCode", "") == OVER
+    notices = tuple(
+        Notice(
+            kind=NoticeKind.REBALANCE,
+            cause=NAME,
+            concerns=KIND.concerns,
+            event_id=detail.text("eventArn"),
+            instance_id=instance_id,
+            time=event.time,
+            deadline=start - CERTAIN,
+            ends_at=start,
+            action=(
+                InstanceAction.TERMINATE if TERMINATES.fullmatch(code) else InstanceAction.STOP
+            ),
+            withdrawn=is_closed or is_resolved,
+        )
+        for instance_id, is_resolved in dict(_instances(event)).items()
+    )
+    return Understood(notices=notices) if notices else _harmless(event, f"{code} names no instance")
+
+
+def _instances(event: Event) -> Iterator[tuple[str, bool]]:
+    """The ids of the instances among what is affected, and whether that is settled."""
+    for entity in event.detail.objects("affectedEntities"):
+        instance_id = entity.text("entityValue").rpartition(":instance/")[2]
+        if INSTANCE_ID.fullmatch(instance_id):
+            yield instance_id, entity.text_or("status", "") == RESOLVED
+
+
+def _harmless(event: Event, message: str) -> Harmless:
+    return Harmless(event_id=event.event_id, detail_type=event.detail_type, message=message)
+
+
+def announce(notice: Notice) -> str:
+    """What the event says."""
+    start = in_words(notice.ends_at or notice.deadline)
+    return (
+        f"EC2 changes instance {notice.instance_id} on schedule ({notice.action} at {start},"
+        f" {notice.event_id})"
+    )
+
+
+KIND: Final = EventKind(
+    name=NAME,
+    source="aws.health",
+    detail_type="AWS Health Event",
+    concerns=Concern.ANY,
+    parse=parse,
+    reason="ScheduledChange",
+    announce=announce,
+    brief="has a scheduled change",
+    times=("startTime",),
+)

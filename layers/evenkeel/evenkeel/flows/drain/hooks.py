@@ -1,0 +1,158 @@
+"""Heartbeats for terminations that wait for a lifecycle hook, and their end.
+
+Auto Scaling is called beside the loop, as EC2 is asked: no forced eviction waits for it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from functools import partial
+
+from evenkeel.decisions.notice import marks
+from evenkeel.decisions.plan import earliest
+from evenkeel.errors import LifecycleError, NoLifecycleActionError
+from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.hook import Termination
+from evenkeel.model.metrics import Metric
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+from evenkeel.ports import Background, LifecycleActions, Recorder
+
+TRY_AGAIN_AFTER = timedelta(seconds=5)
+"""How long to rest after Auto Scaling did not answer."""
+
+
+class Call(Enum):
+    """What Auto Scaling is told about a termination."""
+
+    HEARTBEAT = auto()
+    COMPLETE = auto()
+
+
+class Answer(Enum):
+    """What it said to that."""
+
+    DONE = auto()
+    GONE = auto()
+
+
+type Calls = Sequence[tuple[Termination, Call]]
+type Answers = Mapping[Termination, Answer]
+
+
+class Hooks:
+    """Outlives invocations; what is forgotten is sent once more, which does no harm."""
+
+    def __init__(self, actions: LifecycleActions | None, name: str, recorder: Recorder) -> None:
+        """Only hooks of this ``name`` are cared for; none where ``actions`` is None."""
+        self._actions = actions
+        self._name = name
+        self._recorder = recorder
+        self.question = Question[tuple[Answers, LifecycleError | None]]()
+        self._asked: Calls = ()
+        self._asked_at: datetime | None = None
+        self._beaten: dict[Termination, datetime] = {}
+        self._ended: dict[Termination, Answer] = {}
+        self._rest_until: datetime | None = None
+
+    def of(self, node: Node, notice: NodeNotice) -> Termination | None:
+        """The termination of a node that waits for Evenkeel, if there is one."""
+        hook = notice.hook
+        if self._actions is None or hook is None or hook.is_over or hook.name != self._name:
+            return None
+        return Termination(hook, node.instance_id)
+
+    def keep(
+        self,
+        waiting: Iterable[tuple[Node, NodeNotice, Termination]],
+        empty: Collection[str],
+        now: datetime,
+        background: Background,
+    ) -> tuple[Sequence[Decision], datetime | None]:
+        """Send what is due; the notes for the marks, and when this changes with time alone.
+
+        A termination goes on when its node is among the ``empty`` ones, or at its end.
+        """
+        self.hear(now)
+        found = list(waiting)
+        known = {termination for *_, termination in found}
+        self._beaten = {each: at for each, at in self._beaten.items() if each in known}
+        self._ended = {each: answer for each, answer in self._ended.items() if each in known}
+        steps = [self._end(n, t) for n, _, t in found if t in self._ended]
+        calls = list[tuple[Termination, Call]]()
+        dues = list[datetime | None]()
+        for node, notice, termination in found:
+            if termination in self._ended:
+                continue
+            if node.name in empty or now >= notice.deadline:
+                calls.append((termination, Call.COMPLETE))
+                continue
+            beaten = self._beaten.get(termination)
+            due = now if beaten is None else beaten + termination.hook.beat_every
+            if due <= now:
+                calls.append((termination, Call.HEARTBEAT))
+            dues += [due if due > now else None, notice.deadline]
+        if calls and self._rest_until is not None and now < self._rest_until:
+            dues.append(self._rest_until)
+        elif calls and not self.question.is_open:
+            self._asked, self._asked_at = calls, now
+            self.question.ask(background, partial(self._call, calls), now)
+        return steps, earliest(*dues)
+
+    def hear(self, now: datetime) -> None:
+        """Take the answer if there is one."""
+        answer = self.question.answer(now)
+        if answer is None:
+            return
+        answers, error = answer.result()
+        for termination, call in self._asked:
+            said = answers.get(termination)
+            if said is Answer.GONE or (said is Answer.DONE and call is Call.COMPLETE):
+                self._ended[termination] = said
+            elif said is Answer.DONE and self._asked_at is not None:
+                self._beaten[termination] = self._asked_at
+        self._rest_until = None
+        if error is not None:
+            self._rest_until = now + TRY_AGAIN_AFTER
+            self._recorder.counted(Metric.LIFECYCLE_CALLS_FAILED)
+            self._recorder.noted(f"EC2 Auto Scaling was not told: {error}")
+
+    def _call(self, calls: Calls) -> tuple[Answers, LifecycleError | None]:
+        """Make these calls, up to the first that is not answered: the others would not be."""
+        answers: dict[Termination, Answer] = {}
+        for termination, call in calls:
+            try:
+                self._make(termination, call)
+            except NoLifecycleActionError:
+                answers[termination] = Answer.GONE
+            except LifecycleError as error:
+                return answers, error
+            else:
+                answers[termination] = Answer.DONE
+        return answers, None
+
+    def _make(self, termination: Termination, call: Call) -> None:
+        if self._actions is None:
+            return
+        if call is Call.COMPLETE:
+            self._actions.complete(termination)
+        else:
+            self._actions.record_heartbeat(termination)
+
+    def _end(self, node: Node, termination: Termination) -> Decision:
+        """Note on the node that Auto Scaling need not be told anything any more."""
+        group = termination.hook.group
+        if self._ended[termination] is Answer.DONE:
+            reason, message = "LifecycleActionCompleted", f"the group {group} may go on"
+        else:
+            reason = "LifecycleActionGone"
+            message = f"the group {group} does not wait for {termination.hook.name} any more"
+        return Decision(
+            verb=Verb.MARK,
+            subject=node.reference,
+            node=node.name,
+            reason=reason,
+            message=message,
+            write=marks.end_hook(node),
+        )

@@ -1,0 +1,51 @@
+"""Lifecycle hooks: an Auto Scaling group waits before it terminates an instance.
+
+https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html
+"""
+
+from datetime import timedelta
+
+import msgspec
+
+SHORTEST, LONGEST = 30, 7_200
+"""The seconds that a heartbeat timeout can have.
+
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html
+"""
+
+
+class Hook(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One instance's termination that waits for a hook, as its node's mark keeps it.
+
+    ``group`` and ``name`` are the group's and the hook's, ``token`` tells this termination from
+    others. ``heartbeat``, in seconds, is after how long without a heartbeat the group goes on; 0 is
+    not known yet. ``is_over``: it waits no more, or was told to go on.
+    """
+
+    group: str
+    name: str
+    token: str
+    heartbeat: int = 0
+    is_over: bool = False
+
+    @property
+    def beat_every(self) -> timedelta:
+        """How often a heartbeat is sent: two may fail.
+
+        Whoever may annotate nodes can have written ``heartbeat``.
+        """
+        return timedelta(seconds=max(SHORTEST, min(self.heartbeat, LONGEST))) / 3
+
+
+class HookTimes(msgspec.Struct, frozen=True):
+    """How long a group waits for a hook: ``heartbeat`` after the last sign of life, and in all."""
+
+    heartbeat: timedelta
+    longest: timedelta
+
+
+class Termination(msgspec.Struct, frozen=True):
+    """A termination that waits for a hook, and the instance that it is about."""
+
+    hook: Hook
+    instance_id: str
