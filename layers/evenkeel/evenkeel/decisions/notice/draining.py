@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice.kind import Wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -15,6 +16,14 @@ from evenkeel.model.times import in_words
 SHORTEST: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(hours=12)
 """Bounds of the time that a drain may take."""
+
+
+WORDING: Final = Wording(
+    name=NoticeKind.DRAIN,
+    reason="DrainAsked",
+    announce=lambda _: "the node is being drained on purpose",
+    brief="is being drained on purpose",
+)
 
 
 def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision:
@@ -42,7 +51,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     return _decide(
         node,
         Verb.MARK,
-        "DrainAsked",
+        WORDING.reason,
         f"cordoned; its pods are handed over until {in_words(until)}",
         until=until,
         write=marks.set_mark(node, notice),

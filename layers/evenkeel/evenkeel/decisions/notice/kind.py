@@ -8,24 +8,31 @@ from evenkeel.model.notice import Concern, Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventKind:
-    """A kind of event of which notices come.
+class Wording:
+    """How a notice is called and told.
 
-    ``name`` is what marks call it, and a label's value: ``Notice.name``. ``source`` and
-    ``detail_type`` are EventBridge's; ``concerns`` is of which instances its notices are believed.
-    ``parse`` raises MalformedNoticeError.
-
-    ``reason`` is the word of the decision that marks a node for it, ``announce`` tells what a
-    notice says in half a sentence, and ``brief`` in a few words without the instance.
-    ``times`` names the fields of ``detail`` that are times.
+    ``name`` is what marks call it, and a label's value: ``Notice.name``. ``reason`` is the word of
+    the decision that marks a node for it, ``announce`` tells what a notice says in half a sentence,
+    and ``brief`` in a few words without the instance.
     """
 
     name: str
+    reason: str
+    announce: Callable[[Notice], str]
+    brief: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventKind(Wording):
+    """A kind of event of which notices come.
+
+    ``source`` and ``detail_type`` are EventBridge's; ``concerns`` is of which instances its notices
+    are believed. ``parse`` raises MalformedNoticeError. ``times`` names the fields of ``detail``
+    that are times.
+    """
+
     source: str
     detail_type: str
     concerns: Concern
     parse: Callable[[Event, Rules], Reading]
-    reason: str
-    announce: Callable[[Notice], str]
-    brief: str
     times: tuple[str, ...] = ()
