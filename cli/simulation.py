@@ -31,7 +31,10 @@ class ReportedSimulation(Simulation):
         self.journal = Journal(clock)
         self.movable = ways.movable(ways.situations(cluster, [Selection(Pod)]))
         super().__init__(
-            *(clock, cluster, self.journal, *recorders),
+            clock,
+            cluster,
+            self.journal,
+            *recorders,
             labels=labels,
             spot=spot,
             reserved=reserved,

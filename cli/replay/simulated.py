@@ -47,7 +47,9 @@ def run(
     clock.advance(beginning - LOOKING_AROUND - clock.now())
     recorders = task.recorders(clock, Mode.ACT)
     simulation = ReportedSimulation(
-        *(clock, cluster, *recorders),
+        clock,
+        cluster,
+        *recorders,
         labels=task.wish.labels,
         spot=task.of(Concern.SPOT, bound),
         reserved=task.of(Concern.RESERVED, bound),

@@ -1,5 +1,6 @@
 """Terminations that wait for a lifecycle hook."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -99,11 +100,12 @@ def test_nothing_is_said_for_another_termination(aws: Aws, stranger: str) -> Non
 
 def test_no_answer_is_told_from_a_refusal(aws: Aws) -> None:
     aws.fail()
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: aws.actions.times("workers", "evenkeel"),
         lambda: aws.actions.record_heartbeat(WAITING),
         lambda: aws.actions.complete(WAITING),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(LifecycleError) as caught:
             call()
         assert not isinstance(caught.value, NoLifecycleActionError)

@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
+from evenkeel.adapters.aws.auto_scaling import ONCE
 from evenkeel.adapters.aws.clients import CONFIG
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
@@ -37,6 +38,11 @@ def sqs() -> Any:
 def test_every_attempt_is_bounded_so_that_all_fit_into_an_invocation() -> None:
     attempt = CONFIG.connect_timeout + CONFIG.read_timeout  # type: ignore[attr-defined] # set by its constructor
     assert attempt * CONFIG.retries["total_max_attempts"] < 10  # type: ignore[attr-defined] # the same
+
+
+def test_auto_scaling_is_called_once_because_others_wait() -> None:
+    once = ONCE.connect_timeout + ONCE.read_timeout  # type: ignore[attr-defined] # the same
+    assert once * ONCE.retries["total_max_attempts"] <= 3  # type: ignore[attr-defined] # the same
 
 
 def test_instances_are_asked_for_by_filter_and_page_by_page(ec2: Any) -> None:

@@ -263,3 +263,16 @@ def test_a_state_change_after_the_end_is_the_end_of_it(scene: Scene) -> None:
     calls = len(scene.auto_scaling.calls)
     scene.run(until=800)
     assert len(scene.auto_scaling.calls) == calls
+
+
+def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Scene) -> None:
+    for number in range(9):
+        scene.add_node(f"n{number}", spot=False)
+    scene.add_node("s1")
+    scene.begin()
+    scene.auto_scaling.fail(LifecycleError("away"))
+    scene.auto_scaling.answer_after(timedelta(seconds=3))
+    scene.scale_in(*(f"n{number}" for number in range(9)))
+    scene.interrupt("s1", spare=True)
+    scene.run(until=8)
+    assert marks.read(scene.node("s1")) is not None

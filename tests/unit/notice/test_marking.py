@@ -309,7 +309,7 @@ def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None
     assert merged.out_of_service
 
 
-RESERVATION = {"cause": "capacity-reservation"}
+RESERVATION: dict[str, Any] = {"cause": "capacity-reservation"}
 
 
 def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
@@ -450,10 +450,8 @@ def test_what_health_takes_back_lifts_no_other_mark() -> None:
 
 def scaled_in(action: str = "a", **changes: Any) -> Notice:
     hook = Hook(group="workers", name="evenkeel", token=action, heartbeat=300)
-    return given(
-        NoticeKind.INTERRUPTION,
-        **({"event_id": action, "cause": "lifecycle-action", "hook": hook} | changes),
-    )
+    values: dict[str, Any] = {"event_id": action, "cause": "lifecycle-action", "hook": hook}
+    return given(NoticeKind.INTERRUPTION, **(values | changes))
 
 
 @pytest.mark.parametrize("other", LEADS)

@@ -72,3 +72,20 @@ def test_a_day_without_a_failure_and_all_is_forgotten(scene: RestoreScene) -> No
     scene.run(until=26 * 3600 + 420)
 
     assert scene.split("web") == {"on-demand": 2, "spot": 6}
+
+
+def test_ratios_come_back_although_nodes_are_to_be_changed_in_some_weeks(
+    scene: RestoreScene,
+) -> None:
+    """Until a day before they live as before."""
+    day = 24 * 3600
+    scene.add_nodes("o", 2, spot=False)
+    scene.apply(deployment("web", 6, notes=FLOOR_OF_TWO))
+    scene.begin()
+    scene.schedule_change("o0", "o1", start=21 * day)
+    scene.run(until=60)
+    scene.add_nodes("s", 2, spot=True)
+    scene.schedule_change("s0", start=21 * day, eventArn="another")
+    scene.run(until=900)
+    assert scene.split("web") == {"on-demand": 2, "spot": 4}
+    assert scene.lowest("web") == 6

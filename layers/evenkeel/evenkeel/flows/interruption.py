@@ -58,7 +58,10 @@ ATTEMPTS: Final = 5
 
 @dataclass(slots=True)
 class _Work:
-    """One delivery: what is known of its nodes, and what has become of each notice."""
+    """One delivery: what is known of its nodes, and what has become of each notice.
+
+    ``silence``: EC2 Auto Scaling did not answer, and is asked no more.
+    """
 
     notices: list[Notice]
     found: dict[str, Found] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class _Work:
     marked: set[int] = field(default_factory=set)
     carried: dict[str, NodeNotice] = field(default_factory=dict)
     errors: list[ClusterError] = field(default_factory=list)
+    silence: LifecycleError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +156,18 @@ class InterruptionFlow:
         return work
 
     def _is_timed(self, work: _Work, position: int, hook: Hook) -> bool:
-        """Ask for how long a group waits for a hook; a notice without an answer is settled."""
-        notice = work.notices[position]
+        """Ask for how long a group waits for a hook; a notice without an answer is settled.
+
+        The first question without an answer is the last of a delivery: others' notices wait.
+        """
+        notice, times = work.notices[position], None
         try:
-            times = (
-                None if self._lifecycle is None else self._lifecycle.times(hook.group, hook.name)
-            )
+            if self._lifecycle is not None and work.silence is None:
+                times = self._lifecycle.times(hook.group, hook.name)
         except LifecycleError as error:
-            message = f"EC2 Auto Scaling does not answer: {error}"
+            work.silence = error
+        if work.silence is not None:
+            message = f"EC2 Auto Scaling does not answer: {work.silence}"
             self._try_again(work, [position], "NoAnswerFromAutoScaling", message)
             return False
         if times is None:

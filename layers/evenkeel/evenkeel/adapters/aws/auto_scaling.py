@@ -11,11 +11,15 @@ from datetime import timedelta
 from typing import Any, Final
 
 import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from evenkeel.adapters.aws.clients import CONFIG
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.model.hook import HookTimes, Termination
+
+ONCE: Final = CONFIG.merge(Config(retries={"total_max_attempts": 1}))
+"""One attempt, of three seconds: whoever calls tries again by itself, and has others to serve."""
 
 TERMINATING: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
 
@@ -70,7 +74,7 @@ class AutoScaling:
     def _connected(self) -> Any:
         if self._client is None:
             session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("autoscaling", config=CONFIG)
+            self._client = session.client("autoscaling", config=ONCE)
         return self._client
 
 

@@ -38,6 +38,15 @@ def read(node: Node) -> NodeNotice | None:
     return notice if notice is not None and notice.makes_sense else None
 
 
+def is_only_noted(node: Node) -> bool:
+    """Whether a marked node lives as before, perhaps for weeks: its hint is not followed yet.
+
+    Only one that says when the instance ends: a recommendation counts for minutes.
+    """
+    notice = read(node)
+    return notice is not None and notice.ends_at is not None and notice.cordoned_at is None
+
+
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
     """Whether the node is unschedulable, and only because Evenkeel made it so."""
     return (

@@ -47,7 +47,7 @@ class Fleet(msgspec.Struct, frozen=True):
         return self.labels.of(node) if node is not None else None
 
     def is_doomed(self, pod: Pod) -> bool:
-        """Whether a pod is on a node with an open notice."""
+        """Whether a pod is on a node with an open notice that is followed, or will be soon."""
         return pod.spec.node_name in self.doomed
 
 

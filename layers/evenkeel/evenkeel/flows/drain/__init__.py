@@ -25,6 +25,7 @@ Beside them:
 
 - ``nodes`` decides what becomes of the doomed nodes themselves; ``cloud`` asks about EC2's
   instances and about other nodes, and keeps the answers from one invocation to the next.
+- ``hooks`` tells Auto Scaling groups to wait for their nodes, or to go on.
 - ``progress`` measures how fast replacements are made, how long answers take, how long planning.
 - ``recording`` hands decisions to the recorder, each once.
 """

@@ -14,6 +14,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.notice import marks
 from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
@@ -227,7 +228,11 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
             taken = used[pod.spec.node_name]
             for name, amount in requests_of(pod).items():
                 taken[name] += amount
-    doomed = frozenset(node.name for node in nodes if names.DOOMED in node.metadata.labels)
+    doomed = frozenset(
+        node.name
+        for node in nodes
+        if names.DOOMED in node.metadata.labels and not marks.is_only_noted(node)
+    )
     return Fleet({node.name: node for node in nodes}, doomed, used, labels)
 
 
