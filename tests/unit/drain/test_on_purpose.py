@@ -6,12 +6,13 @@ from functools import partial
 import pytest
 
 from evenkeel.decisions.notice import draining, marks
+from evenkeel.decisions.notice.marking import mark
 from evenkeel.errors import ConflictError, NotFoundError
 from evenkeel.flows.cancel import cancel
 from evenkeel.flows.marking import ATTEMPTS, change
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
-from evenkeel.model.notice import NoticeKind
+from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Patch, Request
 from tests.builders import release_on
@@ -207,6 +208,42 @@ def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
     notice = marks.read(scene.node("s2"))
     assert notice is not None
     assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
+
+
+def scheduled(scene: Scene, node: str, ahead: timedelta = timedelta(days=9)) -> None:
+    """AWS Health announces that the node's instance will be retired."""
+    start = scene.clock.now() + ahead
+    notice = Notice(
+        kind=NoticeKind.REBALANCE,
+        cause="scheduled-change",
+        concerns=Concern.ANY,
+        event_id="arn:aws:health:1",
+        instance_id=scene.node(node).instance_id,
+        time=scene.clock.now(),
+        deadline=start - timedelta(minutes=15),
+        ends_at=start,
+    )
+    decision = mark(scene.node(node), notice, scene.clock.now())
+    assert decision.write is not None
+    scene.cluster.perform([decision.write])
+
+
+@pytest.mark.parametrize("first", ["drain", "change"])
+def test_a_node_with_a_scheduled_change_is_drained_now_and_its_change_stays_noted(
+    running: Scene, first: str
+) -> None:
+    steps = [lambda: drain(running, "s1"), lambda: scheduled(running, "s1")]
+    for step in steps if first == "drain" else reversed(steps):
+        step()
+    running.run(until=200)
+
+    assert len(running.pods("web", "o1")) == 3
+    assert running.lowest("web") == 3
+    notice = marks.read(running.node("s1"))
+    assert notice is not None
+    assert (notice.name, notice.keep_cordon) == ("scheduled-change", True)
+    assert notice.ends_at is not None
+    assert ended(running, "s1") is None
 
 
 def test_without_leave_to_act_nothing_is_written(running: Scene) -> None:

@@ -30,30 +30,30 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     """Mark a node to be drained until then, and cordon it; or leave it, and why.
 
     ``drain_id`` tells one drain from another. A node with a drain's mark takes the new time. One
-    with an interruption warning stays as it is: it is drained faster than on purpose.
+    with an interruption warning stays as it is: it is drained faster than on purpose. One with a
+    scheduled change is drained for that, from now on.
     """
     present = marks.read(node)
     if present is not None and not present.is_hint:
         message = f"it is handed over already, for it dies at {in_words(present.deadline)}"
         return _decide(node, Verb.LEAVE, "NodeDoomed", message)
-    if present is None or present.cordoned_at is None:
-        present = NodeNotice(
-            kind=NoticeKind.DRAIN,
-            event_id=drain_id,
-            deadline=until,
-            since=now,
-            cordoned_before=node.spec.unschedulable,
-            cordoned_at=now,
+    if present is None or (present.cordoned_at is None and present.ends_at is None):
+        present = NodeNotice(kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, since=now)
+    if present.cordoned_at is None:
+        present = msgspec.structs.replace(
+            present, cordoned_before=node.spec.unschedulable, cordoned_at=now
         )
-    notice = msgspec.structs.replace(
-        present, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, keep_cordon=True
-    )
+    notice = msgspec.structs.replace(present, keep_cordon=True)
+    if notice.ends_at is None:
+        notice = msgspec.structs.replace(
+            notice, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until
+        )
     return _decide(
         node,
         Verb.MARK,
         WORDING.reason,
-        f"cordoned; its pods are handed over until {in_words(until)}",
-        until=until,
+        f"cordoned; its pods are handed over until {in_words(notice.deadline)}",
+        until=notice.deadline,
         write=marks.set_mark(node, notice),
     )
 

@@ -56,7 +56,8 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             node, notice, "Outlived", f"EC2 says that instance {notice.instance_id} is running"
         )
     present = marks.read(node)
-    if present is not None and present.kind is NoticeKind.DRAIN and notice.is_hint:
+    expires = notice.is_hint and notice.ends_at is None
+    if present is not None and present.kind is NoticeKind.DRAIN and expires:
         return _leave(node, notice, "AlreadyMarked", "the node is being drained on purpose")
     wanted = merge(node, present, notice, now)
     write = marks.set_mark(node, wanted)
@@ -158,8 +159,8 @@ def _rank(notice: NodeNotice) -> tuple[bool, bool, bool, float, str]:
     expires = notice.is_hint and notice.ends_at is None
     return (
         notice.is_hint,
-        not is_drain,
         expires,
+        not is_drain,
         -deadline if notice.is_hint else deadline,
         notice.event_id,
     )
