@@ -86,7 +86,7 @@ MUTATIONS = (
     Mutation(
         "the gate lets released pods go before their replacements",
         "decisions/gate/gate.py",
-        [("if item.pod.uid in census.leaving and census.is_on_target(item):", "if item:")],
+        [("if item.pod.uid in census.leaving:", "if item:")],
         [DRAINED],
     ),
     Mutation(
@@ -138,7 +138,7 @@ MUTATIONS = (
         "a warning does not supersede a recommendation",
         "decisions/notice/marking.py",
         [
-            ("return notice.is_hint, -deadline if", "return False, -deadline if"),
+            ("return notice.is_hint, expires, -deadline if", "return False, False, -deadline if"),
         ],
         [LEFT_HINTED],
     ),
