@@ -31,7 +31,8 @@ def table(drains: Drains) -> str:
         f"{singles} Deployments of one replica and {len(drains.replicas) - singles} of 3, all on"
         f" one node; their pods take {drains.start.removesuffix('s')} s to start and 0.5 s to end."
         " *Budgets*: every other Deployment has one, minAvailable 1 or 2. A drainer is given"
-        f" {drains.longest:.0f} s. One run each, on a cluster of its own. {drains.machine}."
+        f" {drains.longest:.0f} s; kubectl itself sends no more than five requests a second."
+        f" One run each, on a cluster of its own. {drains.machine}."
     )
     return markdown(COLUMNS, rows, (condition,))
 
