@@ -34,7 +34,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/rights-version
 TYPED := layers/evenkeel/evenkeel functions hosting runtime sandbox cli tests bench
 
 .PHONY: help

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "replay": "cli.commands.replay",
     "explain": "cli.commands.explain",
     "status": "cli.commands.status",
+    "doctor": "cli.commands.doctor",
     "drain": "cli.commands.drain",
     "restore": "cli.commands.restore",
     "poll": "cli.commands.poll",

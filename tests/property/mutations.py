@@ -145,7 +145,7 @@ MUTATIONS = (
         "a warning does not supersede a recommendation",
         "decisions/notice/marking.py",
         [
-            ("return notice.is_hint, expires, -deadline if", "return False, False, -deadline if"),
+            ("        notice.is_hint,\n        expires,\n", "        False,\n        False,\n"),
         ],
         [LEFT_HINTED],
     ),

@@ -61,6 +61,9 @@ class NothingDoneError(EvenkeelError):
 class ClusterError(EvenkeelError):
     """The Kubernetes API refused a request or did not answer it."""
 
+    warnings: tuple[str, ...] = ()
+    """What webhooks had to say of the request, as kubectl shows it."""
+
 
 class NotFoundError(ClusterError):
     """There is no such object (404)."""

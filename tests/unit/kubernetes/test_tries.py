@@ -113,6 +113,14 @@ def test_a_budgets_refusal_is_no_throttling(
     assert (len(server.seen), clock.naps) == (1, [])
 
 
+def test_a_refusal_keeps_what_webhooks_said(server: ScriptedServer, connect: Connect) -> None:
+    """As the API server hands it on: the text in quotes, with backslashes before quotes."""
+    server.script(answer(403, {}, Warning='299 - "evenkeel: it \\"waits\\""'))
+    error = error_of(connect(), WRITE)
+    assert isinstance(error, ForbiddenError)
+    assert error.warnings == ('evenkeel: it "waits"',)
+
+
 @pytest.mark.parametrize("fault", [reset, hang, answer(504, {}), answer(500, {})])
 def test_a_read_is_tried_again_when_its_outcome_is_unknown(
     fault: Step, server: ScriptedServer, clock: HandClock, connect: Connect

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.errors import UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
@@ -14,6 +15,7 @@ from tests.unit.placement.scene import (
     NAMESPACE,
     Scene,
     apply_patch,
+    failing,
     namespace,
     pod,
     workload,
@@ -138,6 +140,33 @@ def test_a_dry_run_is_answered_and_counts_nothing(scene: Scene) -> None:
     for _ in range(3):
         assert place(scene, asked, dryRun=True) == "on-demand"
     assert scene.claims() == []
+
+
+def test_a_dry_run_tells_what_was_decided_and_nothing_else_does(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    told = scene.ask(asked, dryRun=True)["warnings"]
+    assert [text.partition(":")[0] for text in told] == ["evenkeel to on-demand"]
+    assert "warnings" not in scene.ask(asked)
+
+
+def test_a_dry_run_tells_why_a_pod_is_left(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    scene.cluster.apply(PAUSED)
+    paused = scene.ask(asked, dryRun=True)["warnings"]
+    assert paused == ["evenkeel leaves this pod as it is: Evenkeel is paused"]
+
+
+def test_a_dry_run_tells_that_nothing_could_be_read(scene: Scene) -> None:
+    asked = pod(scene.replica_set(3, "1"))
+    scene.cluster.intercept(failing(UnavailableError("nobody answers")))
+    failed = scene.ask(asked, dryRun=True)["warnings"]
+    assert failed == ["evenkeel did not place this pod (nobody answers)"]
+
+
+def test_a_dry_run_tells_that_evenkeel_only_observes() -> None:
+    scene = Scene(mode=Mode.OBSERVE)
+    (told,) = scene.ask(pod(scene.replica_set(3, "1")), dryRun=True)["warnings"]
+    assert told.startswith("evenkeel only observes: to on-demand: ")
 
 
 def test_observing_patches_nothing_and_claims_nothing() -> None:

@@ -1,4 +1,7 @@
-"""The webhook's two reviews: where a new pod goes, and whether an eviction passes."""
+"""The webhook's two reviews: where a new pod goes, and whether an eviction passes.
+
+In a dry run a warning tells what was decided: who tries something out sees that it was asked.
+"""
 
 from functools import partial
 
@@ -60,7 +63,8 @@ def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -
         failed = Metric.PLACEMENTS_FAILED
         what = _failed(recorder, request, error, failed, "a pod was left as it is")
         return allowed(request.uid, warnings=(f"evenkeel did not place this pod ({what})",))
-    return allowed(request.uid, outcome.patch, outcome.warnings)
+    told = (f"evenkeel {outcome.told}",) if request.dry_run and outcome.told else ()
+    return allowed(request.uid, outcome.patch, told)
 
 
 def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
@@ -69,13 +73,15 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
         return allowed(request.uid)
     try:
         body = _EVICTION.decode(request.object)
-        verdict = flow.review(_eviction(request, body))
+        eviction = _eviction(request, body)
+        verdict = flow.review(eviction)
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         what = _failed(recorder, request, error, Metric.GATE_FAILED, "an eviction passed")
         return allowed(request.uid, warnings=(f"evenkeel did not look at this eviction ({what})",))
     if isinstance(verdict, Deferred):
         return deferred(request.uid, verdict.message, int(verdict.retry_after.total_seconds()))
-    warnings = (f"evenkeel: {verdict.message}",) if verdict.warning else ()
+    tells = verdict.warning or eviction.dry_run
+    warnings = (f"evenkeel: {verdict.message}",) if tells else ()
     return allowed(request.uid, warnings=warnings)
 
 

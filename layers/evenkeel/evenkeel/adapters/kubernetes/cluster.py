@@ -36,6 +36,11 @@ class RestCluster:
         """Open a session. The ceiling on parallel requests holds for all sessions together."""
         return RestSession(self._transport, self._of_sessions)
 
+    @property
+    def transport(self) -> Transport:
+        """The way to the API server, for calls that are no request of the port."""
+        return self._transport
+
     def close(self) -> None:
         """End threads and connections; requests under way are waited for."""
         self._executor.shutdown(cancel_futures=True)

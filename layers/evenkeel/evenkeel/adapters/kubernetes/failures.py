@@ -1,6 +1,7 @@
 """The API server's refusals as Evenkeel's errors."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -98,6 +99,15 @@ def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -
     if code >= 500:
         return UnavailableError(message)
     return ClusterError(message)
+
+
+def warnings_in(headers: Sequence[str]) -> tuple[str, ...]:
+    """The texts of an answer's Warning headers: ``299 - "text"``.
+
+    https://kubernetes.io/blog/2020/09/03/warnings/
+    """
+    texts = (header.partition('"')[2].rpartition('"')[0] for header in headers)
+    return tuple(re.sub(r"\\(.)", r"\1", text) for text in texts)
 
 
 def _seconds(header: str | None, status: Status) -> float:

@@ -22,7 +22,7 @@ from urllib3.exceptions import (
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
-from evenkeel.adapters.kubernetes.failures import failure
+from evenkeel.adapters.kubernetes.failures import failure, warnings_in
 from evenkeel.adapters.kubernetes.refusals import Refusals, Tell, silent
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import ClusterError, ThrottledError, UnavailableError
@@ -72,7 +72,13 @@ class Transport:
     def exchange(
         self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
     ) -> bytes:
-        """The body of the answer to a call.
+        """The body of the answer to a call, got as ``respond`` gets it. Raises ClusterError."""
+        return self.respond(call, until, left).data
+
+    def respond(
+        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
+    ) -> Response:
+        """The whole answer to a call, with its headers.
 
         What was certainly not carried out is tried again while the budget lasts, and not
         beyond ``until``; what may have been, only if the call is safe. No try begins, nor is waited
@@ -89,7 +95,7 @@ class Transport:
         while True:
             try:
                 pool = self._current_pool()
-                return self._open(call, pool, self._time_left(give_up, left)).data
+                return self._open(call, pool, self._time_left(give_up, left))
             except (ThrottledError, UnavailableError) as error:
                 pause = self._pause(error, tries)
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
@@ -150,7 +156,9 @@ class Transport:
         if response.status >= 300:
             with self._translating(call):
                 retry_after = response.headers.get("Retry-After")
-                raise failure(call.what, response.status, response.data, retry_after)
+                refused = failure(call.what, response.status, response.data, retry_after)
+                refused.warnings = warnings_in(response.headers.getlist("Warning"))
+                raise refused
         return response
 
     def _send(

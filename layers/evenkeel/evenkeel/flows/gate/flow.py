@@ -79,7 +79,8 @@ class GateFlow:
             self._recorder.noted(
                 f"an eviction passes, for what it depends on is not known: {error}"
             )
-            return Allowed(reason=type(error).__name__.removesuffix("Error"), message=str(error))
+            reason = type(error).__name__.removesuffix("Error")
+            return Allowed(reason=reason, message=f"did not look at this eviction ({error})")
         self._tell(verdict, about, eviction)
         if self._is_observing:
             return Allowed(reason="Observed", message="Evenkeel only observes")

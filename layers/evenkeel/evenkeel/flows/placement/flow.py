@@ -1,7 +1,7 @@
 """One new pod: gather what its floor depends on, decide, claim its place, patch it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
@@ -50,10 +50,13 @@ _COUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a pod is changed: not at all where the patch is empty. ``warnings`` are for kubectl."""
+    """How a pod is changed: not at all where the patch is empty.
+
+    ``told`` is what was decided, for a dry run; empty where it was decided before.
+    """
 
     patch: Sequence[Operation] = ()
-    warnings: Sequence[str] = ()
+    told: str = ""
 
 
 class PlacementFlow:
@@ -89,9 +92,8 @@ class PlacementFlow:
         try:
             around = self._reader.read(pod, request.namespace)
         except ClusterError as error:
-            return self._leave(
-                subject, Left(type(error).__name__.removesuffix("Error"), str(error))
-            )
+            left = Left(type(error).__name__.removesuffix("Error"), str(error))
+            return replace(self._leave(subject, left), told=f"did not place this pod ({error})")
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
             left = Left("Paused", "Evenkeel is paused")
@@ -154,6 +156,7 @@ class PlacementFlow:
         move: str = "",
     ) -> Outcome:
         chosen = place.chosen
+        message = f"to {chosen.capacity}: {chosen.message}"
         self._recorder.counted(_COUNTS[chosen.capacity])
         if chosen.reason == "NotCounted":
             self._recorder.counted(Metric.PLACEMENTS_NOT_COUNTED)
@@ -163,16 +166,16 @@ class PlacementFlow:
                 subject=pod.reference(request.namespace),
                 workload=around.workload.reference,
                 reason=chosen.reason,
-                message=f"to {chosen.capacity}: {chosen.message}",
+                message=message,
             )
         )
         if not self._acts:
-            return Outcome()
+            return Outcome(told=f"only observes: {message}")
         claim = request.uid if place.slot is not None else ""
         note = placed_as(
             chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
         )
-        return Outcome(self._patch(pod, note))
+        return Outcome(self._patch(pod, note), told=message)
 
     def _patch(self, pod: NewPod, note: Placed) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
@@ -189,7 +192,7 @@ class PlacementFlow:
                 message=left.message,
             )
         )
-        return Outcome()
+        return Outcome(told=f"leaves this pod as it is: {left.message}")
 
     def _sweep(self, began: datetime) -> None:
         """Once in a while take old claims away, if this pod has not waited long already."""

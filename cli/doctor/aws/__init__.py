@@ -1,0 +1,1 @@
+"""The half of the chain that is in AWS: the stack's rules, queues, functions and access entries."""

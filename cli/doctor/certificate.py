@@ -1,0 +1,74 @@
+"""The certificate of a webhook: whether the API server would trust it, and for how long."""
+
+import socket
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from cli.doctor.findings import Finding, broken, fine, not_looked
+from cli.doctor.webhook import Place
+from evenkeel.adapters.kubernetes import tls
+
+PATIENCE: Final = 3.0
+"""Seconds that the API server waits for the whole answer."""
+
+SOON: Final = timedelta(days=7)
+"""What renews certificates by itself, does it earlier than this before their end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a handshake came to.
+
+    Until when the certificate holds, why it is not trusted, or why nobody was reached.
+    """
+
+    until: datetime | None = None
+    distrust: str = ""
+    silence: str = ""
+
+
+def look(place: Place, now: datetime) -> Finding:
+    """Shake hands as the API server does, and judge."""
+    if place.is_service or not place.host:
+        return judge(place, Seen(silence="only the API server can"), now)
+    return judge(place, shake_hands(place), now)
+
+
+def shake_hands(place: Place) -> Seen:
+    """Open a TLS connection from here; nothing is sent over it."""
+    try:
+        context = tls.context(place.authority or None)
+    except (OSError, ValueError) as error:
+        return Seen(distrust=f"its caBundle is no certificate: {error}")
+    try:
+        with (
+            socket.create_connection((place.host, place.port), timeout=PATIENCE) as connection,
+            context.wrap_socket(connection, server_hostname=place.host) as channel,
+        ):
+            found = channel.getpeercert() or {}
+    except ssl.SSLCertVerificationError as error:
+        return Seen(distrust=error.verify_message)
+    except OSError as error:
+        return Seen(silence=str(error))
+    until = ssl.cert_time_to_seconds(str(found["notAfter"]))
+    return Seen(until=datetime.fromtimestamp(until, UTC))
+
+
+def judge(place: Place, seen: Seen, now: datetime) -> Finding:
+    """Whether the API server can trust it, today and in a week."""
+    link = f"certificate of {place.host or 'the webhook'}"
+    if seen.distrust:
+        return broken(
+            link,
+            f"its caBundle does not vouch for it: {seen.distrust}",
+            "renew the certificate, or apply the configuration with the right --ca"
+            " (evenkeel webhook-config)",
+        )
+    if seen.until is None:
+        return not_looked(link, f"it is not reached from here: {seen.silence}")
+    day = seen.until.strftime("%Y-%m-%d")
+    if seen.until - now < SOON:
+        return broken(link, f"it ends on {day}", "renew it, and start what serves it again")
+    return fine(link, f"the API server trusts it, until {day}")

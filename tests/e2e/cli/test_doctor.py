@@ -1,0 +1,96 @@
+"""``evenkeel doctor`` on the real control plane: all is fine, then one link after the other."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenkeel.model import names
+from tests.e2e.cli.commands import evenkeel
+from tests.e2e.manifests import deployment
+from tests.e2e.placement.webhook import Ground, opened
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+pytestmark = pytest.mark.controlplane
+
+RBAC = ROOT / "manifests" / "rbac"
+PAUSE = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": names.PAUSED, "namespace": names.SYSTEM_NAMESPACE},
+}
+
+
+@pytest.fixture
+def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
+    """Rights, webhook and gate, and a workload that is placed and gated."""
+    control_plane.kubectl("apply", "-k", str(RBAC))
+    with opened(control_plane, namespace, tmp_path) as made:
+        made.add_nodes(spot=1, on_demand=1)
+        made.serve()
+        made.gate()
+        made.apply(deployment("web", 1))
+        made.settled(1)
+        yield made
+    for kind in ("clusterrolebinding", "clusterrole", "flowschema"):
+        control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+
+
+def examined(ground: Ground) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The exit code, and the findings by their links."""
+    done = evenkeel(ground.control_plane, "doctor", "-o", "json")
+    assert done.stderr == ""
+    return done.returncode, {each["link"]: each for each in json.loads(done.stdout)}
+
+
+def broken(findings: dict[str, dict[str, Any]]) -> set[str]:
+    return {link for link, each in findings.items() if each["verdict"] == "broken"}
+
+
+def test_each_broken_link_is_seen_and_all_else_is_fine(ground: Ground) -> None:
+    def is_running() -> bool:
+        return all(pod["status"]["phase"] == "Running" for pod in ground.pods())
+
+    ground.wait_for("the workload to run", is_running)
+    code, found = examined(ground)
+    left = {link: each for link, each in found.items() if each["verdict"] != "fine"}
+    assert set(left) == {"AWS", "spot nodes in EC2", "clock of the reconciler"}, left
+    assert {each["verdict"] for each in left.values()} == {"not looked at"}
+    assert code == 0
+
+    rule = [{"op": "remove", "path": "/rules/0"}]
+    ground.control_plane.kubectl(
+        *("patch", "clusterrole", "evenkeel-interruption", "--type", "json", "-p", json.dumps(rule))
+    )
+    ground.control_plane.apply(PAUSE)
+    ground.wait_for(
+        "the right to be gone", lambda: "rights of interruption" in broken(examined(ground)[1])
+    )
+    code, found = examined(ground)
+    assert (code, broken(found)) == (1, {"pause", "rights of interruption"})
+    assert "get nodes, list nodes, patch nodes" in found["rights of interruption"]["reason"]
+
+    ground.control_plane.kubectl("apply", "-k", str(RBAC))
+    ground.control_plane.delete("v1", "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
+    ground.webhooks[0].kill()
+    code, found = examined(ground)
+    assert code == 1
+    answers = {"answers of placement.evenkeel.dev", "answers of gate.evenkeel.dev"}
+    assert broken(found) == {"placement webhook", "eviction gate"} | answers
+    assert "went on with a dry-run pod" in found["placement webhook"]["reason"]
+    assert found["certificate of 127.0.0.1"]["verdict"] == "not looked at"
+
+
+def test_nothing_is_written(ground: Ground) -> None:
+    before = ground.control_plane.items("v1", "Pod", ground.namespace)
+    leases = ground.control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE)
+    evenkeel(ground.control_plane, "doctor")
+    after = ground.control_plane.items("v1", "Pod", ground.namespace)
+    assert [pod["metadata"]["uid"] for pod in after] == [pod["metadata"]["uid"] for pod in before]
+    assert [pod["metadata"]["labels"] for pod in after] == [
+        pod["metadata"]["labels"] for pod in before
+    ]
+    found = ground.control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE)
+    assert len(found) == len(leases)

@@ -1,0 +1,305 @@
+"""Each link in the cluster, judged: one that holds, and one for each way in which it may not."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cli.doctor import (
+    certificate,
+    clocks,
+    drainers,
+    nodes,
+    pause,
+    rights,
+    unasked,
+    version,
+    webhook,
+)
+from cli.doctor.certificate import Seen
+from cli.doctor.drainers import Container, PodSpec, Variable
+from cli.doctor.findings import Finding, Verdict
+from cli.doctor.rights import Right, Subject
+from cli.doctor.unasked import Counts
+from cli.doctor.webhook import Place, Tried
+from cli.explain.drainers import Drainer
+from cli.pausing import Pause
+from evenkeel.errors import ForbiddenError, InvalidError
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.instance import Instance
+from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node, NodeSpec
+from evenkeel.model.surroundings import Lease, LeaseSpec
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+BROKEN, UNKNOWN, NOT_LOOKED, FINE = Verdict
+
+
+def check(found: Finding, verdict: Verdict, *said: str) -> None:
+    """A verdict, with its reason; and where something is to be done, what."""
+    assert found.verdict is verdict, found
+    for text in said:
+        assert text in f"{found.reason} -> {found.remedy}"
+    assert found.reason
+    if verdict in (BROKEN, UNKNOWN):
+        assert found.remedy
+
+
+def test_a_pause_breaks_the_chain() -> None:
+    check(pause.judge(None), FINE)
+    check(pause.judge(Pause("u", by="ada")), BROKEN, "paused by ada", "evenkeel resume --apply")
+
+
+def node(name: str, instance: str = "", **labels: str) -> Node:
+    known = {"capacity": WELL_KNOWN.keys[0]}
+    return Node(
+        metadata=Metadata(name=name, labels={known[key]: value for key, value in labels.items()}),
+        spec=NodeSpec(provider_id=f"aws:///eu-central-1a/{instance}" if instance else ""),
+    )
+
+
+def ec2(**lifecycles: str) -> dict[str, Instance]:
+    return {
+        f"i-{name}": Instance(instance_id=f"i-{name}", state="running", lifecycle=lifecycle)
+        for name, lifecycle in lifecycles.items()
+    }
+
+
+SPOT = node("a", "i-a", capacity="spot")
+BARE = node("b", "i-b")
+
+
+@pytest.mark.parametrize(
+    ("found", "known", "verdict", "said"),
+    [
+        ([], None, UNKNOWN, "there is no node"),
+        ([SPOT], None, FINE, "1 node with a label"),
+        ([SPOT, BARE], None, UNKNOWN, "1 node (b) of 2 without one of"),
+        ([BARE], None, BROKEN, "all count as on-demand"),
+        ([SPOT, BARE], ec2(a="spot", b="spot"), BROKEN, "EC2 calls 1 node (b) spot"),
+        ([SPOT, BARE], ec2(a="spot", b=""), FINE, "which EC2 says they are"),
+        ([BARE], ec2(b=""), FINE, "which EC2 says they are"),
+        ([SPOT, BARE], ec2(a="spot"), UNKNOWN, "without one of"),
+    ],
+)
+def test_nodes_have_to_tell_their_capacity_type(
+    found: list[Node], known: dict[str, Instance] | None, verdict: Verdict, said: str
+) -> None:
+    check(nodes.judge_labels(found, WELL_KNOWN, known), verdict, said)
+
+
+@pytest.mark.parametrize(
+    ("found", "known", "verdict", "said"),
+    [
+        ([SPOT], None, NOT_LOOKED, "EC2 was not asked"),
+        ([SPOT, BARE], ec2(a="spot", b=""), FINE, "1 node, each labelled so"),
+        ([SPOT, BARE], ec2(a="spot", b="spot"), BROKEN, "EC2 calls 1 node (b) spot"),
+        ([SPOT], ec2(a=""), BROKEN, "the labels call 1 node (a) spot"),
+        ([SPOT], {}, UNKNOWN, "EC2 knows none of the nodes"),
+    ],
+)
+def test_labels_have_to_say_what_ec2_says(
+    found: list[Node], known: dict[str, Instance] | None, verdict: Verdict, said: str
+) -> None:
+    check(nodes.judge_spot(found, WELL_KNOWN, known), verdict, said)
+
+
+KARPENTER = Drainer("Karpenter", "label karpenter.sh/nodepool=x", "it drains, too")
+HANDLER = Drainer("AWS node termination handler", "pod kube-system/nth", "it evicts at once")
+SCALER = Drainer("cluster autoscaler", "pod kube-system/ca", "they do not collide")
+
+
+@pytest.mark.parametrize(
+    ("drainer", "queues", "gated", "observes", "verdict", "said"),
+    [
+        (SCALER, None, False, False, FINE, "they do not collide"),
+        (HANDLER, None, False, False, BROKEN, "it evicts at once"),
+        (HANDLER, None, True, False, FINE, "its evictions wait"),
+        (HANDLER, None, False, True, FINE, "only observes"),
+        (KARPENTER, None, False, False, UNKNOWN, "no pod of it is seen"),
+        (KARPENTER, [], False, False, FINE, "from no queue"),
+        (KARPENTER, ["spot"], False, False, BROKEN, "from the queue spot"),
+    ],
+)
+def test_another_drainer_may_evict_too_early(
+    drainer: Drainer,
+    queues: list[str] | None,
+    gated: bool,  # noqa: FBT001 - a table
+    observes: bool,  # noqa: FBT001 - a table
+    verdict: Verdict,
+    said: str,
+) -> None:
+    check(drainers.judge(drainer, queues, is_gated=gated, observes=observes), verdict, said)
+
+
+def test_karpenters_queue_is_in_its_pods_environment_or_arguments() -> None:
+    by_variable = Container(env=(Variable("INTERRUPTION_QUEUE", "one"), Variable("X", "y")))
+    by_flag = Container(args=("--interruption-queue=two",))
+    of = [drainers.Pod(PodSpec((each,))) for each in (by_variable, by_flag, Container(env=None))]
+    assert drainers.queues_in(of) == ["one", "two"]
+    assert drainers.queues_in(of[2:]) == []
+    assert drainers.queues_in([]) is None
+
+
+def test_every_right_of_the_manifests_is_asked_for() -> None:
+    granted = rights.granted(rights.in_manifests("rbac", "gate", "serve"))
+    titles = {subject.title for subject in granted}
+    assert titles == {"interruption", "handover", "placement", "restore", "evenkeel-serve"}
+    of = {subject.title: set(each) for subject, each in granted.items()}
+    assert Right("patch", "", "nodes") in of["interruption"]
+    assert Right("create", "", "events", namespace="default") in of["interruption"]
+    assert Right("create", "", "pods", "eviction") in of["handover"]
+    lease = Right(
+        "get", "coordination.k8s.io", "leases", "", "evenkeel-handover", "evenkeel-system"
+    )
+    assert lease in of["handover"]
+    assert Right("patch", "", "pods") in of["placement"]
+    assert Right("patch", "", "pods") in of["evenkeel-serve"]
+    leases = Right("list", "coordination.k8s.io", "leases", namespace="evenkeel-system")
+    assert leases in of["evenkeel-serve"]
+
+
+GROUP = Subject("Group", "evenkeel-placement")
+OF_RBAC = Right("get", "", "namespaces")
+OF_GATE = Right("patch", "", "pods")
+
+
+@pytest.mark.parametrize(
+    ("refused", "remedy"),
+    [
+        ([OF_RBAC], "kubectl apply -k manifests/rbac"),
+        ([OF_GATE], "kubectl apply -f manifests/gate/rights.yaml"),
+        ([OF_RBAC, OF_GATE], "manifests/rbac, kubectl apply -f manifests/gate/rights.yaml"),
+    ],
+)
+def test_a_missing_right_is_named_with_what_grants_it(refused: list[Right], remedy: str) -> None:
+    check(rights.judge(GROUP, [OF_RBAC, OF_GATE], []), FINE, "all 2 things")
+    check(rights.judge(GROUP, [OF_RBAC, OF_GATE], refused), BROKEN, str(refused[0]), remedy)
+
+
+def test_the_webhook_in_the_cluster_is_asked_for_as_its_service_account() -> None:
+    account = Subject("ServiceAccount", "evenkeel-serve", "evenkeel-system")
+    assert account.to_wire()["user"] == "system:serviceaccount:evenkeel-system:evenkeel-serve"
+    many = [Right("get", "", f"r{number}") for number in range(5)]
+    found = rights.judge(account, many, many)
+    check(found, BROKEN, "get r0, get r1, get r2, and 2 more", "manifests/serve")
+
+
+def test_rights_and_code_have_to_be_of_one_version() -> None:
+    roles: dict[str, str | None] = dict.fromkeys(version.ROLES, "1")
+    check(version.judge_rights(roles, "1"), FINE, "1")
+    check(version.judge_rights(roles, "2"), BROKEN, "1, and this checkout has 2", "manifests/rbac")
+    gone = roles | {"evenkeel-restore": None}
+    check(version.judge_rights(gone, "1"), BROKEN, "there is no ClusterRole evenkeel-restore")
+    old_gate = roles | {"evenkeel-gate": ""}
+    check(version.judge_rights(old_gate, "1"), BROKEN, "no version", "manifests/gate/rights.yaml")
+    check(version.judge_code("1", roles, "1"), FINE)
+    check(version.judge_code("2", roles, "2"), BROKEN, "code has 2, the rights have 1", "apply")
+    check(version.judge_code("2", roles, "1"), BROKEN, "check out what belongs together")
+    check(version.judge_code("", roles, "1"), UNKNOWN, "deploy the stack again")
+
+
+def test_the_version_changes_with_any_right() -> None:
+    documents = list(rights.in_manifests("rbac"))
+    before = version.stamp("1.0", documents)
+    less = [
+        {**each, "rules": each["rules"][1:]} if each["kind"] == "ClusterRole" else each
+        for each in documents
+    ]
+    assert before.startswith("1.0-")
+    assert before == version.stamp("1.0", list(reversed(documents))) != version.stamp("1.0", less)
+
+
+SAID = Tried("a pod", ("evenkeel to spot: it is above its floor",))
+FAILED = Tried("a pod", ("evenkeel did not place this pod (get namespace: 403)",))
+UNASKED = Tried("a pod", ("another webhook says hello",))
+FORBIDDEN = Tried("a pod", (), ForbiddenError("create pod: 403"))
+INVALID = Tried("a pod", (), InvalidError("create pod: 422"))
+REFUSED = Tried("a pod", SAID.warnings, ForbiddenError("exceeded quota"))
+
+
+@pytest.mark.parametrize("link", webhook.DOCUMENTS)
+@pytest.mark.parametrize(
+    ("tried", "verdict", "said"),
+    [
+        ([SAID], FINE, "above its floor"),
+        ([FORBIDDEN, REFUSED], FINE, "above its floor"),
+        ([FAILED], BROKEN, "403"),
+        ([UNASKED], BROKEN, "went on with a pod"),
+        ([FORBIDDEN, UNASKED], BROKEN, "went on with a pod"),
+        ([FORBIDDEN], UNKNOWN, "docs/operations.md"),
+        ([INVALID], UNKNOWN, "422"),
+    ],
+)
+def test_a_webhook_has_to_answer_the_api_server(
+    link: str, tried: list[Tried], verdict: Verdict, said: str
+) -> None:
+    check(webhook.judge(link, tried), verdict, said)
+
+
+URL = Place("example.com", 443, "")
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict", "said"),
+    [
+        (Seen(until=NOW + timedelta(days=8)), FINE, "until 2026-12-01"),
+        (Seen(until=NOW + timedelta(days=6)), BROKEN, "it ends on 2026-11-29"),
+        (Seen(distrust="self-signed certificate"), BROKEN, "self-signed certificate"),
+        (Seen(silence="timed out"), NOT_LOOKED, "timed out"),
+    ],
+)
+def test_a_certificate_has_to_be_trusted_and_to_last(
+    seen: Seen, verdict: Verdict, said: str
+) -> None:
+    check(certificate.judge(URL, seen, NOW), verdict, said)
+
+
+METRICS = """\
+# HELP apiserver_admission_webhook_fail_open_count [ALPHA] ...
+apiserver_admission_webhook_fail_open_count{name="a.dev",type="admit"} 3
+apiserver_admission_webhook_admission_duration_seconds_count{name="a.dev",operation="CREATE"} 150
+apiserver_admission_webhook_admission_duration_seconds_count{name="a.dev",operation="UPDATE"} 50
+apiserver_admission_webhook_admission_duration_seconds_count{name="b.dev",operation="CREATE"} 7
+process_start_time_seconds 1.795e+09
+"""
+
+
+def test_reviews_without_an_answer_are_counted_by_the_api_server() -> None:
+    found = unasked.parse(METRICS)
+    assert found.by_webhook == {"a.dev": Counts(200, 3), "b.dev": Counts(7, 0)}
+    assert found.since == datetime.fromtimestamp(1795000000, UTC)
+
+
+def test_few_reviews_may_go_unanswered() -> None:
+    check(unasked.judge("a.dev", Counts(200, 3), NOW), BROKEN, "3 of 200 calls since 2026-11-23")
+    check(unasked.judge("a.dev", Counts(200, 2), None), FINE, "2 of 200 calls")
+    check(unasked.judge("a.dev", Counts(), None), FINE, "0 of 0 calls")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdict", "said"),
+    [
+        (4, FINE, "within seconds"),
+        (-4, FINE, "within seconds"),
+        (6, BROKEN, "6 s ahead of"),
+        (-400, BROKEN, "400 s behind"),
+    ],
+)
+def test_the_clock_here_has_to_be_right(seconds: int, verdict: Verdict, said: str) -> None:
+    check(clocks.judge_here(NOW + timedelta(seconds=seconds), NOW), verdict, said)
+
+
+def test_a_server_without_a_clock_tells_nothing() -> None:
+    check(clocks.judge_here(NOW, None), UNKNOWN)
+    check(clocks.judge_reconciler(lease(0), None), NOT_LOOKED)
+
+
+def lease(seconds: float) -> Lease:
+    renewed = (NOW + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+    return Lease(metadata=Metadata(name="evenkeel-handover"), spec=LeaseSpec(renew_time=renewed))
+
+
+def test_a_lease_from_the_future_tells_of_a_wrong_clock() -> None:
+    check(clocks.judge_reconciler(None, NOW), NOT_LOOKED)
+    check(clocks.judge_reconciler(lease(-600), NOW), FINE)
+    check(clocks.judge_reconciler(lease(20), NOW), BROKEN, "20 s ahead")
