@@ -144,6 +144,8 @@ def judge_invocations(function: str, metrics: Metrics, stack: Stack, now: dateti
             f"sam logs --stack-name {stack.name}: the message says what mends it",
         )
     every = LATE if function != "restore" else _patience(stack.parameters.get("RestoreSchedule"))
+    if function == "placement" and calls.last is None:
+        return fine(link, "no review within a day, and no error")
     if function == "placement" or (calls.last is not None and now - calls.last <= every):
         return fine(link, f"the last was {_ago(calls.last, now)}, without an error")
     if now - stack.created <= every:

@@ -17,7 +17,7 @@ from cli.doctor import (
 )
 from cli.doctor.certificate import Seen
 from cli.doctor.drainers import Container, PodSpec, Variable
-from cli.doctor.findings import Finding, Verdict
+from cli.doctor.findings import Verdict
 from cli.doctor.rights import Right, Subject
 from cli.doctor.unasked import Counts
 from cli.doctor.webhook import Place, Tried
@@ -29,19 +29,9 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.surroundings import Lease, LeaseSpec
+from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-BROKEN, UNKNOWN, NOT_LOOKED, FINE = Verdict
-
-
-def check(found: Finding, verdict: Verdict, *said: str) -> None:
-    """A verdict, with its reason; and where something is to be done, what."""
-    assert found.verdict is verdict, found
-    for text in said:
-        assert text in f"{found.reason} -> {found.remedy}"
-    assert found.reason
-    if verdict in (BROKEN, UNKNOWN):
-        assert found.remedy
 
 
 def test_a_pause_breaks_the_chain() -> None:

@@ -1,0 +1,364 @@
+"""The half in AWS as it is asked: moto plays what it can, scripted clients the rest."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectTimeoutError
+from moto import mock_aws
+
+from cli.doctor import in_aws
+from cli.doctor.aws import asking, eks
+from cli.doctor.aws.asking import Aws
+from cli.doctor.findings import Finding, Verdict
+from cli.doctor.in_aws import Wanted
+from cli.errors import BadInputError, UnmetError
+from evenkeel.adapters.clock import SystemClock
+from sandbox.simulator.clock import SimulatedClock
+from sandbox.simulator.cluster import SimulatedCluster
+from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
+
+REGION = "eu-central-1"
+ACCOUNT = "123456789012"
+NAME = "evenkeel-prod"
+WANTED = Wanted(stack=NAME, cluster="prod", is_guessed=True)
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/{{}}"
+FUNCTIONS = ("Interruption", "Handover", "Restore")
+
+
+def refusal(code: str, message: str = "") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": message}}, "Asked")
+
+
+@dataclass
+class Scripted:
+    """A client whose methods answer what is written here, or raise it."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, method: str) -> Any:
+        def call(**parameters: Any) -> Any:
+            answer = self.answers[method]
+            answer = answer(**parameters) if callable(answer) else answer
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return call
+
+
+class Site:
+    """A stack in a moto AWS, all of which works; a test breaks one thing of it."""
+
+    def __init__(self) -> None:
+        client = {s: boto3.client(s, region_name=REGION) for s in ("events", "sqs", "cloudwatch")}  # type: ignore[call-overload]  # typed by name
+        self.events, self.sqs, self.cloudwatch = client.values()
+        self.url = {
+            queue: self.sqs.create_queue(QueueName=queue)["QueueUrl"]
+            for queue in ("NoticeQueue", "NoticeDeadLetters", "WakeUpQueue", "WakeUpDeadLetters")
+        }
+        arns = [
+            self.events.put_rule(Name=rule, EventPattern='{"source": ["aws.ec2"]}')["RuleArn"]
+            for rule in ("NoticeRule", "StateChangeRule")
+        ]
+        for rule in ("NoticeRule", "StateChangeRule"):
+            target = {"Id": "notices", "Arn": self.arn("NoticeQueue")}
+            self.events.put_targets(Rule=rule, Targets=[target])
+        for queue in ("NoticeQueue", "NoticeDeadLetters"):
+            statement = {
+                "Effect": "Allow",
+                "Principal": {"Service": "events.amazonaws.com"},
+                "Action": "sqs:SendMessage",
+                "Resource": self.arn(queue),
+                "Condition": {"ArnEquals": {"aws:SourceArn": arns}},
+            }
+            policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+            self.sqs.set_queue_attributes(QueueUrl=self.url[queue], Attributes={"Policy": policy})
+        self.cloudformation = Scripted(
+            {"describe_stacks": self._stacks, "list_stack_resources": self._resources}
+        )
+        self.status = "CREATE_COMPLETE"
+        self.parameters = {"ClusterName": "prod", "Mode": "act", "AccessEntries": "true"}
+        self.mapping = "Enabled"
+        self.lambda_ = Scripted({"list_event_source_mappings": self._mappings})
+        self.eks = Scripted({"describe_access_entry": self._entry})
+        self.cluster = SimulatedCluster(SimulatedClock(SystemClock().now()))
+        for function in FUNCTIONS:
+            self.count("AWS/Lambda", "Invocations", FunctionName=f"the-{function}Function")
+        self.count("Evenkeel", "ProbesAnswered", cluster="prod")
+
+    def arn(self, queue: str) -> str:
+        return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}"
+
+    def count(self, namespace: str, metric: str, minutes: float = 6, **dimensions: str) -> None:
+        at = SystemClock().now() - timedelta(minutes=minutes)
+        named = [{"Name": name, "Value": value} for name, value in dimensions.items()]
+        datum = {"MetricName": metric, "Dimensions": named, "Value": 1.0, "Timestamp": at}
+        self.cloudwatch.put_metric_data(Namespace=namespace, MetricData=[datum])
+
+    def _stacks(self, **_: Any) -> Any:
+        outputs = {f"{each}RoleArn": ROLE.format(each) for each in FUNCTIONS}
+        return {
+            "Stacks": [
+                {
+                    "StackName": NAME,
+                    "StackStatus": self.status,
+                    "CreationTime": datetime(2026, 1, 1, tzinfo=UTC),
+                    "Parameters": _pairs("Parameter", self.parameters),
+                    "Outputs": _pairs("Output", outputs),
+                }
+            ]
+        }
+
+    def _resources(self, *, NextToken: str = "", **_: Any) -> Any:  # noqa: N803 - AWS's name
+        """Two pages."""
+        functions = {f"{each}Function": f"the-{each}Function" for each in FUNCTIONS}
+        rules = {rule: rule for rule in ("NoticeRule", "StateChangeRule")}
+        ids = functions if NextToken else self.url | rules
+        page = [
+            {"LogicalResourceId": logical, "PhysicalResourceId": id_}
+            for logical, id_ in ids.items()
+        ]
+        more = {} if NextToken else {"NextToken": "more"}
+        return {"StackResourceSummaries": page, **more}
+
+    def _mappings(self, *, FunctionName: str) -> Any:  # noqa: N803 - AWS's name
+        queue = "NoticeQueue" if "Interruption" in FunctionName else "WakeUpQueue"
+        mapping = {"UUID": "u", "EventSourceArn": self.arn(queue), "State": self.mapping}
+        return {"EventSourceMappings": [mapping]}
+
+    def _entry(self, *, clusterName: str, principalArn: str) -> Any:  # noqa: N803 - AWS's names
+        assert clusterName == "prod"
+        group = f"evenkeel-{principalArn.rpartition('/')[2].lower()}"
+        return {"accessEntry": {"kubernetesGroups": [group]}}
+
+    def client(self, service: str) -> Any:
+        name = "lambda_" if service == "lambda" else service
+        return getattr(self, name)
+
+    def findings(self, wanted: Wanted = WANTED) -> dict[str, Finding]:
+        clock = SystemClock()
+        half = in_aws.opened(Aws(REGION, self.client), wanted)
+        return {each.link: each for each in in_aws.look(half, self.cluster, clock)}
+
+    def not_fine(self) -> dict[str, Finding]:
+        return {link: e for link, e in self.findings().items() if e.verdict is not FINE}
+
+
+def _pairs(kind: str, values: dict[str, str]) -> list[dict[str, str]]:
+    return [{f"{kind}Key": key, f"{kind}Value": value} for key, value in values.items()]
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        yield Site()
+
+
+def test_every_link_is_fine_where_all_works(site: Site) -> None:
+    found = site.findings()
+    assert {each.verdict for each in found.values()} == {FINE}, found
+    assert list(found) == [
+        "stack",
+        "rule NoticeRule",
+        "rule StateChangeRule",
+        "policy of NoticeQueue",
+        "policy of NoticeDeadLetters",
+        "NoticeDeadLetters",
+        "WakeUpDeadLetters",
+        "event source of interruption",
+        "event source of handover",
+        "invocations of interruption",
+        "invocations of handover",
+        "invocations of restore",
+        "probe",
+        "access of interruption",
+        "access of handover",
+        "access of restore",
+    ]
+
+
+def only(site: Site, *links: str, verdict: Verdict = BROKEN) -> None:
+    """These links are so, and all others hold."""
+    found = site.not_fine()
+    assert set(found) == set(links), found
+    assert {each.verdict for each in found.values()} == {verdict}
+
+
+def test_a_stack_that_did_not_roll_back_is_broken(site: Site) -> None:
+    site.status = "UPDATE_ROLLBACK_FAILED"
+    only(site, "stack")
+
+
+def test_a_disabled_rule_is_broken(site: Site) -> None:
+    site.events.disable_rule(Name="StateChangeRule")
+    only(site, "rule StateChangeRule")
+
+
+def test_a_rule_without_its_target_is_broken(site: Site) -> None:
+    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
+    only(site, "rule NoticeRule")
+
+
+def test_a_deleted_rule_is_broken(site: Site) -> None:
+    site.events.remove_targets(Rule="NoticeRule", Ids=["notices"])
+    site.events.delete_rule(Name="NoticeRule")
+    only(site, "rule NoticeRule")
+
+
+def test_a_queue_without_its_policy_is_broken(site: Site) -> None:
+    site.sqs.set_queue_attributes(QueueUrl=site.url["NoticeQueue"], Attributes={"Policy": ""})
+    only(site, "policy of NoticeQueue")
+
+
+@pytest.mark.parametrize("queue", ["NoticeDeadLetters", "WakeUpDeadLetters"])
+def test_a_dead_letter_is_broken(queue: str, site: Site) -> None:
+    site.sqs.send_message(QueueUrl=site.url[queue], MessageBody="lost")
+    only(site, queue)
+
+
+def test_a_disabled_event_source_is_broken(site: Site) -> None:
+    site.mapping = "Disabled"
+    only(site, "event source of interruption", "event source of handover")
+
+
+def test_an_error_of_a_function_is_broken(site: Site) -> None:
+    site.count("AWS/Lambda", "Errors", FunctionName="the-HandoverFunction")
+    only(site, "invocations of handover")
+
+
+def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
+    site.cloudwatch = boto3.client("cloudwatch", region_name="eu-west-1")  # type: ignore[call-overload]  # typed by name
+    for function in FUNCTIONS:
+        name = f"the-{function}Function"
+        site.count(
+            "AWS/Lambda", "Invocations", 40 if function == "Restore" else 6, FunctionName=name
+        )
+    site.count("Evenkeel", "ProbesAnswered", minutes=40, cluster="prod")
+    only(site, "invocations of restore", "probe")
+
+
+def test_a_role_without_an_access_entry_is_broken(site: Site) -> None:
+    site.eks.answers["describe_access_entry"] = refusal("ResourceNotFoundException")
+    only(site, *(f"access of {each.lower()}" for each in FUNCTIONS))
+
+
+def test_aws_auth_counts_where_there_are_no_access_entries(site: Site) -> None:
+    site.parameters["AccessEntries"] = "false"
+    links = [f"access of {each.lower()}" for each in FUNCTIONS]
+    only(site, *links)
+    lines = [
+        {"rolearn": ROLE.format(each), "groups": [f"evenkeel-{each.lower()}"]}
+        for each in FUNCTIONS[1:]
+    ]
+    metadata = {"name": "aws-auth", "namespace": "kube-system"}
+    config: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    site.cluster.apply(config | {"data": {"mapRoles": json.dumps(lines)}})
+    only(site, "access of interruption")
+
+
+def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
+    site.parameters["AccessEntries"] = "false"
+    metadata = {"name": "aws-auth", "namespace": "kube-system"}
+    config: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    site.cluster.apply(config | {"data": {"mapRoles": "- [a"}})
+    only(site, *(f"access of {each.lower()}" for each in FUNCTIONS))
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "links"),
+    [
+        ("eks", "describe_access_entry", {f"access of {each.lower()}" for each in FUNCTIONS}),
+        (
+            "lambda_",
+            "list_event_source_mappings",
+            {"event source of interruption", "event source of handover"},
+        ),
+        ("cloudwatch", "get_metric_data", {"invocations"}),
+        ("events", "describe_rule", {"rule NoticeRule", "rule StateChangeRule"}),
+        ("cloudformation", "describe_stacks", {"stack"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "error",
+    [refusal("AccessDeniedException"), ConnectTimeoutError(endpoint_url="https://aws")],
+    ids=["refused", "silent"],
+)
+def test_what_a_missing_permission_hides_is_unknown(
+    service: str, method: str, links: set[str], error: Exception, site: Site
+) -> None:
+    setattr(site, service, Scripted({method: error}))
+    if service == "events":
+        site.events.answers["list_targets_by_rule"] = error
+    found = site.not_fine()
+    assert set(found) == links
+    for each in found.values():
+        check(each, UNKNOWN)
+        says_rights = "docs/operations.md" in each.remedy
+        assert says_rights == isinstance(error, ClientError)
+
+
+def test_without_a_stack_nothing_of_aws_is_looked_at(site: Site) -> None:
+    (found,) = site.findings(Wanted()).values()
+    check(found, NOT_LOOKED, "no stack was named")
+    missing = refusal("ValidationError", f"Stack with id {NAME} does not exist")
+    site.cloudformation.answers["describe_stacks"] = missing
+    (found,) = site.findings().values()
+    check(found, NOT_LOOKED, f"there is no stack {NAME} in {REGION}")
+    (found,) = site.findings(Wanted(stack=NAME)).values()
+    check(found, BROKEN, f"there is no stack {NAME} in {REGION}")
+
+
+def test_without_credentials_nothing_of_aws_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, site: Site
+) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    without_region = asking.of_environment()
+    assert without_region == "no AWS region is named: set AWS_REGION"
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    without = asking.of_environment()
+    assert isinstance(without, str)
+    assert without.startswith("there are no AWS credentials that can be used: ")
+    half = in_aws.opened(without, WANTED)
+    (found,) = in_aws.look(half, site.cluster, SystemClock())
+    check(found, NOT_LOOKED, "no AWS credentials")
+
+
+def test_an_answer_of_another_shape_is_unknown(site: Site) -> None:
+    site.lambda_.answers["list_event_source_mappings"] = {"EventSourceMappings": 7}
+    found = site.not_fine()
+    assert set(found) == {"event source of interruption", "event source of handover"}
+    check(found["event source of handover"], UNKNOWN, "not the answer of AWS")
+
+
+def test_clients_are_bounded_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    made = asking.of_environment()
+    assert isinstance(made, Aws)
+    config: Config = made._make_client("sqs").meta.config
+    assert (config.connect_timeout, config.read_timeout) == (1, 2)
+
+
+def test_eks_tells_where_the_cluster_is() -> None:
+    described: dict[str, Any] = {"endpoint": "http://prod", "certificateAuthority": {"data": "!"}}
+    scripted = Scripted({"describe_cluster": {"cluster": described}})
+    aws = Aws(REGION, lambda _: scripted)
+    with pytest.raises(UnmetError, match=r"EKS cluster prod: the endpoint 'http://prod' should"):
+        eks.connect(aws, "prod", timedelta(seconds=1))
+    scripted.answers["describe_cluster"] = refusal("ResourceNotFoundException")
+    with pytest.raises(BadInputError, match=f"no EKS cluster prod in {REGION}"):
+        eks.connect(aws, "prod", timedelta(seconds=1))
+    scripted.answers["describe_cluster"] = refusal("AccessDeniedException")
+    with pytest.raises(UnmetError, match="or name a --context"):
+        eks.connect(aws, "prod", timedelta(seconds=1))
