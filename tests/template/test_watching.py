@@ -45,7 +45,7 @@ def test_an_alarm_is_about_a_metric_that_is_written_and_says_what_to_do(name: st
 
 
 def test_the_dashboard_shows_what_is_written() -> None:
-    dashboard = RESOURCES["Dashboard"]
+    dashboard = RESOURCES["Overview"]
     assert dashboard["Condition"] == "HasDashboard"
     text = dashboard["Properties"]["DashboardBody"]["Fn::Sub"]
     body = json.loads(text)

@@ -16,6 +16,7 @@ from tests.fixtures.control_plane import ROOT, ControlPlane
 pytestmark = pytest.mark.controlplane
 
 RBAC = ROOT / "manifests" / "rbac"
+GATE = ROOT / "manifests" / "gate" / "rights.yaml"
 PAUSE = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -27,6 +28,7 @@ PAUSE = {
 def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
     """Rights, webhook and gate, and a workload that is placed and gated."""
     control_plane.kubectl("apply", "-k", str(RBAC))
+    control_plane.kubectl("apply", "-f", str(GATE))
     with opened(control_plane, namespace, tmp_path) as made:
         made.add_nodes(spot=1, on_demand=1)
         made.serve()
@@ -36,6 +38,7 @@ def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Itera
         yield made
     for kind in ("clusterrolebinding", "clusterrole", "flowschema"):
         control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
+    control_plane.kubectl("delete", "-f", str(GATE))
 
 
 def examined(ground: Ground) -> tuple[int, dict[str, dict[str, Any]]]:

@@ -12,6 +12,7 @@ from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
 from tests import builders
 
 SPOT, ON_DEMAND = builders.node("s1", spot=True), builders.node("o1", spot=False)
@@ -117,3 +118,14 @@ def test_no_move_is_announced_where_a_template_places_the_pods() -> None:
     assert "its template places its pods" in remark.message
     above = stand(workload, FloorOf(TWO, Source.WORKLOAD), pods(3), FLEET.capacity, is_managed=True)
     assert above.remarks == []
+
+
+@pytest.mark.parametrize(("number", "brief"), [(1, "1 eviction waits"), (2, "2 evictions wait")])
+def test_evictions_that_wait_at_the_gate_are_told(number: int, brief: str) -> None:
+    asked = builders.release(REPLICA_SET, reason=ReleaseReason.EVICTION)
+    waiting = builders.pods(number, prefix="r", node="s1", of=REPLICA_SET, released=asked)
+    found = standing(NONE, pods(spot=3), waiting)
+    assert len(found.evictions) == number
+    (remark,) = [each for each in found.remarks if each.reason == "EvictionsWait"]
+    assert remark.brief == brief
+    assert not remark.warning

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.handover.census import LONGEST_TO_MAKE, Census
+from evenkeel.decisions.handover.census import LONGEST_TO_MAKE, Census, take_census
 from evenkeel.decisions.handover.plan import plan
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -484,3 +484,15 @@ def test_the_work_for_pods_that_say_where_they_are_moved_grows_with_their_number
         return effort.steps
 
     assert effort(400) < 12 * effort(40)
+
+
+def test_pods_are_sorted_into_owned_and_released_ones() -> None:
+    owned = builders.pod("a", of=REPLICA_SET)
+    released = builders.pod("b", of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    later = builders.release(REPLICA_SET, since=NOW + timedelta(days=1))
+    forged = builders.pod("c", of=REPLICA_SET, released=later)
+    owner = builders.owner(REPLICA_SET)
+    census = take_census(REPLICA_SET, owner, [owned, released, forged], DOOMS, ["n9"], NOW)
+    assert [pod.name for pod in census.owned] == ["a"]
+    assert [item.pod.name for item in census.released] == ["b"]
+    assert (census.dooms, census.lost) == (DOOMS, frozenset({"n9"}))

@@ -442,3 +442,12 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     assert (certain.is_hint, certain.deadline, certain.ends_at) == (False, notice.ends_at, None)
     assert certain.cordoned_at is not None
     assert decided(situation(certain, now=notice.deadline + seconds(1), handovers_left=True)) == []
+
+
+def test_the_time_of_a_drain_on_purpose_is_up_and_its_cordon_stays() -> None:
+    notice = builders.notice(NoticeKind.DRAIN, deadline=NOW + seconds(60), keep_cordon=True)
+    node = builders.node(notice=notice, unschedulable=True)
+    at = situation(notice, now=notice.deadline, node=node, state="running")
+    lift = the(Verb.LIFT, at)
+    assert lift.reason == "DrainOver"
+    assert patched(node, lift.write).spec.unschedulable
