@@ -58,17 +58,20 @@ def shake_hands(place: Place) -> Seen:
 
 def judge(place: Place, seen: Seen, now: datetime) -> Finding:
     """Whether the API server can trust it, today and in a week."""
-    link = f"certificate of {place.host or 'the webhook'}"
+    link = "webhook certificate"
+    host = place.host or "its URL"
     if seen.distrust:
         return broken(
             link,
-            f"its caBundle does not vouch for it: {seen.distrust}",
+            f"the caBundle does not vouch for {host}: {seen.distrust}",
             "renew the certificate, or apply the configuration with the right --ca"
             " (evenkeel webhook-config)",
         )
     if seen.until is None:
-        return not_looked(link, f"it is not reached from here: {seen.silence}")
+        return not_looked(link, f"{host} is not reached from here: {seen.silence}")
     day = seen.until.strftime("%Y-%m-%d")
     if seen.until - now < SOON:
-        return broken(link, f"it ends on {day}", "renew it, and start what serves it again")
-    return fine(link, f"the API server trusts it, until {day}")
+        return broken(
+            link, f"that of {host} ends on {day}", "renew it, and start what serves it again"
+        )
+    return fine(link, f"the API server trusts {host} until {day}")

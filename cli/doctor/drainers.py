@@ -13,6 +13,7 @@ from cli.explain.drainers import Drainer
 from evenkeel.model.node import Node
 from evenkeel.ports import Cluster
 
+LINK = "other drainers"
 HARMLESS: Final = frozenset({"cluster autoscaler"})
 KARPENTER: Final = "Karpenter"
 KARPENTERS: Final = "/api/v1/pods?labelSelector=" + quote("app.kubernetes.io/name=karpenter")
@@ -68,7 +69,7 @@ def look(
     """Each drainer that is seen; or that there is none. Raises ClusterError."""
     found = drainers.find(cluster, nodes)
     if not found:
-        yield fine("other drainers", "none is seen")
+        yield fine(LINK, "none is seen")
     queues: Sequence[str] | None = None
     if any(drainer.name == KARPENTER for drainer in found):
         queues = queues_in(server.read_as(Pods, KARPENTERS, "list pods of Karpenter").items or ())
@@ -94,19 +95,19 @@ def judge(
     - Karpenter reads no interruptions: fine; whether it does cannot be seen: unknown;
     - else it evicts on the same notices.
     """
-    link = f"other drainer: {drainer.name}"
+    seen = f"{drainer.name} ({drainer.seen})"
     if drainer.name in HARMLESS:
-        return fine(link, f"{drainer.seen}: {drainer.terms}")
+        return fine(LINK, f"{seen}: {drainer.terms}")
     if observes:
-        return fine(link, f"{drainer.seen}: Evenkeel only observes, so they do not collide yet")
+        return fine(LINK, f"{seen}: Evenkeel only observes, so they do not collide yet")
     if is_gated:
-        return fine(link, f"{drainer.seen}: where namespaces have the gate its evictions wait")
+        return fine(LINK, f"{seen}: where namespaces have the gate its evictions wait")
     if drainer.name == KARPENTER:
         if queues is None:
             remedy = f"see that its {QUEUE} is empty, {GATE}"
-            return unknown(link, f"{drainer.seen}: no pod of it is seen: {drainer.terms}", remedy)
+            return unknown(LINK, f"{seen}: no pod of it is seen: {drainer.terms}", remedy)
         if not queues:
-            return fine(link, f"{drainer.seen}: it reads interruptions from no queue")
-        said = f"{drainer.seen}: it reads interruptions from the queue {', '.join(queues)}"
-        return broken(link, f"{said}: {drainer.terms}", f"empty its {QUEUE}, {GATE}")
-    return broken(link, f"{drainer.seen}: {drainer.terms}", GATE.removeprefix("or "))
+            return fine(LINK, f"{seen}: it reads interruptions from no queue")
+        said = f"{seen}: it reads interruptions from the queue {', '.join(queues)}"
+        return broken(LINK, f"{said}: {drainer.terms}", f"empty its {QUEUE}, {GATE}")
+    return broken(LINK, f"{seen}: {drainer.terms}", GATE.removeprefix("or "))

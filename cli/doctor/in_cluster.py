@@ -114,11 +114,11 @@ def _nodes(half: Half, known: Known, *, is_gated: bool) -> Iterator[Finding]:
         found = nodes.gather(half.cluster)
     except ClusterError as error:
         yield of_error(nodes.LABELS, error)
-        yield of_error("other drainers", error)
+        yield of_error(drainers.LINK, error)
         return
     yield from nodes.look(found, half.labels, known.instances)
     yield from looked(
-        "other drainers",
+        drainers.LINK,
         drainers.look,
         half.cluster,
         half.server,

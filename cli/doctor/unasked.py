@@ -69,7 +69,7 @@ def parse(text: str) -> Metrics:
 
 def judge(webhook: str, counts: Counts, since: datetime | None) -> Finding:
     """Whether reviews get their answers, of late: the counts end with the API server's process."""
-    link = f"answers of {webhook}"
+    link = f"answers of {webhook.partition('.')[0]}"
     began = f" since {since.strftime('%Y-%m-%d %H:%M')}Z" if since else ""
     calls = words.counted(round(counts.calls), "call")
     said = f"one API server got no answer to {round(counts.unanswered)} of {calls}{began}"

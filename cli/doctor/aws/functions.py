@@ -72,9 +72,9 @@ type Metrics = Mapping[str, Counted]
 def look(aws: Aws, stack: Stack, queues: Mapping[str, str], now: datetime) -> Iterator[Finding]:
     """The mappings, the invocations and the probe; ``queues`` are ARNs by logical ids."""
     for function, queue in SOURCES.items():
-        link, arn = f"event source of {function}", queues.get(queue, "")
+        link, arn = f"queue of {function}", queues.get(queue, "")
         yield from looked(link, _of_mapping, aws, stack, function, arn)
-    yield from looked("invocations", _of_late, aws, stack, now)
+    yield from looked("calls of functions", _of_late, aws, stack, now)
 
 
 def gather_mappings(aws: Aws, stack: Stack, function: str) -> Sequence[Mapped]:
@@ -86,7 +86,7 @@ def gather_mappings(aws: Aws, stack: Stack, function: str) -> Sequence[Mapped]:
 
 def judge_mapping(function: str, found: Sequence[Mapped], queue: str) -> Finding:
     """Whether Lambda reads the function's queue; ``queue`` is its ARN, or empty if unknown."""
-    link = f"event source of {function}"
+    link = f"queue of {function}"
     ours = [each for each in found if each.event_source_arn == queue or not queue]
     if not ours:
         return broken(link, f"Lambda reads no queue for {function}", DEPLOY)
@@ -134,7 +134,7 @@ def judge_invocations(function: str, metrics: Metrics, stack: Stack, now: dateti
 
     ``placement`` is called when pods are made, so no call of it is no fault.
     """
-    link = f"invocations of {function}"
+    link = f"calls of {function}"
     calls = metrics.get(f"{function}/Invocations", Counted())
     errors = metrics.get(f"{function}/Errors", Counted())
     if errors.of_late:

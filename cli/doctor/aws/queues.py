@@ -56,14 +56,14 @@ def look(aws: Aws, stack: Stack, rules: Sequence[str]) -> Iterator[Finding]:
     ``rules`` are their ARNs.
     """
     for queue in ("NoticeQueue", "NoticeDeadLetters"):
-        yield from looked(f"policy of {queue}", _of_policy, aws, stack, queue, rules)
+        yield from looked(f"policy {queue}", _of_policy, aws, stack, queue, rules)
     for queue in DEAD_LETTERS:
         yield from looked(queue, _of_dead_letters, aws, stack, queue)
 
 
 def judge_policy(queue: str, found: Attributes, rules: Sequence[str]) -> Finding:
     """Whether EventBridge may send to a queue for each of these rules."""
-    link = f"policy of {queue}"
+    link = f"policy {queue}"
     if not found.policy:
         return broken(link, "it has no policy: EventBridge cannot send to it", DEPLOY)
     statements = _listed(json.loads(found.policy).get("Statement", []))

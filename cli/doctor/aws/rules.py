@@ -88,7 +88,7 @@ def judge(found: Found, queue: str) -> Finding:
         return unknown(
             found.link,
             "it is on; whether it sends to the queue of the notices is not known",
-            "see the policy of NoticeQueue",
+            "see the link policy NoticeQueue",
         )
     if queue not in found.targets:
         return broken(found.link, "it does not send to the queue of the notices", DEPLOY)

@@ -8,7 +8,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
@@ -52,12 +51,15 @@ class Scripted:
         return call
 
 
+def moto(service: str, region: str = REGION) -> Any:
+    return boto3.Session(region_name=region).client(service)  # type: ignore[call-overload]
+
+
 class Site:
     """A stack in a moto AWS, all of which works; a test breaks one thing of it."""
 
     def __init__(self) -> None:
-        client = {s: boto3.client(s, region_name=REGION) for s in ("events", "sqs", "cloudwatch")}  # type: ignore[call-overload]  # typed by name
-        self.events, self.sqs, self.cloudwatch = client.values()
+        self.events, self.sqs, self.cloudwatch = map(moto, ("events", "sqs", "cloudwatch"))
         self.url = {
             queue: self.sqs.create_queue(QueueName=queue)["QueueUrl"]
             for queue in ("NoticeQueue", "NoticeDeadLetters", "WakeUpQueue", "WakeUpDeadLetters")
@@ -170,15 +172,15 @@ def test_every_link_is_fine_where_all_works(site: Site) -> None:
         "stack",
         "rule NoticeRule",
         "rule StateChangeRule",
-        "policy of NoticeQueue",
-        "policy of NoticeDeadLetters",
+        "policy NoticeQueue",
+        "policy NoticeDeadLetters",
         "NoticeDeadLetters",
         "WakeUpDeadLetters",
-        "event source of interruption",
-        "event source of handover",
-        "invocations of interruption",
-        "invocations of handover",
-        "invocations of restore",
+        "queue of interruption",
+        "queue of handover",
+        "calls of interruption",
+        "calls of handover",
+        "calls of restore",
         "probe",
         "access of interruption",
         "access of handover",
@@ -216,7 +218,7 @@ def test_a_deleted_rule_is_broken(site: Site) -> None:
 
 def test_a_queue_without_its_policy_is_broken(site: Site) -> None:
     site.sqs.set_queue_attributes(QueueUrl=site.url["NoticeQueue"], Attributes={"Policy": ""})
-    only(site, "policy of NoticeQueue")
+    only(site, "policy NoticeQueue")
 
 
 @pytest.mark.parametrize("queue", ["NoticeDeadLetters", "WakeUpDeadLetters"])
@@ -227,23 +229,23 @@ def test_a_dead_letter_is_broken(queue: str, site: Site) -> None:
 
 def test_a_disabled_event_source_is_broken(site: Site) -> None:
     site.mapping = "Disabled"
-    only(site, "event source of interruption", "event source of handover")
+    only(site, "queue of interruption", "queue of handover")
 
 
 def test_an_error_of_a_function_is_broken(site: Site) -> None:
     site.count("AWS/Lambda", "Errors", FunctionName="the-HandoverFunction")
-    only(site, "invocations of handover")
+    only(site, "calls of handover")
 
 
 def test_invocations_and_probes_that_ended_are_broken(site: Site) -> None:
-    site.cloudwatch = boto3.client("cloudwatch", region_name="eu-west-1")  # type: ignore[call-overload]  # typed by name
+    site.cloudwatch = moto("cloudwatch", "eu-west-1")
     for function in FUNCTIONS:
         name = f"the-{function}Function"
         site.count(
             "AWS/Lambda", "Invocations", 40 if function == "Restore" else 6, FunctionName=name
         )
     site.count("Evenkeel", "ProbesAnswered", minutes=40, cluster="prod")
-    only(site, "invocations of restore", "probe")
+    only(site, "calls of restore", "probe")
 
 
 def test_a_role_without_an_access_entry_is_broken(site: Site) -> None:
@@ -280,9 +282,9 @@ def test_aws_auth_that_cannot_be_read_maps_nobody(site: Site) -> None:
         (
             "lambda_",
             "list_event_source_mappings",
-            {"event source of interruption", "event source of handover"},
+            {"queue of interruption", "queue of handover"},
         ),
-        ("cloudwatch", "get_metric_data", {"invocations"}),
+        ("cloudwatch", "get_metric_data", {"calls of functions"}),
         ("events", "describe_rule", {"rule NoticeRule", "rule StateChangeRule"}),
         ("cloudformation", "describe_stacks", {"stack"}),
     ],
@@ -336,8 +338,8 @@ def test_without_credentials_nothing_of_aws_is_looked_at(
 def test_an_answer_of_another_shape_is_unknown(site: Site) -> None:
     site.lambda_.answers["list_event_source_mappings"] = {"EventSourceMappings": 7}
     found = site.not_fine()
-    assert set(found) == {"event source of interruption", "event source of handover"}
-    check(found["event source of handover"], UNKNOWN, "not the answer of AWS")
+    assert set(found) == {"queue of interruption", "queue of handover"}
+    check(found["queue of handover"], UNKNOWN, "not the answer of AWS")
 
 
 def test_clients_are_bounded_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +348,7 @@ def test_clients_are_bounded_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     made = asking.of_environment()
     assert isinstance(made, Aws)
-    config: Config = made._make_client("sqs").meta.config
+    config: Any = made._make_client("sqs").meta.config
     assert (config.connect_timeout, config.read_timeout) == (1, 2)
 
 

@@ -233,7 +233,7 @@ URL = Place("example.com", 443, "")
     ("seen", "verdict", "said"),
     [
         (Seen(until=NOW + timedelta(days=8)), FINE, "until 2026-12-01"),
-        (Seen(until=NOW + timedelta(days=6)), BROKEN, "it ends on 2026-11-29"),
+        (Seen(until=NOW + timedelta(days=6)), BROKEN, "ends on 2026-11-29"),
         (Seen(distrust="self-signed certificate"), BROKEN, "self-signed certificate"),
         (Seen(silence="timed out"), NOT_LOOKED, "timed out"),
     ],

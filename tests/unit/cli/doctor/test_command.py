@@ -1,0 +1,316 @@
+"""The command on an API server that answers from memory: what it asks, what hides, what it says."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from cli.doctor import rights, version
+from cli.main import main
+from tests.fixtures.api_server import (
+    Handler,
+    ScriptedServer,
+    Step,
+    answer,
+    hang,
+    refusal,
+    serving,
+)
+from tests.fixtures.certificates import Authority
+
+HOOKS = {
+    "mutatingwebhookconfigurations/evenkeel": ("placement.evenkeel.dev", "managed"),
+    "validatingwebhookconfigurations/evenkeel-gate": ("gate.evenkeel.dev", "gate"),
+}
+VERSION = version.of_checkout()
+SAID = '299 - "evenkeel to spot: it is above its floor"'
+METRICS = """\
+apiserver_admission_webhook_fail_open_count{name="gate.evenkeel.dev",type="validating"} 2
+apiserver_admission_webhook_admission_duration_seconds_count{name="gate.evenkeel.dev"} 9
+"""
+
+
+def items(kind: str, *metadata: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "kind": f"{kind}List",
+        "metadata": {"resourceVersion": "1"},
+        "items": [{"metadata": each, **more} for each in metadata],
+    }
+
+
+@dataclass
+class Api:
+    """An API server; a path's answer, if it is written here, goes before what is in memory."""
+
+    server: ScriptedServer
+    answers: dict[str, Step] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    url: str = "https://127.0.0.1:1/v1/token"
+    service: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.server.script(always=self._step)
+
+    def _step(self, handler: Handler) -> None:
+        port = handler.client_address[1]
+        seen = next(each for each in reversed(self.server.seen) if each.connection == port)
+        path = seen.path
+        told = next((each for end, each in self.answers.items() if path.endswith(end)), None)
+        if told is not None:
+            told(handler)
+        elif seen.path.endswith("subjectaccessreviews"):
+            right = seen.json["spec"]["resourceAttributes"]
+            allowed = f"{right['verb']} {right['resource']}" not in self.refused
+            answer(201, {"status": {"allowed": allowed}})(handler)
+        else:
+            self._memory(path, seen.method)(handler)
+
+    def _memory(self, path: str, method: str) -> Step:
+        end = path.partition("/v1/")[2]
+        for name, (hook, label) in HOOKS.items():
+            if end == name:
+                client = {"service": self.service} if self.service else {"url": self.url}
+                selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
+                webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
+                return answer(200, {"webhooks": [webhook]})
+        if end.startswith("clusterroles/"):
+            return answer(200, {"metadata": {"labels": {version.LABEL: VERSION}}})
+        labels = {"evenkeel.dev/managed": "true", "evenkeel.dev/gate": "true"}
+        spot = {"node.kubernetes.io/capacity": "spot"}
+        pod = {"name": "web-1", "namespace": "shop", "uid": "u"}
+        known = {
+            "namespaces": items(
+                "Namespace",
+                {"name": "any"},
+                {"name": "kube-system", "labels": labels},
+                {"name": "shop", "labels": labels},
+            ),
+            "nodes": items("Node", {"name": "a", "labels": spot}),
+            "namespaces/shop/replicasets": items("ReplicaSet"),
+            "pods": items("Pod"),
+        }
+        if end == "namespaces/shop/pods" and method == "GET":
+            return answer(200, items("Pod", pod))
+        if end in ("namespaces/shop/pods", "namespaces/shop/pods/web-1/eviction"):
+            return answer(201, {}, Warning=SAID)
+        if path in ("/version", "/metrics"):
+            return answer(200, {})
+        return answer(200, known[end]) if end in known else refusal(404, "NotFound")
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with serving() as server:
+        yield Api(server)
+
+
+def run(api: Api, folder: Path, *arguments: str) -> Result:
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "prod",
+        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "ada"}}],
+        "clusters": [{"name": "prod", "cluster": {"server": api.server.url}}],
+        "users": [{"name": "ada", "user": {}}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return CliRunner().invoke(main, ["doctor", "--kubeconfig", str(path), *arguments])
+
+
+def found(api: Api, folder: Path) -> dict[str, dict[str, Any]]:
+    done = run(api, folder, "-o", "json")
+    findings = {each["link"]: each for each in json.loads(done.stdout)}
+    is_broken = any(each["verdict"] == "broken" for each in findings.values())
+    assert done.exit_code == int(is_broken)
+    return findings
+
+
+def verdicts(api: Api, folder: Path, *, but: str = "fine") -> dict[str, str]:
+    every = found(api, folder).items()
+    return {link: each["verdict"] for link, each in every if each["verdict"] != but}
+
+
+NOT_LOOKED = {
+    "AWS": "not looked at",
+    "webhook certificate": "not looked at",
+    "spot nodes in EC2": "not looked at",
+    "clock of the reconciler": "not looked at",
+}
+
+
+def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Path) -> None:
+    assert verdicts(api, tmp_path) == NOT_LOOKED
+    done = run(api, tmp_path)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.endswith("None of 18 links is broken. 4 were not looked at.\n")
+
+
+def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
+    run(api, tmp_path)
+    writes = [each for each in api.server.seen if each.method != "GET"]
+    reviews = [each for each in writes if each.path.endswith("/subjectaccessreviews")]
+    others = [each for each in writes if each not in reviews]
+    wanted = rights.granted(rights.in_manifests("rbac", "gate"))
+    asked = {subject: each for subject, each in wanted.items() if subject.kind == "Group"}
+    assert len(reviews) == sum(map(len, asked.values()))
+    assert [each.path for each in others] == [
+        "/api/v1/namespaces/shop/pods",
+        "/api/v1/namespaces/shop/pods/web-1/eviction",
+    ]
+    assert all(each.query["dryRun"] == "All" for each in others)
+
+
+def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Path) -> None:
+    api.refused.add("patch nodes")
+    api.answers["/configmaps/evenkeel-paused"] = answer(
+        200, {"metadata": {"name": "x"}, "data": {}}
+    )
+    assert verdicts(api, tmp_path) == NOT_LOOKED | {
+        "pause": "broken",
+        "rights of interruption": "broken",
+        "rights of handover": "broken",
+    }
+    done = run(api, tmp_path)
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("broken ")
+    assert "pause" in lines[1]
+    assert "3 of 18 links are broken: pause, rights of handover" in " ".join(lines[-2:])
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_path: Path) -> None:
+    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+    every = found(api, tmp_path)
+    assert every["rights of evenkeel-serve"]["verdict"] == "fine"
+    certificate = every["webhook certificate"]
+    assert certificate["reason"] == (
+        "evenkeel-serve.evenkeel-system.svc is not reached from here: only the API server can"
+    )
+
+
+DENIED = refusal(403, "Forbidden", "you may not")
+
+
+@pytest.mark.parametrize(
+    ("path", "links"),
+    [
+        ("/configmaps/evenkeel-paused", {"pause"}),
+        ("/subjectaccessreviews", {"rights"}),
+        ("/clusterroles/evenkeel-restore", {"version"}),
+        ("configurations/evenkeel", {"placement webhook"}),
+        ("configurations/evenkeel-gate", {"eviction gate"}),
+        ("/replicasets", {"placement webhook"}),
+        ("/eviction", {"eviction gate"}),
+        ("/metrics", {"answers of webhooks"}),
+        ("/v1/nodes", {"capacity labels", "other drainers"}),
+        ("/api/v1/pods", {"other drainers"}),
+        ("/leases/evenkeel-handover", {"clocks"}),
+    ],
+)
+def test_what_a_missing_right_hides_is_unknown(
+    path: str, links: set[str], api: Api, tmp_path: Path
+) -> None:
+    api.answers[path] = DENIED
+    every = found(api, tmp_path)
+    hidden = {link: each for link, each in every.items() if each["verdict"] == "unknown"}
+    assert set(hidden) == links
+    for each in hidden.values():
+        assert "you may not" in each["reason"]
+        assert "docs/operations.md" in each["remedy"]
+
+
+def test_a_server_that_does_not_answer_is_broken_and_the_rest_is_left(
+    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.commands.doctor.BUDGET", timedelta(seconds=1))
+    api.answers["/version"] = answer(500, {"message": "etcd is away"})
+    assert verdicts(api, tmp_path) == {"AWS": "not looked at", "API server": "broken"}
+
+
+def test_a_server_that_lets_nobody_in_is_unknown(api: Api, tmp_path: Path) -> None:
+    api.answers["/version"] = refusal(401, "Unauthorized")
+    assert verdicts(api, tmp_path) == {"AWS": "not looked at", "API server": "unknown"}
+
+
+def test_a_link_that_hangs_holds_up_no_other(
+    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.commands.doctor.BUDGET", timedelta(seconds=2))
+    api.answers["/metrics"] = hang
+    assert verdicts(api, tmp_path) == NOT_LOOKED | {"answers of webhooks": "unknown"}
+
+
+def test_pods_that_pass_unasked_and_reviews_without_an_answer_are_broken(
+    api: Api, tmp_path: Path
+) -> None:
+    api.answers["/namespaces/shop/pods"] = lambda handler: (
+        answer(201, {}) if handler.command == "POST" else answer(200, items("Pod"))
+    )(handler)
+    api.answers["/metrics"] = answer(200, METRICS.encode())
+    assert verdicts(api, tmp_path) == NOT_LOOKED | {
+        "placement webhook": "broken",
+        "eviction gate": "not looked at",
+        "answers of gate": "broken",
+    }
+
+
+def test_a_deferred_eviction_is_an_answer_of_the_gate_and_a_budgets_is_none(
+    api: Api, tmp_path: Path
+) -> None:
+    cause = {"reason": "DisruptionBudget", "message": "it waits"}
+    message = 'admission webhook "gate.evenkeel.dev" denied the request: it waits'
+    api.answers["/eviction"] = refusal(429, "TooManyRequests", message, causes=[cause])
+    assert verdicts(api, tmp_path) == NOT_LOOKED
+    api.answers["/eviction"] = refusal(429, "TooManyRequests", "the budget", causes=[cause])
+    assert verdicts(api, tmp_path) == NOT_LOOKED | {"eviction gate": "unknown"}
+
+
+def test_without_webhooks_and_namespaces_there_is_nothing_to_look_at(
+    api: Api, tmp_path: Path
+) -> None:
+    api.answers["/v1/namespaces"] = answer(200, items("Namespace"))
+    every = found(api, tmp_path)
+    assert every["eviction gate"]["reason"] == "it is for no namespace yet"
+    assert every["placement webhook"]["remedy"].endswith("evenkeel.dev/managed=true")
+    for path in HOOKS:
+        api.answers[path] = refusal(404, "NotFound")
+    every = found(api, tmp_path)
+    assert "there is no Validating" in every["eviction gate"]["reason"]
+    assert not any(link.startswith(("webhook cert", "answers")) for link in every)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_certificate_is_verified_against_the_ca_bundle(
+    trusted: bool,  # noqa: FBT001 - a table
+    api: Api,
+    tmp_path: Path,
+) -> None:
+    served, other = Authority(), Authority("other")
+    with serving(served.server_context(tmp_path, "127.0.0.1")) as webhook:
+        api.url = f"{webhook.url}/v1/token"
+        bundle = (served if trusted else other).certificate
+        api.answers["mutatingwebhookconfigurations/evenkeel"] = answer(
+            200, {"webhooks": [_hook(api.url, bundle)]}
+        )
+        api.answers["validatingwebhookconfigurations/evenkeel-gate"] = refusal(404, "NotFound")
+        finding = found(api, tmp_path)["webhook certificate"]
+    assert finding["verdict"] == ("fine" if trusted else "broken")
+    assert trusted or "does not vouch for 127.0.0.1" in finding["reason"]
+
+
+def _hook(url: str, bundle: str) -> dict[str, Any]:
+    config = {"url": url, "caBundle": b64encode(bundle.encode()).decode()}
+    return {"name": "placement.evenkeel.dev", "clientConfig": config}
+
+
+def test_two_clusters_at_once_are_refused() -> None:
+    done = CliRunner().invoke(main, ["doctor", "--cluster", "prod", "--context", "prod"])
+    assert done.exit_code == 2
