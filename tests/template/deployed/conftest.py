@@ -22,6 +22,7 @@ from tests.template.deployed.verifier import Verifier, verifying
 
 CLUSTER_NAME = "deployed"
 STACK = "evenkeel"
+TOPIC = "arn:aws:sns:eu-central-1:000000000000:pager"
 REPLAYS = "evenkeel.replay"
 TOKEN = secrets.token_hex(32)
 """The webhook's."""
@@ -201,7 +202,9 @@ def stood_up(
     parameters = {
         "Mode": "act",
         "ReplaySource": REPLAYS,
+        "LifecycleHook": "evenkeel",
         "AccessEntries": "false",
+        "AlarmTopic": TOPIC,
         "WebhookToken": TOKEN,
         "Gate": "managed",
         "GatePatienceSeconds": f"{GATE_PATIENCE.total_seconds():.0f}",

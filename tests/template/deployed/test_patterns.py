@@ -17,7 +17,7 @@ def matching(stack: Deployed, event: dict[str, Any]) -> int:
     """How many of the deployed rules let an event through."""
     events = stack.ministack.client("events")
     patterns = [rule["EventPattern"] for rule in events.list_rules()["Rules"]]
-    assert len(patterns) == 3
+    assert len(patterns) == 4
     return sum(
         events.test_event_pattern(EventPattern=pattern, Event=json.dumps(event))["Result"]
         for pattern in patterns
