@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
@@ -52,14 +53,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     unmark = marks.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
-            Decision(
-                verb=Verb.LIFT,
-                subject=node.reference,
-                node=node.name,
-                reason="Cancelled",
-                message="the notice was cancelled by hand",
-                write=unmark,
-            )
+            decide(node, Verb.LIFT, "Cancelled", "the notice was cancelled by hand", write=unmark)
         )
     decisions += [
         Decision(

@@ -13,6 +13,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from evenkeel.adapters.aws.clients import CONFIG
 from evenkeel.model.webhook_token import TOKEN
 from evenkeel.ports import Clock, Recorder
 
@@ -25,11 +26,10 @@ STAGES: Final = ("AWSCURRENT", "AWSPREVIOUS")
 READ_EVERY: Final = timedelta(minutes=1)
 TRY_AGAIN_AFTER: Final = timedelta(seconds=5)
 
-CONFIG: Final = Config(
-    connect_timeout=0.5,
-    read_timeout=0.8,
-    retries={"mode": "standard", "total_max_attempts": 1},
-    user_agent_extra="evenkeel",
+QUICKLY: Final = CONFIG.merge(
+    Config(
+        connect_timeout=0.5, read_timeout=0.8, retries={"mode": "standard", "total_max_attempts": 1}
+    )
 )
 """A review waits for it, for which the API server waits 3 s."""
 
@@ -93,7 +93,7 @@ class SecretTokens:
         """The value of a stage; None where the secret has no such version."""
         if self._client is None:
             session = boto3.Session(region_name=self._region)  # boto3's own is for one thread
-            self._client = session.client("secretsmanager", config=CONFIG)
+            self._client = session.client("secretsmanager", config=QUICKLY)
         try:
             answer = self._client.get_secret_value(SecretId=self._secret_id, VersionStage=stage)
         except self._client.exceptions.ResourceNotFoundException:

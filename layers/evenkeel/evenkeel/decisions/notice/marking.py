@@ -21,6 +21,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
@@ -68,12 +69,11 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             "AlreadyMarked",
             f"the node is marked for {wanted.name} until {in_words(wanted.deadline)}",
         )
-    return Decision(
-        verb=Verb.MARK,
-        subject=node.reference,
-        node=node.name,
-        reason=kinds.of_notice(wanted).reason,
-        message=_announcement(notice, present, wanted),
+    return decide(
+        node,
+        Verb.MARK,
+        kinds.of_notice(wanted).reason,
+        _announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
         write=write,
@@ -205,21 +205,10 @@ def _withdraw(node: Node, notice: Notice) -> Decision:
     present = marks.read(node)
     if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
         return _leave(node, notice, "Withdrawn", "AWS takes back what no mark says")
-    return Decision(
-        verb=Verb.LIFT,
-        subject=node.reference,
-        node=node.name,
-        reason="Withdrawn",
-        message=f"AWS takes {notice.name} notice {notice.event_id} back",
-        write=marks.unmark(node),
-    )
+    message = f"AWS takes {notice.name} notice {notice.event_id} back"
+    return decide(node, Verb.LIFT, "Withdrawn", message, write=marks.unmark(node))
 
 
 def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=node.reference,
-        node=node.name,
-        reason=reason,
-        message=f"{notice.name} notice {notice.event_id} changes nothing: {why}",
-    )
+    message = f"{notice.name} notice {notice.event_id} changes nothing: {why}"
+    return decide(node, Verb.LEAVE, reason, message)

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.decisions.plan import next_due
@@ -14,7 +15,6 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.model.request import Write
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that ends or has ended."""
@@ -125,12 +125,11 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
 def _make_certain(situation: Situation) -> Decision:
     """From now on the node is dying: what is left on it goes by its end."""
     notice = situation.notice
-    return Decision(
-        verb=Verb.MARK,
-        subject=situation.node.reference,
-        node=situation.node.name,
-        reason=kinds.of_notice(notice).reason,
-        message="it is certain by now that the instance ends: what is left on it has to go",
+    return decide(
+        situation.node,
+        Verb.MARK,
+        kinds.of_notice(notice).reason,
+        "it is certain by now that the instance ends: what is left on it has to go",
         until=notice.ends_at,
         warning=True,
         write=marks.make_certain(situation.node, situation.now),
@@ -142,12 +141,11 @@ def unreadable(node: Node) -> Decision:
 
     It is left as it is: perhaps only its mark was spoilt.
     """
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=node.reference,
-        node=node.name,
-        reason="UnreadableNotice",
-        message=f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
+    return decide(
+        node,
+        Verb.LEAVE,
+        "UnreadableNotice",
+        f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
         "takes the mark off",
         warning=True,
     )
@@ -159,9 +157,9 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
         return ()
     if not situation.others_remain:
         message = "no other node would remain behind external load balancers: it stays"
-        return (_decide(situation, Verb.LEAVE, "NoOtherNode", message),)
-    exclude = _decide(
-        situation,
+        return (decide(situation.node, Verb.LEAVE, "NoOtherNode", message),)
+    exclude = decide(
+        situation.node,
         Verb.EXCLUDE,
         "NodeDying",
         "external load balancers stop sending to it",
@@ -188,7 +186,7 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     if situation.is_off:
         return (_end(situation),), None
     if state in ENDING:
-        wait = _decide(situation, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
+        wait = decide(situation.node, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
         return (*_exclusion(situation), wait), None
     if situation.is_missing:
         return _missing(situation), None
@@ -202,7 +200,7 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"
-    wait = _decide(situation, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
+    wait = decide(situation.node, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
     return (*_exclusion(situation), wait), next_due(situation.now, settled)
 
 
@@ -217,8 +215,10 @@ def _end(situation: Situation) -> Decision:
         and (taint := marks.take_out_of_service(situation.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
-        return _decide(situation, Verb.TAINT, "InstanceOff", message, write=taint)
-    return _decide(situation, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do")
+        return decide(situation.node, Verb.TAINT, "InstanceOff", message, write=taint)
+    return decide(
+        situation.node, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do"
+    )
 
 
 def _missing(situation: Situation) -> Sequence[Decision]:
@@ -227,30 +227,12 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
         note = marks.note_unlisted(situation.node, heard_at)
-        return (_decide(situation, Verb.MARK, "InstanceUnlisted", message, write=note),)
-    wait = _decide(situation, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR)
+        return (decide(situation.node, Verb.MARK, "InstanceUnlisted", message, write=note),)
+    wait = decide(
+        situation.node, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR
+    )
     return (*_exclusion(situation), wait)
 
 
 def _lift(situation: Situation, reason: str, message: str) -> Decision:
-    return _decide(situation, Verb.LIFT, reason, message, write=marks.unmark(situation.node))
-
-
-def _decide(
-    situation: Situation,
-    verb: Verb,
-    reason: str,
-    message: str,
-    *,
-    write: Write | None = None,
-    until: datetime | None = None,
-) -> Decision:
-    return Decision(
-        verb=verb,
-        subject=situation.node.reference,
-        node=situation.node.name,
-        reason=reason,
-        message=message,
-        write=write,
-        until=until,
-    )
+    return decide(situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node))

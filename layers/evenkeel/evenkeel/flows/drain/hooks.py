@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 
+from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.plan import earliest
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
@@ -148,11 +149,4 @@ class Hooks:
         else:
             reason = "LifecycleActionGone"
             message = f"the group {group} does not wait for {termination.hook.name} any more"
-        return Decision(
-            verb=Verb.MARK,
-            subject=node.reference,
-            node=node.name,
-            reason=reason,
-            message=message,
-            write=marks.end_hook(node),
-        )
+        return decide(node, Verb.MARK, reason, message, write=marks.end_hook(node))
