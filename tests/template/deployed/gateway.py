@@ -20,6 +20,7 @@ import yaml
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT, ControlPlane
 from tests.template.cloudformation import load
+from tests.template.deployed.conftest import Deployed
 from tests.template.deployed.ministack import Ministack
 
 MANIFEST = ROOT / "manifests" / "webhook" / "webhook.yaml"
@@ -103,10 +104,12 @@ def make_routes(ministack: Ministack, api: str, function: str) -> None:
 
 
 @contextmanager
-def opened(ministack: Ministack, api: str, folder: Path) -> Iterator[tuple[Gateway, str]]:
-    """A gateway for as long as the context, and its authority's certificate (PEM)."""
+def opened(stack: Deployed, folder: Path) -> Iterator[tuple[Gateway, str]]:
+    """A gateway to a stack's HTTP API for as long as the context, and its certificate (PEM)."""
+    api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
+    make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
     authority = Authority()
-    with Gateway(ministack, api, authority.server_context(folder, "127.0.0.1")) as gateway:
+    with Gateway(stack.ministack, api, authority.server_context(folder, "127.0.0.1")) as gateway:
         thread = Thread(target=gateway.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -22,7 +21,7 @@ from hosting.events import schedule_event
 from tests.e2e.manifests import deployment, selector, stateful_set
 from tests.e2e.witness import Witness
 from tests.template.deployed.conftest import TOKEN, Deployed
-from tests.template.deployed.gateway import Gateway, configured, make_routes, opened
+from tests.template.deployed.gateway import Gateway, configured, opened
 
 pytestmark = pytest.mark.stack
 
@@ -30,10 +29,8 @@ pytestmark = pytest.mark.stack
 @pytest.fixture
 def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway]:
     """The webhook at work in the test's namespace, which is managed."""
-    api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
-    make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
     with (
-        opened(stack.ministack, api, tmp_path) as (made, authority),
+        opened(stack, tmp_path) as (made, authority),
         configured(stack.control_plane, namespace, made, authority, TOKEN),
     ):
         yield made

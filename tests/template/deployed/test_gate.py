@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -15,7 +14,7 @@ from tests.e2e.manifests import deployment, selector
 from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import ControlPlane
 from tests.template.deployed.conftest import GATE_PATIENCE, TOKEN, Deployed
-from tests.template.deployed.gateway import Gateway, gating, make_routes, opened
+from tests.template.deployed.gateway import Gateway, gating, opened
 
 pytestmark = pytest.mark.stack
 
@@ -23,10 +22,8 @@ pytestmark = pytest.mark.stack
 @pytest.fixture
 def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway]:
     """The gate at work in the test's namespace, which is managed."""
-    api = str(urlsplit(stack.outputs["PlacementUrl"]).hostname).partition(".")[0]
-    make_routes(stack.ministack, api, stack.physical_id("PlacementFunction"))
     with (
-        opened(stack.ministack, api, tmp_path) as (made, authority),
+        opened(stack, tmp_path) as (made, authority),
         gating(stack.control_plane, namespace, made, authority, TOKEN),
     ):
         yield made

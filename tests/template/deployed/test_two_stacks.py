@@ -4,7 +4,6 @@ import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -19,7 +18,7 @@ from tests.template.deployed.conftest import (
     knowing,
     stood_up,
 )
-from tests.template.deployed.gateway import Gateway, make_routes, opened, reviewed_by
+from tests.template.deployed.gateway import Gateway, opened, reviewed_by
 from tests.template.deployed.ministack import DEPLOYING, ROOT_USER, Ministack
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import verifying
@@ -121,9 +120,7 @@ def test_each_of_two_stacks_moves_the_pods_of_its_own_cluster(
 @pytest.fixture
 def gateway(second: Deployed, tmp_path: Path) -> Iterator[Gateway]:
     """Where the second cluster's API server is told to ask, as docs/placement.md says."""
-    api = str(urlsplit(second.outputs["PlacementUrl"]).hostname).partition(".")[0]
-    make_routes(second.ministack, api, second.physical_id("PlacementFunction"))
-    with opened(second.ministack, api, tmp_path) as (made, authority):
+    with opened(second, tmp_path) as (made, authority):
         manifest = reviewed_by(made, authority, TOKEN)
         second.control_plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(manifest))
         yield made
