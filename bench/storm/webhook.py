@@ -34,7 +34,6 @@ def gating(control_plane: ControlPlane, log: Path) -> Iterator[Worker]:
     with _ground(control_plane) as ground:
         ground.start()
         ground.gate()
-        control_plane.wait_for("the API server to ask the gate", lambda: _is_gated(control_plane))
         (started,) = ground.webhooks
         try:
             yield Worker(started.process, started.log)
@@ -53,17 +52,3 @@ def _ground(control_plane: ControlPlane) -> Iterator[Ground]:
         finally:
             for webhook in ground.webhooks:
                 webhook.kill()
-
-
-def _is_gated(control_plane: ControlPlane) -> bool:
-    """Whether the eviction of some pod would be refused by the gate."""
-    pod = control_plane.items("v1", "Pod", NAMESPACE, "limit=1")[0]["metadata"]["name"]
-    eviction = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": pod, "namespace": NAMESPACE},
-        "deleteOptions": {"dryRun": ["All"]},
-    }
-    path = f"api/v1/namespaces/{NAMESPACE}/pods/{pod}/eviction"
-    answer = control_plane.request("POST", path, eviction, fine=(429,))
-    return "admission webhook" in answer.get("message", "")
