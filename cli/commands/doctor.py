@@ -10,8 +10,8 @@ import click
 from cli import capacity, console, options, tables
 from cli.doctor import in_aws, in_cluster, report
 from cli.doctor.api_server import ApiServer
-from cli.doctor.aws import asking, eks
-from cli.doctor.aws.asking import Aws
+from cli.aws import asking, eks
+from cli.aws.asking import Aws
 from cli.doctor.findings import Finding
 from cli.doctor.in_aws import Wanted
 from cli.doctor.in_cluster import Known
@@ -73,7 +73,7 @@ def _open(target: Target, aws: Aws | str, cluster: str | None) -> RestCluster:
         return target.connect(budget=BUDGET)
     if isinstance(aws, str):
         raise BadInputError(f"EKS cannot be asked where {cluster} is: {aws}; or name a --context")
-    return eks.connect(aws, cluster, BUDGET)
+    return eks.connect(aws, cluster, eks.describe(aws, cluster), BUDGET)
 
 
 def _look(opened: RestCluster, aws: Aws | str, wanted: Wanted) -> Iterator[Finding]:

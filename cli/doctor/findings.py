@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from cli.doctor.aws.asking import AwsError
+from cli.aws.asking import AwsError
 from evenkeel.errors import ClusterError, ForbiddenError, UnauthenticatedError
 
 

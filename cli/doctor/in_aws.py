@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cli.doctor.aws import access, functions, queues, rules
-from cli.doctor.aws import stack as stacks
-from cli.doctor.aws.asking import Aws, AwsError
-from cli.doctor.aws.stack import Stack
+from cli.doctor.aws import stack as up
+from cli.aws import stack as stacks
+from cli.aws.asking import Aws, AwsError
+from cli.aws.stack import Stack
 from cli.doctor.findings import Finding, not_looked, of_error
 from evenkeel.ports import Clock, Cluster
 
@@ -42,15 +43,15 @@ def opened(aws: Aws | str, wanted: Wanted) -> Half:
     try:
         stack = stacks.gather(aws, wanted.stack)
     except AwsError as error:
-        return Half(finding=of_error(stacks.LINK, error))
+        return Half(finding=of_error(up.LINK, error))
     if stack is None:
         said = f"there is no stack {wanted.stack} in {aws.region}"
         if wanted.is_guessed:
             finding = not_looked("AWS", said, "if it has another name: --stack NAME")
         else:
-            finding = stacks.missing(wanted.stack, aws.region)
+            finding = up.missing(wanted.stack, aws.region)
         return Half(aws, None, finding)
-    return Half(aws, stack, stacks.judge(stack, wanted.cluster))
+    return Half(aws, stack, up.judge(stack, wanted.cluster))
 
 
 def look(half: Half, cluster: Cluster, clock: Clock) -> Iterator[Finding]:

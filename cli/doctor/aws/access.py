@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from cli.doctor.aws.asking import Aws, AwsError
-from cli.doctor.aws.stack import Stack
+from cli.aws.asking import Aws, AwsError
+from cli.aws.stack import Stack
 from cli.doctor.findings import Finding, broken, fine, looked
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model.request import Get

@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from cli import words
-from cli.doctor.aws.asking import Aws
-from cli.doctor.aws.stack import Stack
+from cli.aws.asking import Aws
+from cli.aws.stack import Stack
 from cli.doctor.findings import Finding, broken, fine, looked
 
 SERVICE: Final = "events.amazonaws.com"

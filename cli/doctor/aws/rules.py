@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from cli.doctor.aws.asking import Aws, AwsError
-from cli.doctor.aws.stack import Stack
+from cli.aws.asking import Aws, AwsError
+from cli.aws.stack import Stack
 from cli.doctor.findings import Finding, broken, fine, of_error, unknown
 
 RULES: Final = ("NoticeRule", "StateChangeRule")

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
 from cli.doctor import in_aws
-from cli.doctor.aws import asking, eks
-from cli.doctor.aws.asking import Aws
+from cli.aws import asking, eks
+from cli.aws.asking import Aws
 from cli.doctor.findings import Finding, Verdict
 from cli.doctor.in_aws import Wanted
 from cli.errors import BadInputError, UnmetError
@@ -357,10 +357,10 @@ def test_eks_tells_where_the_cluster_is() -> None:
     scripted = Scripted({"describe_cluster": {"cluster": described}})
     aws = Aws(REGION, lambda _: scripted)
     with pytest.raises(UnmetError, match=r"EKS cluster prod: the endpoint 'http://prod' should"):
-        eks.connect(aws, "prod", timedelta(seconds=1))
+        eks.connect(aws, "prod", eks.describe(aws, "prod"), timedelta(seconds=1))
     scripted.answers["describe_cluster"] = refusal("ResourceNotFoundException")
     with pytest.raises(BadInputError, match=f"no EKS cluster prod in {REGION}"):
-        eks.connect(aws, "prod", timedelta(seconds=1))
+        eks.connect(aws, "prod", eks.describe(aws, "prod"), timedelta(seconds=1))
     scripted.answers["describe_cluster"] = refusal("AccessDeniedException")
     with pytest.raises(UnmetError, match="or name a --context"):
-        eks.connect(aws, "prod", timedelta(seconds=1))
+        eks.connect(aws, "prod", eks.describe(aws, "prod"), timedelta(seconds=1))

@@ -10,7 +10,7 @@ from cli.doctor.aws import access, functions, queues, rules, stack
 from cli.doctor.aws.functions import Counted, Mapped
 from cli.doctor.aws.queues import Attributes
 from cli.doctor.aws.rules import Found, Rule
-from cli.doctor.aws.stack import Stack
+from cli.aws.stack import Stack
 from cli.doctor.findings import Verdict
 from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check
 

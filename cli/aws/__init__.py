@@ -1,0 +1,1 @@
+"""AWS as the commands ask it: the account, an EKS cluster, a stack."""
