@@ -8,10 +8,10 @@ from typing import Final
 import click
 
 from cli import capacity, console, options, tables
-from cli.doctor import in_aws, in_cluster, report
-from cli.doctor.api_server import ApiServer
 from cli.aws import asking, eks
 from cli.aws.asking import Aws
+from cli.doctor import in_aws, in_cluster, report
+from cli.doctor.api_server import ApiServer
 from cli.doctor.findings import Finding
 from cli.doctor.in_aws import Wanted
 from cli.doctor.in_cluster import Known

@@ -1,10 +1,9 @@
 """``evenkeel drain NODE...``: a node is to be emptied, and nothing goes before it is replaced."""
 
-import re
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.console import Console
 from cli import capacity, console, lines, node_names, options, pausing, ways_table
 from cli.draining.pods import Step
 from cli.draining.run import Drain, summary
+from cli.duration import Duration
 from cli.errors import BadInputError, UnmetError
 from cli.guards import Guard, GuardedCluster
 from cli.journal import Journal
@@ -26,32 +26,16 @@ INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are; the same command goes on from there, and"
     " evenkeel cancel NODE --apply takes them back"
 )
-DURATION: Final = re.compile(r"(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
-
-
-class Duration(click.ParamType[timedelta]):
-    """A time as kubectl takes it: 90s, 15m, 1h30m."""
-
-    name = "duration"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> timedelta:
-        """Read it, and hold it to the bounds of a drain."""
-        found = DURATION.fullmatch(value.strip())
-        if found is None or not any(found.groups()):
-            self.fail(f"{value!r} is no time such as 15m or 1h30m", param, ctx)
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        time = timedelta(hours=hours, minutes=minutes, seconds=seconds)
-        if not SHORTEST <= time <= LONGEST:
-            self.fail(f"{value} is not from 1m to 12h", param, ctx)
-        return time
 
 
 @click.command(short_help="Empty nodes on purpose: make before break.")
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @click.option(
-    "--timeout", type=Duration(), default="15m", show_default=True, help="What stays then, stays."
+    "--timeout",
+    type=Duration(SHORTEST, LONGEST),
+    default="15m",
+    show_default=True,
+    help="What stays then, stays.",
 )
 @options.apply
 @options.cluster

@@ -64,10 +64,21 @@ class Pods(msgspec.Struct, frozen=True):
 
 
 def look(
-    cluster: Cluster, server: ApiServer, nodes: Sequence[Node], *, is_gated: bool, observes: bool
+    cluster: Cluster,
+    server: ApiServer,
+    nodes: Sequence[Node],
+    *,
+    is_gated: bool,
+    observes: bool,
+    known: Sequence[Drainer] = (),
 ) -> Iterator[Finding]:
-    """Each drainer that is seen; or that there is none. Raises ClusterError."""
+    """Each drainer that is seen; or that there is none. Raises ClusterError.
+
+    ``known`` are those that somebody else tells of; one that is seen by itself counts once.
+    """
     found = drainers.find(cluster, nodes)
+    seen = {drainer.name for drainer in found}
+    found += [drainer for drainer in known if drainer.name not in seen]
     if not found:
         yield fine(LINK, "none is seen")
     queues: Sequence[str] | None = None

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cli.doctor.aws import access, functions, queues, rules
-from cli.doctor.aws import stack as up
 from cli.aws import stack as stacks
 from cli.aws.asking import Aws, AwsError
 from cli.aws.stack import Stack
+from cli.doctor.aws import access, functions, queues, rules
+from cli.doctor.aws import stack as up
 from cli.doctor.findings import Finding, not_looked, of_error
 from evenkeel.ports import Clock, Cluster
 

@@ -159,10 +159,10 @@ def verifier(ministack: Ministack) -> Iterator[Verifier]:
 
 
 @contextmanager
-def knowing(
+def taking_tokens(
     verifier: Verifier, folder: Path, request: pytest.FixtureRequest
 ) -> Iterator[ControlPlane]:
-    """A real control plane that takes EKS's tokens, with the rights of the manifests."""
+    """A real control plane that takes EKS's tokens."""
     config = verifier.write_config(folder)
     options = Options(
         kube=request.config.getoption("--kube"),
@@ -173,6 +173,15 @@ def knowing(
         ),
     )
     with ControlPlane.launch(options) as started:
+        yield started
+
+
+@contextmanager
+def knowing(
+    verifier: Verifier, folder: Path, request: pytest.FixtureRequest
+) -> Iterator[ControlPlane]:
+    """The same, with the rights of the manifests."""
+    with taking_tokens(verifier, folder, request) as started:
         started.kubectl("apply", "-k", str(ROOT / "manifests" / "rbac"))
         yield started
 

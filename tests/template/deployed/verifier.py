@@ -33,7 +33,7 @@ class RefusedError(Exception):
 
 
 class Verifier(ThreadingHTTPServer):
-    """Answers TokenReviews. ``groups``: the group of each role or user, by its name.
+    """Answers TokenReviews. ``groups``: the group of each role or user, by its name, or of root.
 
     Who has none is refused (401), as whoever has neither access entry nor line in aws-auth.
     """
@@ -70,8 +70,7 @@ class Verifier(ThreadingHTTPServer):
         except RefusedError as error:
             self.refusals.append(str(error))
             return {"authenticated": False, "error": str(error)}
-        # arn:aws:sts::1:assumed-role/<role>/<session>, arn:aws:iam::1:user/<user>
-        groups = [self.groups[arn.split("/")[1]]]
+        groups = [self.groups[_name(arn)]]
         return {"authenticated": True, "user": {"username": arn, "groups": groups}}
 
     def _identify(self, token: str) -> str:
@@ -102,9 +101,15 @@ class Verifier(ThreadingHTTPServer):
         found = ARN.search(answer.data.decode())
         if answer.status != 200 or found is None:
             raise RefusedError(f"STS answers {answer.status}: {answer.data.decode()}")
-        if found[1].split("/")[1] not in self.groups:
+        if _name(found[1]) not in self.groups:
             raise RefusedError(f"nobody lets {found[1]} in")
         return found[1]
+
+
+def _name(arn: str) -> str:
+    """``arn:aws:sts::1:assumed-role/<role>/<session>``, ``:user/<user>``, or ``:root``."""
+    of_iam = arn.rpartition(":")[2].split("/")
+    return of_iam[min(1, len(of_iam) - 1)]
 
 
 class _Handler(BaseHTTPRequestHandler):

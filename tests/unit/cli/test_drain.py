@@ -7,15 +7,17 @@ from typing import Any
 import click
 import pytest
 
-from cli.commands.drain import Duration
+from cli.duration import Duration
 from cli.draining.pods import IN_TIME, Pods, Watch
 from cli.draining.run import summary
 from cli.ways import Situation
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from tests import builders
 
+DURATION = Duration(SHORTEST, LONGEST)
 WEB = builders.replica_set(replicas=2)
 
 
@@ -40,7 +42,7 @@ def told(watch: Watch, *pods: Pod) -> Sequence[tuple[str, Verb]]:
     [("15m", 900), ("90s", 90), ("1h30m", 5400), ("1h", 3600), (" 2m ", 120), ("12h", 43_200)],
 )
 def test_a_time_is_read_as_kubectl_reads_it(text: str, seconds: int) -> None:
-    assert Duration().convert(text, None, None) == timedelta(seconds=seconds)
+    assert DURATION.convert(text, None, None) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_a_time_is_read_as_kubectl_reads_it(text: str, seconds: int) -> None:
 )
 def test_another_time_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        Duration().convert(text, None, None)
+        DURATION.convert(text, None, None)
 
 
 def test_pods_that_belong_to_their_node_are_not_counted() -> None:

@@ -1,0 +1,48 @@
+"""``evenkeel upgrade``: an installation becomes that of this checkout."""
+
+from pathlib import Path
+
+import click
+
+from cli import options
+from cli.commands.install import go_on, tell_of_others
+from cli.errors import BadInputError
+from cli.install import choices, terms
+from cli.install.choices import Asked
+from cli.install.site import Place, opened
+from cli.targets import Target
+
+
+@click.command(short_help="Bring an installation to this checkout's version.")
+@terms.place
+@click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
+@options.apply
+def upgrade(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    cluster: str,
+    stack: str,
+    endpoint: str,
+    certificate_authority: str,
+    context: str | None,
+    kubeconfig: Path | None,
+    image: str,
+    apply: bool,
+) -> None:
+    """Bring an installation to the version of this checkout: rights, then code, then webhooks.
+
+    Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
+    and new code may work at the same time, also in the middle of a storm.
+    """
+    where = Place(cluster, stack, endpoint, certificate_authority, Target(context, kubeconfig))
+    with opened(where) as site:
+        found = site.stack()
+        if found is None:
+            raise BadInputError(
+                f"there is no stack {where.stack_name} in {site.aws.region}: name it by --stack, or"
+                " make it by evenkeel install"
+            )
+        chosen = choices.made(Asked(image=image), found, site.objects)
+        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
+        # Both act already, if they do: who runs this has been asked.
+        tell_of_others(site, chosen, beside=True)
+        go_on(site, chosen, apply=apply)

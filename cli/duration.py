@@ -1,0 +1,43 @@
+"""Times on the command line."""
+
+import re
+from datetime import timedelta
+from typing import Any, Final
+
+import click
+
+DURATION: Final = re.compile(r"(?:([0-9]{1,5})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,5})s)?")
+
+
+class Duration(click.ParamType[timedelta]):
+    """A time as kubectl takes it: 90s, 15m, 1h30m."""
+
+    name = "duration"
+
+    def __init__(self, shortest: timedelta, longest: timedelta) -> None:
+        """Bounds that a time is held to, themselves among them."""
+        self._shortest = shortest
+        self._longest = longest
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        """Read it, and hold it to the bounds."""
+        found = DURATION.fullmatch(value.strip())
+        if found is None or not any(found.groups()):
+            self.fail(f"{value!r} is no time such as 15m or 1h30m", param, ctx)
+        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        time = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        if not self._shortest <= time <= self._longest:
+            bounds = f"{_short(self._shortest)} to {_short(self._longest)}"
+            self.fail(f"{value} is not from {bounds}", param, ctx)
+        return time
+
+
+def _short(time: timedelta) -> str:
+    """``12h``, ``1m``, ``0s``: in the largest unit that is whole."""
+    seconds = int(time.total_seconds())
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds and seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

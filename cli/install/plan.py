@@ -1,0 +1,102 @@
+"""Which steps an installation and a removal have, and in which order."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+
+from cli.install import hooks, manifests, rights, serving
+from cli.install.absence import Absent
+from cli.install.choices import Choices, Webhook
+from cli.install.hooks import Asked, NotAsked
+from cli.install.namespaces import Labelled, Unlabelled
+from cli.install.objects import Objects
+from cli.install.rights import Rights
+from cli.install.roles import Mapped, Unmapped
+from cli.install.serving import Served
+from cli.install.site import Site
+from cli.install.stacks import Deleted, Deployed, WithoutOldToken
+from cli.install.steps import Step
+from cli.install.tokens import Usable
+from cli.install.traces import Forgotten, Lifted, Quiet, Unwritten
+from evenkeel.model import names
+from evenkeel.settings import Mode
+
+
+def installation(site: Site, choices: Choices) -> Sequence[Step]:
+    """Rights first, for new code may need more; then whatever answers, before it is asked."""
+    objects = site.objects
+    gate = choices.webhook is not Webhook.NONE
+    stack: list[Step] = [Deployed(site, parameters(site, choices))]
+    if not site.described.takes_access_entries:
+        stack.append(Mapped(site))
+    no_serve = not_served(objects)
+    asked = partial(Asked, objects, everywhere=choices.is_everywhere)
+    rest: list[Step]
+    match choices.webhook:
+        case Webhook.LAMBDA:
+            by_stack = asked(partial(hooks.of_stack, site))
+            rest = [*stack, Usable(site), by_stack, *_needed(WithoutOldToken(site), no_serve)]
+        case Webhook.IN_CLUSTER:
+            rest = [served(site, choices), asked(partial(hooks.of_service, objects)), *stack]
+        case Webhook.NONE:
+            rest = [*_needed(NotAsked(objects)), *stack, *_needed(no_serve)]
+    labelled = Labelled(objects, choices.namespaces)
+    return [Rights(objects, gate=gate), *rest, labelled]
+
+
+def removal(site: Site, patience: timedelta) -> Sequence[Step]:
+    """What is asked goes before what answers, and whoever writes before what was written."""
+    objects = site.objects
+    return [
+        Unwritten(objects),
+        NotAsked(objects),
+        Quiet(site, patience),
+        not_served(objects),
+        Absent("monitoring", objects, manifests.documents("monitoring")),
+        Absent("poll", objects, manifests.documents("poll")),
+        Deleted(site),
+        Unmapped(site),
+        Lifted(site),
+        Forgotten(objects),
+        Unlabelled(objects),
+        Absent("rights", objects, rights.wanted(gate=True)),
+    ]
+
+
+def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
+    """The parameters of the stack that the choices come to."""
+    described = site.described
+    return {
+        "ClusterName": site.place.cluster,
+        "ClusterEndpoint": described.endpoint,
+        "ClusterCertificateAuthority": described.certificate_authority.data,
+        "AccessEntries": str(described.takes_access_entries).lower(),
+        "Mode": choices.mode,
+        "Webhook": str(choices.webhook is Webhook.LAMBDA).lower(),
+        **choices.parameters,
+    }
+
+
+def _needed(*steps: Step) -> Sequence[Step]:
+    """Those of these that take something away, if it is there."""
+    return [step for step in steps if step.look()]
+
+
+def not_served(objects: Objects) -> Absent:
+    """Nothing of ``evenkeel serve`` is in the cluster."""
+    documents = manifests.documents("serve")
+    return Absent("serve", objects, [*documents, serving.TOKEN, serving.CERTIFICATE])
+
+
+def served(site: Site, choices: Choices) -> Served:
+    """``evenkeel serve``, with the settings that the stack has."""
+    stack = site.stack()
+    have = {**(stack.parameters if stack is not None else {}), **choices.parameters}
+    settings = {
+        "EVENKEEL_CLUSTER_NAME": site.place.cluster,
+        "EVENKEEL_NAMESPACES": have.get("Namespaces", "managed"),
+        "EVENKEEL_GATE": have.get("Gate", "labelled"),
+        "EVENKEEL_CAPACITY_LABELS": have.get("CapacityLabels", ",".join(names.CAPACITY_LABELS)),
+    }
+    act = choices.mode is Mode.ACT
+    return Served(site.objects, site.clock, choices.image, settings, act=act)

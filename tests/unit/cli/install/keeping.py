@@ -1,0 +1,93 @@
+"""A site in memory: objects in a dictionary, and an account with one secret."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from botocore.exceptions import ClientError
+
+from cli.aws.asking import Aws
+from cli.aws.eks import Described
+from cli.install.objects import Manifest, Objects, title
+from cli.install.site import Place, Site
+from tests.fixtures.api_server import HandClock
+
+NOW = datetime.fromisoformat("2026-11-23T12:00:00Z")
+REGION = "eu-central-1"
+STACK = "evenkeel-prod"
+
+
+class BreakError(Exception):
+    """The command is killed here."""
+
+
+@dataclass
+class Kept:
+    """Objects as the API server keeps them; ``wrote`` is called after each write."""
+
+    objects: dict[str, dict[str, Any]] = field(default_factory=dict)
+    wrote: Callable[[], None] = lambda: None
+    restarted: Callable[[], None] = lambda: None
+
+    def find(self, manifest: Manifest) -> dict[str, Any] | None:
+        return self.objects.get(title(manifest))
+
+    def apply(self, manifest: Manifest) -> None:
+        self.objects[title(manifest)] = dict(manifest)
+        self.wrote()
+
+    def patch(self, manifest: Manifest, change: Manifest) -> None:
+        assert title(manifest) in self.objects
+        assert "template" in change["spec"]
+        self.restarted()
+
+
+@dataclass
+class Account:
+    """CloudFormation with one stack, or none, and Secrets Manager with its secret."""
+
+    stack: dict[str, Any] | None = None
+    secret: str = ""
+    wrote: Callable[[], None] = lambda: None
+
+    def describe_stacks(self, **_: str) -> Any:
+        if self.stack is None:
+            told = {"Error": {"Code": "ValidationError", "Message": "it does not exist"}}
+            raise ClientError(cast("Any", told), "DescribeStacks")
+        return {"Stacks": [self.stack]}
+
+    def list_stack_resources(self, **_: str) -> Any:
+        return {"StackResourceSummaries": []}
+
+    def get_secret_value(self, **_: str) -> Any:
+        return {"SecretString": self.secret}
+
+    def put_secret_value(self, *, SecretString: str, **_: str) -> Any:  # noqa: N803 - AWS's name
+        self.secret = SecretString
+        self.wrote()
+        return {"VersionId": "1"}
+
+
+def a_stack(outputs: dict[str, str] | None = None, **parameters: str) -> dict[str, Any]:
+    """A stack as DescribeStacks has it."""
+    told = {"ClusterName": "prod", "Mode": "act"} | parameters
+    return {
+        "StackName": STACK,
+        "StackStatus": "UPDATE_COMPLETE",
+        "CreationTime": NOW,
+        "Parameters": [{"ParameterKey": k, "ParameterValue": v} for k, v in told.items()],
+        "Outputs": [{"OutputKey": k, "OutputValue": v} for k, v in (outputs or {}).items()],
+    }
+
+
+def a_site(kept: Kept, account: Account) -> Site:
+    """A site of these; nothing else of it may be asked."""
+    return Site(
+        Place("prod"),
+        Aws(REGION, lambda _: account),
+        Described(endpoint="https://prod"),
+        cast("Any", None),
+        cast("Objects", kept),
+        HandClock(),
+    )

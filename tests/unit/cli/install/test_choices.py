@@ -1,0 +1,110 @@
+"""What nobody said stays as it is, and what does not fit together is refused before anything."""
+
+from typing import Any
+
+import pytest
+
+from cli.doctor.findings import broken, fine, unknown
+from cli.errors import BadInputError
+from cli.install import hooks, others, plan, serving
+from cli.install.choices import Asked, Choices, Webhook, made
+from cli.install.objects import named, title
+from evenkeel.settings import Mode
+from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
+
+BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
+SERVING: dict[str, Any] = {
+    **serving.DEPLOYMENT,
+    "spec": {"template": {"spec": {"containers": [{"image": "reg/evenkeel:1"}]}}},
+}
+
+
+def chosen(asked: Asked, stack: dict[str, Any] | None = None, *objects: dict[str, Any]) -> Choices:
+    kept = Kept({title(each): each for each in objects})
+    site = a_site(kept, Account(stack))
+    return made(asked, site.stack(), site.objects)
+
+
+def test_a_first_installation_observes_and_has_the_webhook() -> None:
+    assert chosen(Asked()) == Choices(Mode.OBSERVE, Webhook.LAMBDA)
+
+
+@pytest.mark.parametrize(
+    ("stack", "objects", "webhook", "image"),
+    [
+        (a_stack(BY_LAMBDA), [], Webhook.LAMBDA, ""),
+        (a_stack({"PlacementUrl": "https://abc/v1/"}), [], Webhook.LAMBDA, ""),
+        (a_stack(), [], Webhook.NONE, ""),
+        (a_stack(), [SERVING], Webhook.IN_CLUSTER, "reg/evenkeel:1"),
+    ],
+    ids=["secret", "parameter", "none", "in the cluster"],
+)
+def test_what_is_there_stays(
+    stack: dict[str, Any], objects: list[dict[str, Any]], webhook: Webhook, image: str
+) -> None:
+    assert chosen(Asked(), stack, *objects) == Choices(Mode.ACT, webhook, image=image)
+
+
+def test_what_is_asked_for_goes_before_what_is_there() -> None:
+    asked = Asked(Mode.OBSERVE, Webhook.NONE, parameters=("Window=50", "Tracing=Active"))
+    found = chosen(asked, a_stack(BY_LAMBDA), SERVING)
+    assert (found.mode, found.webhook) == (Mode.OBSERVE, Webhook.NONE)
+    assert found.parameters == {"Window": "50", "Tracing": "Active"}
+
+
+def test_all_namespaces_take_part_in_placement_and_gate() -> None:
+    found = chosen(Asked(is_everywhere=True))
+    assert found.is_everywhere
+    assert found.parameters == {"Namespaces": "all", "Gate": "managed"}
+    assert chosen(Asked(), a_stack(Namespaces="all")).is_everywhere
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Asked(webhook=Webhook.IN_CLUSTER), "needs --image"),
+        (Asked(namespaces=("shop", "shpo")), "there is no namespace shpo"),
+        (Asked(parameters=("Window",)), "it should be KEY=VALUE"),
+        (Asked(parameters=("=1",)), "it should be KEY=VALUE"),
+        (Asked(parameters=("Mode=act",)), "the command's own options say that"),
+    ],
+)
+def test_what_cannot_be_is_refused(asked: Asked, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        chosen(asked, None, named("v1", "Namespace", "shop"))
+
+
+@pytest.mark.parametrize(
+    ("finding", "is_refused"),
+    [
+        (fine("other drainers", "none is seen"), False),
+        (broken("other drainers", "it does not wait", "switch it off"), True),
+        (unknown("other drainers", "no pod of it is seen", "look"), True),
+    ],
+)
+def test_two_act_only_when_told(finding: Any, *, is_refused: bool) -> None:
+    others.check([finding], beside=True)
+    if is_refused:
+        with pytest.raises(BadInputError, match="add --beside-drainers"):
+            others.check([finding], beside=False)
+    else:
+        others.check([finding], beside=False)
+
+
+def titles(choices: Choices, kept: Kept | None = None) -> list[str]:
+    site = a_site(kept or Kept(), Account())
+    return [step.title for step in plan.installation(site, choices)]
+
+
+def test_what_answers_stands_before_it_is_asked() -> None:
+    by_lambda = titles(Choices(Mode.ACT, Webhook.LAMBDA))
+    assert by_lambda == ["rights", "stack", "aws-auth", "token", "webhooks", "namespaces"]
+    in_cluster = titles(Choices(Mode.ACT, Webhook.IN_CLUSTER, image="reg/evenkeel:1"))
+    assert in_cluster == ["rights", "serve", "webhooks", "stack", "aws-auth", "namespaces"]
+    assert titles(Choices(Mode.ACT, Webhook.NONE)) == ["rights", "stack", "aws-auth", "namespaces"]
+
+
+def test_a_webhook_that_is_taken_away_is_first_asked_no_more() -> None:
+    asked = {title(each): each for each in (hooks.PLACEMENT, hooks.GATE, SERVING)}
+    before = titles(Choices(Mode.ACT, Webhook.NONE), Kept(asked))
+    assert before == ["rights", "webhooks", "stack", "aws-auth", "serve", "namespaces"]

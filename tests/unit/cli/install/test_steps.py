@@ -1,0 +1,67 @@
+"""How steps are gone through: looked at in order, done one by one, and stopped at a failure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from cli.errors import UnmetError
+from cli.install import steps
+
+
+@dataclass
+class Kept:
+    """A step whose state is a list of what is still to be done."""
+
+    title: str
+    todo: list[str]
+    events: list[str] = field(default_factory=list)
+    failure: Exception | None = None
+
+    def look(self) -> Sequence[str]:
+        self.events.append(f"look at {self.title}")
+        return list(self.todo)
+
+    def do(self) -> None:
+        self.events.append(f"do {self.title}")
+        if self.failure is not None:
+            raise self.failure
+        self.todo.clear()
+
+
+@pytest.fixture
+def events() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def test_without_apply_nothing_is_done(events: list[str], said: list[str]) -> None:
+    of = [Kept("a", ["one", "two"], events), Kept("b", [], events)]
+    assert steps.go(of, said.append, apply=False)
+    assert events == ["look at a", "look at b"]
+    assert [line.split() for line in said] == [["a", "one"], ["two"], ["b", "as", "wanted"]]
+
+
+def test_each_step_is_done_before_the_next_is_looked_at(events: list[str], said: list[str]) -> None:
+    of = [Kept("a", ["one"], events), Kept("b", [], events), Kept("c", ["two"], events)]
+    assert steps.go(of, said.append, apply=True)
+    assert events == ["look at a", "do a", "look at b", "look at c", "do c"]
+    assert not steps.go(of, said.append, apply=True)
+
+
+def test_a_failure_stops_there_and_says_that_it_can_go_on(
+    events: list[str], said: list[str]
+) -> None:
+    failing = Kept("b", ["two"], events, UnmetError("no room: make some"))
+    of = [Kept("a", ["one"], events), failing, Kept("c", ["three"], events)]
+    with pytest.raises(UnmetError, match="b: no room: make some; what was done before stays"):
+        steps.go(of, said.append, apply=True)
+    assert events[-1] == "do b"
+    failing.failure = None
+    events.clear()
+    steps.go(of, said.append, apply=True)
+    assert [event for event in events if event.startswith("do")] == ["do b", "do c"]
