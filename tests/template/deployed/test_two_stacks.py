@@ -177,7 +177,7 @@ def test_after_each_step_of_its_removal_no_pod_waits_for_a_webhook_that_is_gone(
             return bool(gateway.statuses)
 
         control_plane.wait_for("a review", is_asked)
-        for command in documented("Remove"):
+        for command in documented("Remove by hand"):
             run(command, second)
             is_asked()
 

@@ -7,9 +7,9 @@ from typing import Any
 import click
 import pytest
 
-from cli.duration import Duration
 from cli.draining.pods import IN_TIME, Pods, Watch
 from cli.draining.run import summary
+from cli.duration import Duration
 from cli.ways import Situation
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST

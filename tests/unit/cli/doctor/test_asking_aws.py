@@ -11,9 +11,9 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
-from cli.doctor import in_aws
 from cli.aws import asking, eks
 from cli.aws.asking import Aws
+from cli.doctor import in_aws
 from cli.doctor.findings import Finding, Verdict
 from cli.doctor.in_aws import Wanted
 from cli.errors import BadInputError, UnmetError

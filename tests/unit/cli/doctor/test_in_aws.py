@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from cli.aws.stack import Stack
 from cli.doctor.aws import access, functions, queues, rules, stack
 from cli.doctor.aws.functions import Counted, Mapped
 from cli.doctor.aws.queues import Attributes
 from cli.doctor.aws.rules import Found, Rule
-from cli.aws.stack import Stack
 from cli.doctor.findings import Verdict
 from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check
 
