@@ -112,3 +112,43 @@ def test_all_roles_have_the_boundary_that_the_account_asks_for() -> None:
     assert {stack.of(role)["PermissionsBoundary"] for role in roles} == {boundary}
     bare = deployed()
     assert all("PermissionsBoundary" not in bare.of(r) for r in bare.names("AWS::IAM::Role"))
+
+
+KEY = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+ENCRYPTED = {
+    "AWS::SQS::Queue": "KmsMasterKeyId",
+    "AWS::Logs::LogGroup": "KmsKeyId",
+    "AWS::SecretsManager::Secret": "KmsKeyId",
+}
+
+
+def test_all_that_is_kept_is_encrypted_with_the_key_of_the_account() -> None:
+    stack, bare = deployed(KeyArn=KEY, Webhook="true"), deployed(Webhook="true")
+    for kind, name in ENCRYPTED.items():
+        assert {stack.of(each)[name] for each in stack.names(kind)} == {KEY}, kind
+        assert all(name not in bare.of(each) for each in bare.names(kind))
+    queues = stack.names("AWS::SQS::Queue")
+    assert all("SqsManagedSseEnabled" not in stack.of(each) for each in queues)
+    assert all(bare.of(each)["SqsManagedSseEnabled"] is True for each in queues)
+    assert stack.globals["Function"]["KmsKeyArn"] == KEY
+    assert "KmsKeyArn" not in bare.globals["Function"]
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        ("Interruption", {"kms:Decrypt", "kms:GenerateDataKey"}),
+        ("Handover", {"kms:Decrypt", "kms:GenerateDataKey"}),
+        ("Restore", {"kms:Decrypt", "kms:GenerateDataKey"}),
+        ("Placement", {"kms:Decrypt"}),
+    ],
+)
+def test_a_role_may_use_the_key_as_far_as_it_has_to(function: str, wanted: set[str]) -> None:
+    of_key = {
+        (action, resource)
+        for action, resource in deployed(KeyArn=KEY, Webhook="true").statements(f"{function}Role")
+        if action.startswith("kms:")
+    }
+    assert of_key == {(action, KEY) for action in wanted}
+    bare = deployed(Webhook="true").statements(f"{function}Role")
+    assert not any(action.startswith("kms:") for action, _ in bare)
