@@ -12,7 +12,7 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.plan import earliest
 from evenkeel.handlers import Handler
-from evenkeel.ports import Clock, Instances
+from evenkeel.ports import Clock, Instances, LifecycleActions
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from hosting import functions
 from hosting.events import schedule_event
@@ -24,6 +24,8 @@ from tests.e2e.wire import TappedCluster
 from tests.fixtures.control_plane import ControlPlane
 
 CLUSTER_NAME = "e2e"
+HOOK = "evenkeel"
+"""The lifecycle hook that is heeded, where there is an Auto Scaling."""
 CONCURRENCY = 2
 IDLE_POLL = 0.02
 STOPPING = 30.0
@@ -46,11 +48,13 @@ class Evenkeel:
         *,
         mode: Mode = Mode.ACT,
         forbids_leases: bool = False,
+        lifecycle: LifecycleActions | None = None,
     ) -> None:
         self._wait_for = control_plane.wait_for
         self._instances = instances
         self._clock = clock
         self._mode = mode
+        self._lifecycle = lifecycle
         self.cluster = TappedCluster(control_plane.cluster, clock, forbids_leases=forbids_leases)
         self.recorder = InMemoryRecorder()
         self.errors: list[Exception] = []
@@ -170,14 +174,23 @@ class Evenkeel:
                 self._busy -= 1
 
     def _interruption(self) -> Handler:
-        settings = InterruptionSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        settings = InterruptionSettings(
+            mode=self._mode, cluster_name=CLUSTER_NAME, lifecycle_hook=self._hook
+        )
         return functions.interruption(settings, self._ports(), self._notices, self._wake_ups)
 
     def _handover(self) -> Handler:
-        settings = HandoverSettings(mode=self._mode, cluster_name=CLUSTER_NAME)
+        settings = HandoverSettings(
+            mode=self._mode, cluster_name=CLUSTER_NAME, lifecycle_hook=self._hook
+        )
         return functions.handover(settings, self._ports(), self._wake_ups)
 
     def _ports(self) -> Ports:
         observes = self._mode is Mode.OBSERVE
         events = ClusterEvents(self.cluster, self._clock, self.recorder, observes=observes)
-        return Ports(self.cluster, self._instances, self._clock, Tee(self.recorder, events))
+        recorder = Tee(self.recorder, events)
+        return Ports(self.cluster, self._instances, self._clock, recorder, self._lifecycle)
+
+    @property
+    def _hook(self) -> str:
+        return HOOK if self._lifecycle is not None else ""

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
+from evenkeel.ports import LifecycleActions
 from evenkeel.settings import Mode
 from sandbox.observer.following import is_released
 from sandbox.simulator.api.objects import Obj
@@ -83,7 +84,13 @@ class Site:
         for evenkeel in self._deployed:
             sys.stdout.write(evenkeel.story)
 
-    def deploy(self, *, forbids_leases: bool = False, mode: Mode = Mode.ACT) -> Evenkeel:
+    def deploy(
+        self,
+        *,
+        forbids_leases: bool = False,
+        mode: Mode = Mode.ACT,
+        lifecycle: LifecycleActions | None = None,
+    ) -> Evenkeel:
         """Begin to run an Evenkeel, which stops with the site."""
         evenkeel = Evenkeel(
             self.control_plane,
@@ -91,6 +98,7 @@ class Site:
             self.clock,
             mode=mode,
             forbids_leases=forbids_leases,
+            lifecycle=lifecycle,
         )
         self._deployed.append(evenkeel)
         return evenkeel
@@ -101,12 +109,18 @@ class Site:
         """A node's name in the cluster."""
         return f"{self.namespace}-{short}"
 
-    def add_nodes(self, *shorts: str, spot: bool = True, **options: Any) -> None:
-        """Add nodes with running instances, and wait until pods can be placed on them."""
+    def add_nodes(
+        self, *shorts: str, spot: bool = True, is_reserved: bool = False, **options: Any
+    ) -> None:
+        """Add nodes with running instances, and wait until pods can be placed on them.
+
+        ``is_reserved``: the instances run in reserved capacity.
+        """
         for short in shorts:
             self.control_plane.add_node(self.node_name(short), spot=spot, wait=False, **options)
         nodes = [self.control_plane.wait_for_node(self.node_name(short)) for short in shorts]
-        self.instances.adopt(nodes, CLUSTER_NAME)
+        reserved = {node.instance_id for node in nodes} if is_reserved else ()
+        self.instances.adopt(nodes, CLUSTER_NAME, reserved=reserved)
 
     def node(self, short: str) -> Obj:
         """A node, whole."""
@@ -133,12 +147,20 @@ class Site:
         """The rebalance recommendation for a node, given so many seconds ago."""
         return self._event("rebalance-recommendation", short, ago)
 
+    def sample(self, kind: str) -> dict[str, Any]:
+        """A sample event, given now; about which instances its ``detail`` is still to say."""
+        now = self.clock.now()
+        event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
+        event |= {"id": f"{kind}-{now.timestamp()}", "time": now.strftime("%Y-%m-%dT%H:%M:%SZ")}
+        return event
+
     def terminate(self, *shorts: str) -> None:
         """Let EC2 say that the instances of these nodes are terminated."""
         for short in shorts:
-            self.instances.set_state(self._instance_id(short), "terminated")
+            self.instances.set_state(self.instance_id(short), "terminated")
 
-    def _instance_id(self, short: str) -> str:
+    def instance_id(self, short: str) -> str:
+        """The id of a node's instance."""
         provider_id: str = self.node(short)["spec"]["providerID"]
         return provider_id.rpartition("/")[2]
 
@@ -147,7 +169,7 @@ class Site:
         event: dict[str, Any] = json.loads((ROOT / "events" / f"{kind}.json").read_text())
         event["id"] = f"{kind}-{short}-{given.timestamp():.0f}"
         event["time"] = given.strftime("%Y-%m-%dT%H:%M:%SZ")
-        event["detail"]["instance-id"] = self._instance_id(short)
+        event["detail"]["instance-id"] = self.instance_id(short)
         return event
 
     # Workloads.
