@@ -21,7 +21,8 @@ def rights(control_plane: ControlPlane) -> Iterator[None]:
     """The rights of all functions."""
     control_plane.kubectl("apply", "-k", str(MANIFESTS))
     yield
-    for kind in ("clusterrolebinding", "clusterrole"):
+    kinds = ("clusterrolebinding", "clusterrole", "validatingadmissionpolicybinding")
+    for kind in (*kinds, "validatingadmissionpolicy"):
         control_plane.kubectl("delete", kind, "-l", "app.kubernetes.io/name=evenkeel")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -456,8 +457,72 @@ def test_a_group_cannot_do_what_is_the_others(clusters: dict[str, RestCluster]) 
 
 
 LEASES = "apis/coordination.k8s.io/v1/namespaces/{}/leases"
+POLICY = "evenkeel-leases"
 LEASE = f"{LEASES.format(names.SYSTEM_NAMESPACE)}/{names.HANDOVER_LEASE}"
 RENEWAL = {"spec": {"renewTime": "2026-11-23T02:00:00.000000Z"}}
+OF_ITS_OWN = {
+    "placement": ("evenkeel-slot-a", "evenkeel-move-a"),
+    "restore": ("evenkeel-move-b", "evenkeel-template-b"),
+    "handover": (names.HANDOVER_LEASE,),
+}
+SERVE = "system:serviceaccount:evenkeel-system:evenkeel-serve"
+
+
+def lease_of(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": name, "namespace": names.SYSTEM_NAMESPACE},
+    }
+
+
+def tried(granted: ControlPlane, method: str, name: str, group: str, user: str = "one") -> str:
+    """What the API server says of a write of a Lease, in a dry run; nothing where it is allowed."""
+    path = LEASES.format(names.SYSTEM_NAMESPACE)
+    target = path if method == "POST" else f"{path}/{name}"
+    body = {"POST": lease_of(name), "PATCH": RENEWAL}.get(method)
+    answer = granted.asked_by(user, group, method, f"{target}?dryRun=All", body)
+    told: str = answer.json()["message"] if answer.status >= 300 else ""
+    return told
+
+
+@pytest.fixture(scope="module")
+def leases(granted: ControlPlane) -> Iterator[ControlPlane]:
+    """The reconciler's Lease is there, and the policy is in force."""
+    granted.apply(lease_of(names.HANDOVER_LEASE))
+    granted.wait_for(
+        "the API server to go by the policy",
+        lambda: POLICY in tried(granted, "POST", "any", "evenkeel-restore"),
+    )
+    yield granted
+    granted.delete("coordination.k8s.io/v1", "Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE"])
+@pytest.mark.parametrize("function", ["placement", "restore"])
+def test_the_reconciler_s_lease_is_no_business_of_placement_and_restore(
+    function: str, method: str, leases: ControlPlane
+) -> None:
+    assert POLICY in tried(leases, method, names.HANDOVER_LEASE, f"evenkeel-{function}")
+
+
+def test_nor_of_the_webhook_in_the_cluster(leases: ControlPlane) -> None:
+    leases.kubectl("apply", "-k", str(ROOT / "manifests" / "serve"))
+    group = "system:serviceaccounts"
+    try:
+        leases.wait_for(
+            "its rights", lambda: not tried(leases, "POST", "evenkeel-slot-a", group, SERVE)
+        )
+        assert POLICY in tried(leases, "PATCH", names.HANDOVER_LEASE, group, SERVE)
+    finally:
+        leases.kubectl("delete", "-k", str(ROOT / "manifests" / "serve"))
+
+
+@pytest.mark.parametrize("function", OF_ITS_OWN)
+def test_a_function_writes_leases_of_its_own(function: str, leases: ControlPlane) -> None:
+    for name in OF_ITS_OWN[function]:
+        method = "PATCH" if name == names.HANDOVER_LEASE else "POST"
+        assert tried(leases, method, name, f"evenkeel-{function}") == ""
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,15 @@
 """Webhook and restore with the rights of manifests/rbac and no others: enough for all they do."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from evenkeel.adapters.kubernetes import from_kubeconfig
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.restore.flow import RestoreFlow
@@ -15,15 +18,42 @@ from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
+from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.e2e.test_rights import kubeconfig_of
+from tests.e2e.test_rights import allowed, kubeconfig_of
 from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
 ON_DEMAND = "evenkeel.dev/on-demand"
+NO_PODS = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "none"},
+    "spec": {"hard": {"pods": "0"}},
+}
+"""Refuses a pod when webhooks have seen it."""
+
+
+@pytest.fixture(scope="module")
+def logged(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[tuple[ControlPlane, Audit]]:
+    """A control plane of this module's own, which keeps a log of who asked for what."""
+    with audited(tmp_path_factory.mktemp("audit"), request) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def control_plane(logged: tuple[ControlPlane, Audit]) -> ControlPlane:
+    return logged[0]
+
+
+@pytest.fixture(scope="module")
+def audit(logged: tuple[ControlPlane, Audit]) -> Audit:
+    return logged[1]
 
 
 @pytest.fixture
@@ -33,10 +63,18 @@ def kubeconfig(control_plane: ControlPlane, rights: None, tmp_path: Path) -> Pat
     return kubeconfig_of(control_plane, "evenkeel-placement", tmp_path)
 
 
-def test_nothing_that_it_does_is_refused(ground: Ground, kubeconfig: Path) -> None:
+def test_nothing_that_it_does_is_refused_and_each_right_is_used(
+    ground: Ground, kubeconfig: Path, audit: Audit
+) -> None:
     ground.add_nodes()
     ground.serve(kubeconfig=kubeconfig)
+    ground.apply(NO_PODS)
     ground.apply(deployment("web", 6, annotations={ON_DEMAND: "2"}))
+    ground.wait_for(
+        "a place that a refused pod had claimed to be taken over",
+        lambda: ("patch", "coordination.k8s.io/leases") in audit.used("evenkeel-placement"),
+    )
+    ground.control_plane.delete("v1", "ResourceQuota", "none", ground.namespace)
     ground.apply(deployment("typo", 1, annotations={ON_DEMAND: "tow"}))
     ground.apply(stateful_set("db", 3))
     counted = job("batch")
@@ -57,6 +95,8 @@ def test_nothing_that_it_does_is_refused(ground: Ground, kubeconfig: Path) -> No
     clock.skip(timedelta(minutes=3))
     with from_kubeconfig(kubeconfig=str(kubeconfig)) as cluster:
         assert sweep(cluster, clock) == 3
+    assert audit.refused("evenkeel-placement") == set()
+    assert audit.used("evenkeel-placement") == allowed("placement")
 
 
 class Bell:
@@ -72,8 +112,8 @@ class Bell:
         raise NotImplementedError
 
 
-def test_nothing_that_restore_does_is_refused(
-    ground: Ground, kubeconfig: Path, tmp_path: Path
+def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
+    ground: Ground, kubeconfig: Path, tmp_path: Path, audit: Audit
 ) -> None:
     ground.add_nodes(spot=0, on_demand=2)
     ground.serve(kubeconfig=kubeconfig)
@@ -96,9 +136,22 @@ def test_nothing_that_restore_does_is_refused(
     restricted = kubeconfig_of(ground.control_plane, "evenkeel-restore", folder)
     with from_kubeconfig(kubeconfig=str(restricted)) as cluster:
         scope = Scope(ground.namespace)
-        flow = RestoreFlow(terms, scope, cluster, bell, clock, recorder, acts=True)
+        events = ClusterEvents(cluster, clock, recorder, observes=False)
+        telling = Tee(recorder, events)
+        flow = RestoreFlow(terms, scope, cluster, bell, clock, telling, acts=True)
+        last = _uid(ground, "db-2")
         outcome = flow.run()
+        events.flush()
         (traces,) = cluster.perform([List(TRACES)])
+        # The next move of the same workload is told by the same Lease, which goes an hour later.
+        ground.wait_for("its pod to be another", lambda: _uid(ground, "db-2") not in ("", last))
+        ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
+        note = {"metadata": {"annotations": {ON_DEMAND: "1"}}}
+        ground.control_plane.merge("apps/v1", "StatefulSet", "db", note, ground.namespace)
+        clock.skip(timedelta(minutes=15))
+        flow.run()
+        clock.skip(timedelta(hours=2))
+        flow.run()
 
     assert isinstance(traces.result, Listing)
     assert len(traces.result.items) == 1
@@ -111,11 +164,18 @@ def test_nothing_that_restore_does_is_refused(
     }
     verbs = {step.decision.verb for step in outcome.done}
     assert verbs == {Verb.RELEASE, Verb.EVICT, Verb.RELAX, Verb.PATCH_TEMPLATE}
-    assert bell.rung == 1
+    assert bell.rung >= 1
     assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
+    assert audit.refused("evenkeel-restore") == set()
+    assert audit.used("evenkeel-restore") == allowed("restore")
 
 
 def _ready(ground: Ground, kind: str, name: str) -> int:
     found = ground.control_plane.get("apps/v1", kind, name, ground.namespace)
     ready: int = found["status"].get("readyReplicas", 0)
     return ready
+
+
+def _uid(ground: Ground, pod: str) -> str:
+    """The uid of a pod; empty where there is none."""
+    return next((p["metadata"]["uid"] for p in ground.pods() if p["metadata"]["name"] == pod), "")
