@@ -205,8 +205,8 @@ bench-plan: venv ## Measure restore's plan of a large cluster: its time and memo
 	$(call measured,bench.placement.growth)
 
 .PHONY: bench-cost
-bench-cost: venv ## Compute from the last storms what 1,000 interruptions cost
-	@$(PYTHON) -m bench.cost
+bench-cost: venv ## Reckon from what was measured last what it costs on AWS
+	$(call measured,bench.cost)
 
 .PHONY: requirements
 requirements: ## Pin requirements/*.txt again, for all platforms; needs uv

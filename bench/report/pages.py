@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from bench import store
+from bench.cost.bill import Bill
 from bench.drainers.results import Drains
 from bench.evenness.results import Evenness
 from bench.faults.results import Faults
@@ -14,6 +15,7 @@ from bench.pairs.results import Sittings
 from bench.placement.planned import PlanGrowth
 from bench.placement.results import Placement
 from bench.report import (
+    cost,
     drainers,
     evenness,
     faults,
@@ -35,6 +37,7 @@ PAGES: Final = (
     ROOT / "README.md",
     ROOT / "docs" / "measurements.md",
     ROOT / "docs" / "compatibility.md",
+    ROOT / "docs" / "cost.md",
 )
 """Each table is in one of them."""
 
@@ -51,6 +54,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "plan": (PlanGrowth, plan.table),
     "restoring": (Restored, restoring.table),
     "floors": (Floors, floors.table),
+    "cost": (Bill, cost.table),
     "drainers": (Drains, drainers.table),
 }
 """What each bench's figures are, and what makes their table. The storms are several figures."""

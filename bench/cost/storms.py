@@ -1,6 +1,4 @@
-"""What interruptions cost on AWS, from the storms' results and a price file with its date.
-
-    python -m bench.cost    # writes bench/results/cost.json and cost.md
+"""What interruptions cost on AWS, from the storms' results.
 
 The time of an invocation is the bench's: up to eight of them shared one CPU with each other there,
 while on Lambda each has its own, so they are counted too long rather than too short. Cold starts
@@ -11,61 +9,24 @@ the lines that Lambda itself logs.
 
 import io
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import msgspec
 from aws_lambda_powertools import Logger
 
-from bench import store
-from bench.report import storm
+from bench.cost.prices import MEMORY_MB, Prices
 from bench.storm.results import Result, Round
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 
-PRICES: Final = Path(__file__).resolve().parent / "prices.json"
-MEMORY_MB: Final = 1769
-"""template.yaml's default for MemorySize."""
-
 INTERRUPTIONS: Final = 1_000
-MONTH_MINUTES: Final = 365 * 24 * 60 / 12
-POLLS: Final = 2 * 5 * 3
-"""Receives per minute where nothing is: two queues, five pollers each, 20 s a receive."""
-
 LINE_OVERHEAD: Final = 26
 """Bytes that CloudWatch counts for a line beside its text."""
-
-
-COLUMNS: Final = (
-    "scenario",
-    "invocations",
-    "billed",
-    "SQS requests",
-    "log",
-    "1,000 interruptions, arm64",
-    "x86_64",
-)
-
-
-class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """US dollars each, and ``read``: when somebody looked."""
-
-    read: str
-    region: str
-    how: str
-    sources: Sequence[str]
-    lambda_gb_second: Mapping[str, float]
-    lambda_request: float
-    sqs_request: float
-    eventbridge_service_event: float
-    eventbridge_schedule: float
-    logs_gb: float
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,16 +70,6 @@ class ScenarioCost(msgspec.Struct, frozen=True, kw_only=True):
     per_thousand: Cost
 
 
-class Costs(msgspec.Struct, frozen=True, kw_only=True):
-    """What results/cost.json holds. ``standing``: a month in which nothing happens."""
-
-    prices: Prices
-    memory_mb: int
-    line_bytes: int
-    scenarios: Sequence[ScenarioCost]
-    standing: Cost
-
-
 def usage(measured: Round, line_bytes: int) -> Usage:
     """What AWS would count of a storm.
 
@@ -148,42 +99,25 @@ def scaled(used: Usage, interruptions: int) -> Usage:
     return Usage(**{name: getattr(used, name) * factor for name in used.__struct_fields__})
 
 
-def price(used: Usage, prices: Prices, schedules: float = 0.0) -> Cost:
-    """What it costs. ``schedules``: so many of the invocations came from the schedule."""
+def price(used: Usage, prices: Prices) -> Cost:
+    """What it costs."""
     gb_seconds = used.billed_ms / 1000 * MEMORY_MB / 1024
     return Cost(
         compute={name: gb_seconds * each for name, each in prices.lambda_gb_second.items()},
         requests=used.invocations * prices.lambda_request,
         queues=used.sqs_requests * prices.sqs_request,
-        events=used.interruptions * prices.eventbridge_service_event
-        + schedules * prices.eventbridge_schedule,
+        events=used.interruptions * prices.eventbridge_service_event,
         logs=used.log_bytes / 1e9 * prices.logs_gb,
     )
 
 
-def standing(idle_ms: float, prices: Prices, line_bytes: int) -> Cost:
-    """A month without an interruption: a schedule each minute, and polls of empty queues."""
-    used = Usage(
-        interruptions=0,
-        invocations=MONTH_MINUTES,
-        billed_ms=MONTH_MINUTES * idle_ms,
-        sqs_requests=MONTH_MINUTES * POLLS,
-        log_bytes=MONTH_MINUTES * line_bytes,
-    )
-    return price(used, prices, schedules=MONTH_MINUTES)
-
-
-def costs(results: Sequence[Result], prices: Prices, line_bytes: int) -> Costs:
+def scenarios(results: Sequence[Result], prices: Prices, line_bytes: int) -> list[ScenarioCost]:
     """The costs of all scenarios whose results tell of their invocations."""
-    told = [each for each in results if each.rounds and each.rounds[-1].invocations]
-    idle = max((each.idle_ms for each in told), default=0.0)
-    return Costs(
-        prices=prices,
-        memory_mb=MEMORY_MB,
-        line_bytes=line_bytes,
-        scenarios=[_scenario(each, prices, line_bytes) for each in told],
-        standing=standing(idle, prices, line_bytes),
-    )
+    return [
+        _scenario(each, prices, line_bytes)
+        for each in results
+        if each.rounds and each.rounds[-1].invocations
+    ]
 
 
 def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
@@ -240,50 +174,3 @@ def bytes_of_line() -> int:
         "function_request_id": uid,
     }
     return len(json.dumps(line)) + LINE_OVERHEAD
-
-
-def table(found: Costs) -> str:
-    """Markdown: a row per scenario, and below it the condition."""
-    rows = [
-        f"| {' | '.join(COLUMNS)} |",
-        "|---" * len(COLUMNS) + "|",
-    ]
-    for each in found.scenarios:
-        used, total = each.usage, each.per_thousand.total
-        rows.append(
-            f"| {each.scenario}: {used.interruptions:.0f} nodes, {each.seconds:.0f} s |"
-            f" {used.invocations:.0f} | {used.billed_ms / 1000:.1f} s | {used.sqs_requests:.0f} |"
-            f" {used.log_bytes / 1e6:.1f} MB | ${total['arm64']:.3f} | ${total['x86_64']:.3f} |"
-        )
-    idle = found.standing.total
-    rows += [
-        "",
-        (
-            f"- Prices of {found.prices.region}, read on {found.prices.read}, without free tiers;"
-            f" {found.memory_mb} MB per function, {found.line_bytes} bytes per log line. Each"
-            " storm until all was well, which may be before its nodes end."
-        ),
-        (
-            f"- A month in which nothing happens: ${idle['arm64']:.2f} on arm64,"
-            f" ${idle['x86_64']:.2f} on x86_64, mostly polls of the two empty queues."
-        ),
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def main() -> int:
-    """Compute, keep, print. Exit code 1 if there is nothing to compute from."""
-    prices = msgspec.json.decode(PRICES.read_bytes(), type=Prices)
-    found = costs(storm.read(), prices, bytes_of_line())
-    if not found.scenarios:
-        print("error: no storm's results tell of invocations: make bench", file=sys.stderr)
-        return 1
-    store.write("cost", found)
-    text = table(found)
-    store.write_table("cost", text)
-    print(text, end="")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
