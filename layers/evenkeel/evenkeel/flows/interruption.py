@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-import msgspec
-
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
 from evenkeel.decisions.notice.marking import mark, merge
@@ -20,16 +18,15 @@ from evenkeel.errors import (
     ClusterError,
     ConflictError,
     InvalidError,
-    LifecycleError,
     NotFoundError,
     QueueError,
     ThrottledError,
 )
+from evenkeel.flows.hook_timer import HookTimer, NoHook, Silent
 from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
 from evenkeel.flows.pause import is_paused
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.hook import Hook
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
@@ -58,12 +55,10 @@ ATTEMPTS: Final = 5
 
 @dataclass(slots=True)
 class _Work:
-    """One delivery: what is known of its nodes, and what has become of each notice.
-
-    ``silence``: EC2 Auto Scaling did not answer, and is asked no more.
-    """
+    """One delivery: what is known of its nodes, and what has become of each notice."""
 
     notices: list[Notice]
+    hooks: HookTimer
     found: dict[str, Found] = field(default_factory=dict)
     queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
     attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -71,7 +66,6 @@ class _Work:
     marked: set[int] = field(default_factory=set)
     carried: dict[str, NodeNotice] = field(default_factory=dict)
     errors: list[ClusterError] = field(default_factory=list)
-    silence: LifecycleError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +128,13 @@ class InterruptionFlow:
 
     def _gather(self, notices: list[Notice]) -> _Work:
         """Find the node of each notice, and settle those that have none."""
-        work = _Work(notices)
+        work = _Work(notices, HookTimer(self._lifecycle))
         findings = self._lookup.find([notice.instance_id for notice in notices])
         for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
             notice = notices[position]
             match findings[notice.instance_id]:
                 case Found() as found:
-                    if notice.hook is None or self._is_timed(work, position, notice.hook):
+                    if self._is_timed(work, position):
                         work.found[found.node.name] = found
                         work.queues[found.node.name].append(position)
                 case Absent() as absent:
@@ -155,31 +149,18 @@ class InterruptionFlow:
                     self._try_again(work, [position], finding.reason, finding.message)
         return work
 
-    def _is_timed(self, work: _Work, position: int, hook: Hook) -> bool:
-        """Ask for how long a group waits for a hook; a notice without an answer is settled.
-
-        The first question without an answer is the last of a delivery: others' notices wait.
-        """
-        notice, times = work.notices[position], None
-        try:
-            if self._lifecycle is not None and work.silence is None:
-                times = self._lifecycle.times(hook.group, hook.name)
-        except LifecycleError as error:
-            work.silence = error
-        if work.silence is not None:
-            message = f"EC2 Auto Scaling does not answer: {work.silence}"
-            self._try_again(work, [position], "NoAnswerFromAutoScaling", message)
-            return False
-        if times is None:
-            message = f"the group {hook.group} has no lifecycle hook {hook.name} for terminations"
-            self._acknowledge(notice, "NoLifecycleHook", message)
-            return False
-        work.notices[position] = msgspec.structs.replace(
-            notice,
-            deadline=min(notice.deadline, notice.time + times.longest),
-            hook=msgspec.structs.replace(hook, heartbeat=int(times.heartbeat.total_seconds())),
-        )
-        return True
+    def _is_timed(self, work: _Work, position: int) -> bool:
+        """Bound a notice's deadline by its hook's times; one without an answer is settled."""
+        notice = work.notices[position]
+        match work.hooks.timed(notice):
+            case Notice() as timed:
+                work.notices[position] = timed
+                return True
+            case NoHook(message=message):
+                self._acknowledge(notice, "NoLifecycleHook", message)
+            case Silent(message=message):
+                self._try_again(work, [position], "NoAnswerFromAutoScaling", message)
+        return False
 
     # decide
 
