@@ -12,6 +12,7 @@ from cli.errors import UnmetError
 from cli.install import rights, serving
 from cli.install.objects import Manifest, Objects, named, title
 from cli.install.site import Site
+from evenkeel.errors import ClusterError
 
 ADMISSION: Final = "admissionregistration.k8s.io/v1"
 PLACEMENT: Final = named(ADMISSION, "MutatingWebhookConfiguration", "evenkeel")
@@ -57,7 +58,7 @@ class Asked:
         if where is None:
             both = f"{title(PLACEMENT)}, {title(GATE)}"
             return [f"make {both}", "  at the stack's HTTP API, by a certificate of AWS's"]
-        wanted = self._wanted(where)
+        wanted = configurations(where, everywhere=self._everywhere)
         changes = {title(each): self._objects.change(each) for each in wanted}
         told = rights.told(changes)
         return [*told, f"  at {where.url}<token>, {_trust(where)}"] if told else []
@@ -67,11 +68,7 @@ class Asked:
         where = self._where()
         if where is None:
             raise UnmetError("nothing tells where the webhook answers: deploy the stack again")
-        for each in self._wanted(where):
-            self._objects.apply(each)
-
-    def _wanted(self, where: Answering) -> Sequence[Manifest]:
-        return configurations(where, everywhere=self._everywhere)
+        ask_at(self._objects, where, everywhere=self._everywhere)
 
 
 class NotAsked:
@@ -106,6 +103,15 @@ def configurations(where: Answering, *, everywhere: bool) -> Sequence[Manifest]:
         )
         for folder in (webhooks.GATE, webhooks.PLACEMENT)
     ]
+
+
+def ask_at(objects: Objects, where: Answering, *, everywhere: bool) -> None:
+    """Apply both configurations. Raises UnmetError, in which the token is not named."""
+    try:
+        for each in configurations(where, everywhere=everywhere):
+            objects.apply(each)
+    except ClusterError as error:
+        raise UnmetError(str(error).replace(where.token, "<token>")) from None
 
 
 def of_stack(site: Site) -> Answering | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import Final
 
 from cli.install import hooks, manifests, rights, serving
 from cli.install.absence import Absent
@@ -18,8 +19,16 @@ from cli.install.stacks import Deleted, Deployed, WithoutOldToken
 from cli.install.steps import Step
 from cli.install.tokens import Usable
 from cli.install.traces import Forgotten, Lifted, Quiet, Unwritten
-from evenkeel.model import names
 from evenkeel.settings import Mode
+
+SETTINGS: Final = {
+    "CapacityLabels": "EVENKEEL_CAPACITY_LABELS",
+    "Gate": "EVENKEEL_GATE",
+    "GatePatienceSeconds": "EVENKEEL_GATE_PATIENCE_SECONDS",
+    "Namespaces": "EVENKEEL_NAMESPACES",
+    "Window": "EVENKEEL_WINDOW",
+}
+"""Parameters of the stack that the webhook in the cluster has as environment variables."""
 
 
 def installation(site: Site, choices: Choices) -> Sequence[Step]:
@@ -92,11 +101,7 @@ def served(site: Site, choices: Choices) -> Served:
     """``evenkeel serve``, with the settings that the stack has."""
     stack = site.stack()
     have = {**(stack.parameters if stack is not None else {}), **choices.parameters}
-    settings = {
-        "EVENKEEL_CLUSTER_NAME": site.place.cluster,
-        "EVENKEEL_NAMESPACES": have.get("Namespaces", "managed"),
-        "EVENKEEL_GATE": have.get("Gate", "labelled"),
-        "EVENKEEL_CAPACITY_LABELS": have.get("CapacityLabels", ",".join(names.CAPACITY_LABELS)),
-    }
+    settings = {"EVENKEEL_CLUSTER_NAME": site.place.cluster}
+    settings |= {SETTINGS[key]: value for key, value in have.items() if key in SETTINGS}
     act = choices.mode is Mode.ACT
     return Served(site.objects, site.clock, choices.image, settings, act=act)

@@ -84,7 +84,7 @@ class OfSecret:
         self._site.clock.sleep(READ)
         where = hooks.of_stack(self._site)
         if where is not None:
-            _ask_with(self._site, where, everywhere=self._everywhere)
+            hooks.ask_at(self._site.objects, where, everywhere=self._everywhere)
 
     def _is_begun(self) -> bool:
         """Whether the API server does not ask with the secret's current value."""
@@ -129,7 +129,7 @@ class OfService:
         serving.restart(objects, clock)
 
     def _ask(self, where: Answering) -> None:
-        _ask_with(self._site, where, everywhere=self._everywhere)
+        hooks.ask_at(self._site.objects, where, everywhere=self._everywhere)
 
 
 def rotation(site: Site, choices: Choices, stack: Stack | None) -> Sequence[Step]:
@@ -149,8 +149,3 @@ def rotation(site: Site, choices: Choices, stack: Stack | None) -> Sequence[Step
 def _put(site: Site, arn: str) -> None:
     value = secrets.token_hex(SIZE)
     site.aws.ask("secretsmanager", "put_secret_value", Put, SecretId=arn, SecretString=value)
-
-
-def _ask_with(site: Site, where: Answering, *, everywhere: bool) -> None:
-    for each in hooks.configurations(where, everywhere=everywhere):
-        site.objects.apply(each)

@@ -6,14 +6,20 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.install import certificate, hooks, manifests, rights
+from cli.aws.asking import Aws
+from cli.aws.eks import Compute, Described
+from cli.errors import BadInputError
+from cli.install import certificate, hooks, manifests, others, rights
 from cli.install.absence import Absent
+from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Answering, Asked
 from cli.install.namespaces import Labelled, Unlabelled
 from cli.install.objects import Change, Manifest, Objects, title
 from cli.install.rights import Rights
+from cli.install.site import Place, Site
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
+from evenkeel.settings import Mode
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
@@ -155,3 +161,28 @@ def test_namespaces_take_part_by_labels(objects: Objects, namespace: str) -> Non
     assert namespace in gone.look()[0]
     gone.do()
     assert not gone.look()
+
+
+class NodeGroups:
+    """EKS, which knows one managed node group, of which no node is there yet."""
+
+    def list_nodegroups(self, **_: str) -> dict[str, list[str]]:
+        return {"nodegroups": ["workers"]}
+
+
+def test_drainers_that_only_eks_knows_of_are_named_with_what_each_choice_costs(
+    control_plane: ControlPlane, objects: Objects
+) -> None:
+    described = Described(compute_config=Compute(enabled=True))
+    aws = Aws("eu-central-1", lambda _: NodeGroups())
+    site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock())
+    without, gated = (
+        others.look(site, Choices(Mode.ACT, webhook)) for webhook in (Webhook.NONE, Webhook.LAMBDA)
+    )
+    told = " ".join(others.lines(without))
+    assert "EKS managed node group (node group workers)" in told
+    assert "EKS Auto Mode (the cluster's computeConfig.enabled)" in told
+    with pytest.raises(BadInputError, match="--beside-drainers"):
+        others.check(without, beside=False)
+    assert all("its evictions wait" in line for line in others.lines(gated))
+    others.check(gated, beside=False)

@@ -10,6 +10,7 @@ from cli.install import hooks, others, plan, serving
 from cli.install.choices import Asked, Choices, Webhook, made
 from cli.install.objects import named, title
 from evenkeel.settings import Mode
+from tests.template.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
@@ -108,3 +109,27 @@ def test_a_webhook_that_is_taken_away_is_first_asked_no_more() -> None:
     asked = {title(each): each for each in (hooks.PLACEMENT, hooks.GATE, SERVING)}
     before = titles(Choices(Mode.ACT, Webhook.NONE), Kept(asked))
     assert before == ["rights", "webhooks", "stack", "aws-auth", "serve", "namespaces"]
+
+
+def test_the_webhook_in_the_cluster_has_the_settings_of_the_stack_s() -> None:
+    template = load()
+    ours = {"WebhookToken", "Mode", "ClusterName", "ClusterEndpoint", "ClusterCertificateAuthority"}
+    globally = template["Globals"]["Function"]["Environment"]["Variables"]
+    own = template["Resources"]["PlacementFunction"]["Properties"]["Environment"]["Variables"]
+    elsewhere = {"EVENKEEL_REBALANCE_EXPIRY_SECONDS", "EVENKEEL_PARALLEL_REQUESTS"}
+    by_parameter = {
+        each["Ref"]: name
+        for name, each in {**globally, **own}.items()
+        if "Ref" in each and each["Ref"] in template["Parameters"] and name not in elsewhere
+    }
+    assert {k: v for k, v in by_parameter.items() if k not in ours} == plan.SETTINGS
+    site = a_site(Kept(), Account(a_stack(Window="50", Gate="managed", RestoreMoves="9")))
+    served = plan.served(site, Choices(Mode.OBSERVE, Webhook.IN_CLUSTER, image="reg/evenkeel:1"))
+    (deployment,) = [each for each in served.documents if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    told = {each["name"]: each.get("value") for each in container["env"]}
+    assert (told["EVENKEEL_WINDOW"], told["EVENKEEL_GATE"]) == ("50", "managed")
+    assert told["EVENKEEL_CLUSTER_NAME"] == "prod"
+    assert "EVENKEEL_RESTORE_MOVES" not in told
+    assert container["image"] == "reg/evenkeel:1"
+    assert "--dry-run" in container["args"]

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from cli.errors import BadInputError
+from cli.errors import BadInputError, UnmetError
 from cli.install import certificate, hooks, serving
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Answering
 from cli.install.objects import title
 from cli.install.tokens import rotation
+from evenkeel.errors import InvalidError
 from evenkeel.settings import Mode
 from tests.unit.cli.install.keeping import NOW, Account, BreakError, Kept, a_site, a_stack
 
@@ -181,3 +182,15 @@ def test_without_a_secret_there_is_nothing_to_rotate(outputs: Mapping[str, str])
     site = a_site(Kept(), Account(a_stack(dict(outputs))))
     with pytest.raises(BadInputError, match="evenkeel install --webhook lambda"):
         rotation(site, BY_LAMBDA, site.stack())
+
+
+def test_an_error_does_not_name_the_token() -> None:
+    def refuse() -> None:
+        raise InvalidError(f"{URL}{OLD} is no URL that it likes")
+
+    kept = Kept(wrote=refuse)
+    objects = a_site(kept, Account()).objects
+    with pytest.raises(UnmetError) as told:
+        hooks.ask_at(objects, Answering(URL, OLD), everywhere=False)
+    assert OLD not in str(told.value)
+    assert "<token> is no URL" in str(told.value)
