@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-import yaml
 
-from cli import checkout
+from cli import manifests
 from cli.doctor.api_server import ApiServer
 from cli.doctor.findings import Finding, broken, fine
 
@@ -99,7 +98,13 @@ def in_manifests(*folders: str) -> Sequence[Mapping[str, Any]]:
 
     Raises UnmetError outside of a checkout.
     """
-    return [document for folder in folders for document in _documents(folder)]
+    return [
+        document
+        for folder in folders
+        for document in (
+            manifests.rights_of_the_gate() if folder == "gate" else manifests.documents(folder)
+        )
+    ]
 
 
 def granted(documents: Iterable[Mapping[str, Any]]) -> Granted:
@@ -182,18 +187,3 @@ def _rights(rules: Iterable[Mapping[str, Any]], namespace: str) -> Iterator[Righ
                 for verb in rule["verbs"]:
                     for name in rule.get("resourceNames", ("",)):
                         yield Right(verb, group, resource, subresource, name, namespace)
-
-
-def _documents(folder: str) -> Iterator[Mapping[str, Any]]:
-    if folder == "gate":
-        yield from yaml.safe_load_all(checkout.manifest(folder, "rights.yaml"))
-        return
-    kustomization = yaml.safe_load(checkout.manifest(folder, "kustomization.yaml"))
-    namespace = kustomization.get("namespace", "")
-    for file in kustomization["resources"]:
-        for document in yaml.safe_load_all(checkout.manifest(folder, file)):
-            if namespace and document["kind"] in ("Role", "RoleBinding"):
-                metadata = {**document["metadata"], "namespace": namespace}
-                yield {**document, "metadata": metadata}
-            else:
-                yield document

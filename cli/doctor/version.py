@@ -5,6 +5,7 @@ what the manifests grant. tools/rights-version writes it into the manifests and 
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from typing import Any, Final
@@ -27,6 +28,8 @@ ROLES: Final = (
     "evenkeel-restore",
 )
 GATE: Final = "evenkeel-gate"
+POLICY: Final = "ValidatingAdmissionPolicy"
+"""And its binding."""
 APPLY: Final = "kubectl apply -k manifests/rbac"
 APPLY_GATE: Final = "kubectl apply -f manifests/gate/rights.yaml"
 
@@ -49,10 +52,19 @@ def of_checkout() -> str:
 
 
 def stamp(version: str, documents: Iterable[Mapping[str, Any]]) -> str:
-    """``0.1.0-1f2e3d4c``: fit for a label; another one as soon as anything else is granted."""
+    """``0.1.0-1f2e3d4c``: fit for a label; another one as soon as anything else is granted.
+
+    What a policy forbids of what is granted counts as well.
+    """
+    documents = list(documents)
     told = [
         f"{subject} {right}" for subject, rights in granted(documents).items() for right in rights
     ]
+    told += sorted(
+        json.dumps(each["spec"], sort_keys=True)
+        for each in documents
+        if each["kind"].startswith(POLICY)
+    )
     return f"{version}-{hashlib.sha256('\n'.join(told).encode()).hexdigest()[:8]}"
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from cli.install.objects import Manifest, Objects, title
+from cli.install.objects import Objects, title
 from cli.install.rights import listed
+from cli.manifests import Manifest
 
 
 class Absent:

@@ -10,8 +10,9 @@ import msgspec
 from cli import webhooks
 from cli.errors import UnmetError
 from cli.install import rights, serving
-from cli.install.objects import Manifest, Objects, named, title
+from cli.install.objects import Objects, named, title
 from cli.install.site import Site
+from cli.manifests import Manifest
 from evenkeel.errors import ClusterError
 
 ADMISSION: Final = "admissionregistration.k8s.io/v1"

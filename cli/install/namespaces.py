@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from cli.install.objects import Manifest, Objects, named
+from cli.install.objects import Objects, named
+from cli.manifests import Manifest
 from evenkeel.model import names
 
 LABELS: Final = (names.MANAGED, names.GATE)

@@ -9,14 +9,12 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from cli.errors import UnmetError
+from cli.manifests import Manifest
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import NotFoundError
 from evenkeel.model.names import FIELD_MANAGER, SYSTEM_NAMESPACE
 from evenkeel.ports import Clock
-
-type Manifest = Mapping[str, Any]
-"""An object as YAML has it."""
 
 APPLY: Final = "application/apply-patch+yaml"
 MERGE: Final = "application/merge-patch+json"

@@ -5,7 +5,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from cli.install import hooks, manifests, rights, serving
+from cli import manifests
+from cli.install import hooks, rights, serving
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Asked, NotAsked

@@ -11,8 +11,8 @@ import yaml
 from cli.errors import BadInputError
 from cli.install import plan, rights, sam
 from cli.install.choices import Choices, Webhook
-from cli.install.objects import Manifest
 from cli.install.site import Site
+from cli.manifests import Manifest
 
 README: Final = """\
 # Evenkeel for {cluster}

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from cli.install import manifests
-from cli.install.objects import Change, Manifest, Objects, title
+from cli import manifests
+from cli.install.objects import Change, Objects, title
+from cli.manifests import Manifest
 
 MOST_NAMED: Final = 4
 

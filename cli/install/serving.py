@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from cli import manifests
 from cli.errors import UnmetError
-from cli.install import certificate, manifests, rights
-from cli.install.objects import Change, Manifest, Objects, own, title
+from cli.install import certificate, rights
+from cli.install.objects import Change, Objects, own, title
+from cli.manifests import Manifest
 from evenkeel.model.names import SYSTEM_NAMESPACE
 from evenkeel.ports import Clock
 

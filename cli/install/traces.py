@@ -5,8 +5,9 @@ from datetime import timedelta
 from typing import Final
 
 from cli.errors import UnmetError
-from cli.install.objects import Manifest, Objects, title
+from cli.install.objects import Objects, title
 from cli.install.site import Site
+from cli.manifests import Manifest
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.cancel import cancel

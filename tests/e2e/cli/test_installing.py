@@ -6,17 +6,19 @@ from typing import Any
 import pytest
 import yaml
 
+from cli import manifests
 from cli.aws.asking import Aws
 from cli.aws.eks import Compute, Described
 from cli.errors import BadInputError
-from cli.install import certificate, hooks, manifests, others, rights
+from cli.install import certificate, hooks, others, rights
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Answering, Asked
 from cli.install.namespaces import Labelled, Unlabelled
-from cli.install.objects import Change, Manifest, Objects, title
+from cli.install.objects import Change, Objects, title
 from cli.install.rights import Rights
 from cli.install.site import Place, Site
+from cli.manifests import Manifest
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.settings import Mode

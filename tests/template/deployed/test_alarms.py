@@ -63,7 +63,8 @@ def test_what_a_function_counts_raises_the_alarm(
     name: str, stack: Deployed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorder = LambdaRecorder(SystemClock(), cluster=CLUSTER_NAME, mode="act")
-    metric, threshold = Metric(name), ALARMS[name]["Threshold"]
+    (metric,) = [each for each in Metric if each.value == name]
+    threshold = ALARMS[name]["Threshold"]
     is_lack = ALARMS[name]["ComparisonOperator"] == "LessThanThreshold"
     recorder.counted(metric, threshold if is_lack else threshold + 1)
     recorder.flush()

@@ -1,5 +1,6 @@
 """Each link in the cluster, judged: one that holds, and one for each way in which it may not."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,6 +25,7 @@ from cli.doctor.webhook import Place, Tried
 from cli.explain.drainers import Drainer
 from cli.pausing import Pause
 from evenkeel.errors import ForbiddenError, InvalidError
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import Metadata
@@ -197,6 +199,17 @@ def test_the_version_changes_with_any_right() -> None:
     ]
     assert before.startswith("1.0-")
     assert before == version.stamp("1.0", list(reversed(documents))) != version.stamp("1.0", less)
+    unbound = [each for each in documents if not each["kind"].endswith("PolicyBinding")]
+    assert version.stamp("1.0", unbound) != before
+
+
+def test_placement_and_restore_write_leases_of_these_names_and_no_others() -> None:
+    (policy,) = [
+        each for each in rights.in_manifests("rbac") if each["kind"] == "ValidatingAdmissionPolicy"
+    ]
+    (validation,) = policy["spec"]["validations"]
+    named = set(re.findall(r'startsWith\("([^"]+)"\)', validation["expression"]))
+    assert named == {names.CLAIM_PREFIX, names.MOVE_PREFIX, names.TEMPLATE_PREFIX}
 
 
 SAID = Tried("a pod", ("evenkeel to spot: it is above its floor",))

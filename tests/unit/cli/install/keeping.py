@@ -9,8 +9,9 @@ from botocore.exceptions import ClientError
 
 from cli.aws.asking import Aws
 from cli.aws.eks import Described
-from cli.install.objects import Manifest, Objects, title
+from cli.install.objects import Objects, title
 from cli.install.site import Place, Site
+from cli.manifests import Manifest
 from tests.fixtures.api_server import HandClock
 
 NOW = datetime.fromisoformat("2026-11-23T12:00:00Z")

@@ -9,7 +9,9 @@ from typing import Any, Final
 import yaml
 
 from cli import checkout
-from cli.install.objects import Manifest
+
+type Manifest = Mapping[str, Any]
+"""An object as YAML has it."""
 
 CLUSTER_WIDE: Final = frozenset({"Namespace", "FlowSchema"})
 
