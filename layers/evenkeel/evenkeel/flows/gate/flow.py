@@ -129,7 +129,7 @@ class GateFlow:
         verdict = decide(census)
         if isinstance(verdict, Allowed) and verdict.counted:
             workload = self._reader.confirmed(workload, census)
-            verdict = decide(self._reader.census(workload))
+            verdict = decide(self._reader.census(workload, afresh=True))
         return self._carry_out(verdict, eviction), about
 
     def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
