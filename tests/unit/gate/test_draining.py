@@ -216,6 +216,24 @@ def test_in_observe_mode_every_eviction_passes_and_nothing_is_written(mode: Mode
     gated.scene.close()
 
 
+def test_a_released_pod_that_was_told_to_go_takes_no_room_in_the_window() -> None:
+    gated = Gated(window=1)
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, pod={"terminationGracePeriodSeconds": 40}))
+    gated.begin("o1")
+    first, second = scene.pods("web")
+    drainer = gated.drainer()
+    drainer.evict(first.name, "default")
+    gated.finish(drainer, within=10)
+    assert first.name in {pod.name for pod in scene.pods("web") if pod.leaving}
+    scene.settle(1)
+    drainer.evict(second.name, "default", again=False)
+    scene.settle(1)
+    assert [pod.name for pod in released(gated, "web") if pod.active] == [second.name]
+    scene.close()
+
+
 def test_in_a_rollout_the_pods_of_other_versions_are_read_afresh_before_one_passes(
     gated: Gated,
 ) -> None:

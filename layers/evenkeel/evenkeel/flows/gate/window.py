@@ -25,7 +25,7 @@ class Window:
     """Whether another pod may be released. Any thread may use it.
 
     A pod that was released a minute ago does not count any more: its replacement is made by then,
-    or cannot be made.
+    or cannot be made. Nor does one that is told to go.
     """
 
     def __init__(self, cluster: Cluster, clock: Clock, size: int) -> None:
@@ -65,4 +65,4 @@ SLACK: Final = timedelta(milliseconds=500)
 
 def _waits(pod: Pod, now: datetime) -> bool:
     release = pod.believed_release(now)
-    return release is not None and now - release.since < LONGEST_TO_MAKE
+    return not pod.leaving and release is not None and now - release.since < LONGEST_TO_MAKE
