@@ -1,4 +1,4 @@
-"""The webhook's Kubernetes Events: its answers do not wait for them, and none is lost in the end."""
+"""The webhook's Kubernetes Events: no answer waits for them, and none is lost in the end."""
 
 from threading import Event
 
