@@ -227,7 +227,7 @@ def test_a_released_pod_that_was_told_to_go_takes_no_room_in_the_window() -> Non
     drainer.evict(first.name, "default")
     gated.finish(drainer, within=10)
     assert first.name in {pod.name for pod in scene.pods("web") if pod.leaving}
-    scene.settle(1)
+    scene.settle(5)
     drainer.evict(second.name, "default", again=False)
     scene.settle(1)
     assert [pod.name for pod in released(gated, "web") if pod.active] == [second.name]

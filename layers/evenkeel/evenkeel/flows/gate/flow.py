@@ -170,7 +170,7 @@ class GateFlow:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
-            self._window.took(eviction.namespace)
+            self._window.took(*eviction.key)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
             message = "the pod has changed meanwhile"
