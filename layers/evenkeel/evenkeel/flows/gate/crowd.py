@@ -1,7 +1,8 @@
 """Evictions that a process does not decide about now: too many are asked for, or nothing is read.
 
 The API server lets an eviction pass to which no answer comes in time. So every one is answered in
-time: what cannot be decided by then is told to come back, and is until its patience is over.
+time: what cannot be decided by then is told to come back, for as long as others are decided about,
+which makes the crowd smaller, and for its patience when none is.
 """
 
 from collections.abc import Iterator
@@ -14,19 +15,16 @@ import msgspec
 
 from evenkeel.ports import Clock
 
-AT_ONCE: Final = 8
-"""So many evictions are decided about at the same time in a process.
+AT_ONCE: Final = 32
+"""So many evictions are decided about at the same time in a process, and as many wait for a place.
 
-Each reads up to nine things at once: more would wait for one another.
+Others are refused at once.
 """
-
-QUEUED: Final = 4 * AT_ONCE
-"""So many wait for a place; others are refused at once."""
 
 LONGEST_WAIT: Final = timedelta(seconds=1)
 """How long one waits for its place before it is refused, too."""
 
-SHORTEST, LONGEST = timedelta(seconds=1), timedelta(minutes=1)
+SHORTEST, LONGEST = timedelta(seconds=1), timedelta(minutes=2)
 """Bounds of how long an eviction is told to stay away."""
 
 FORGOTTEN: Final = LONGEST + timedelta(minutes=1)
@@ -63,7 +61,7 @@ class _Waiting(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """For how long an eviction was refused without a decision; when to ask for it again."""
+    """For how long an eviction was refused, and none decided about; when to ask for it again."""
 
     waited: timedelta
     retry_after: timedelta
@@ -85,7 +83,7 @@ class Crowd:
         self._each_takes = UNMEASURED
         self._waiting: dict[Key, _Waiting] = {}
         self._first: dict[Key, datetime] = {}
-        self._last_turn = self._swept_at = clock.now()
+        self._last_turn = self._swept_at = self._decided_at = clock.now()
 
     @contextmanager
     def place(self, key: Key) -> Iterator[bool]:
@@ -95,7 +93,7 @@ class Crowd:
         window.
         """
         with self._changed:
-            may_wait = self._queued < QUEUED or key in self._first
+            may_wait = self._queued < AT_ONCE or key in self._first
             self._queued += 1
             patience = LONGEST_WAIT.total_seconds() if may_wait else 0.0
             has_place = self._changed.wait_for(lambda: self._free > 0, patience)
@@ -128,7 +126,8 @@ class Crowd:
             self._sweep(now)
             waiting = self._noted(key, now)
             goes_first = key in self._first
-        return Refusal(now - waiting.since, SHORTEST if goes_first else self.turn_in())
+            waited = now - max(waiting.since, self._decided_at)
+        return Refusal(waited, SHORTEST if goes_first else self.turn_in())
 
     def decided(self, key: Key, *, in_turn: bool = False, goes_first: bool = False) -> None:
         """An eviction was decided about.
@@ -138,6 +137,7 @@ class Crowd:
         """
         now = self._clock.now()
         with self._changed:
+            self._decided_at = now
             if in_turn:
                 self._noted(key, now).in_turn = True
             else:
@@ -155,13 +155,13 @@ class Crowd:
     def turn_in(self) -> timedelta:
         """When the next eviction that has to wait is to come back, after all before it.
 
-        Where they are too many, those that come now are dealt out over the same time again.
+        Where they are too many, those that come now are dealt out over the second half again.
         """
         now = self._clock.now()
         with self._changed:
             self._last_turn = max(self._last_turn, now) + SHARE * self._each_takes
             if self._last_turn > now + LONGEST:
-                self._last_turn = now
+                self._last_turn = now + LONGEST / 2
             return max(self._last_turn - now, SHORTEST)
 
     def _sweep(self, now: datetime) -> None:
