@@ -79,9 +79,11 @@ class GateFlow:
 
     def _review(self, eviction: Eviction) -> Verdict:
         try:
-            if self._is_before_its_turn(eviction):
+            is_its_turn = self._crowd.is_in_turn(eviction.key)
+            if is_its_turn and not self._window.has_room(eviction.namespace):
+                # It was looked at before: nothing of it is read again.
                 return self._refused(eviction, "WindowFull", WINDOW_FULL)
-            verdict, about = self._decide(eviction)
+            verdict, about = self._decide(eviction, is_its_turn=is_its_turn)
         except NotFoundError as error:
             return Allowed(reason="NotFound", message=str(error))
         except (ThrottledError, UnavailableError) as error:
@@ -99,11 +101,6 @@ class GateFlow:
         self._tell(verdict, about, eviction)
         return verdict
 
-    def _is_before_its_turn(self, eviction: Eviction) -> bool:
-        """Whether it was looked at, and waits on for its turn: then nothing of it is read again."""
-        is_in_turn = self._crowd.is_in_turn(eviction.key)
-        return is_in_turn and not self._window.has_room(eviction.namespace)
-
     def _refused(self, eviction: Eviction, reason: str, message: str) -> Verdict:
         """An eviction that is not decided about now may come back until its patience is over."""
         refusal = self._crowd.refuse(eviction.key)
@@ -116,10 +113,10 @@ class GateFlow:
         self._recorder.counted(Metric.EVICTIONS_DEFERRED)
         return Deferred(reason=reason, message=message, retry_after=refusal.retry_after)
 
-    def _decide(self, eviction: Eviction) -> tuple[Verdict, Decision]:
+    def _decide(self, eviction: Eviction, *, is_its_turn: bool) -> tuple[Verdict, Decision]:
         """The verdict, and the pod that it is about as a decision without one.
 
-        Raises ClusterError.
+        ``is_its_turn``: it has waited for that, and the window has room. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
         about = Decision(
@@ -141,7 +138,8 @@ class GateFlow:
         if passes is not None:
             return passes, about
         held = workload.surroundings.budgets_of(found.pod)
-        has_room = found.pod.released or self._window.has_room(found.pod.namespace)
+        is_its_turn = is_its_turn or found.pod.released
+        has_room = is_its_turn or self._window.has_room(found.pod.namespace)
         turn_in = timedelta() if has_room else self._crowd.turn_in()
 
         def decide(census: Census) -> Verdict:
