@@ -13,13 +13,14 @@ from cli.log import LineRecorder
 from cli.targets import Target
 from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers.reviews import authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from hosting import functions
 from runtime.end_signal import EndSignal
 from runtime.metrics import PrometheusRecorder
-from runtime.serve.events import EventsByThread
+from runtime.serve.events import EventsBeside
 from runtime.serve.server import WebhookServer, tls_context
 from runtime.serve.sharing import SharingCluster
 
@@ -85,8 +86,10 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
 
     metrics = PrometheusRecorder(environ[settings.shared.CLUSTER_NAME])
     known = partial(authenticate, tokens=chosen.tokens)
-    with target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster:
-        events = EventsByThread(cluster, clock, log, observes=mode is Mode.OBSERVE)
+    with (
+        target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster,
+        EventsBeside(ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)) as events,
+    ):
         shared = SharingCluster(cluster)
         recorder = Tee(events, log, metrics)
         handler = functions.placement(chosen, gate, shared, clock, recorder)

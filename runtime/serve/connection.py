@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from runtime.serve.server import WebhookServer
 
 REQUEST: Final = 5.0
-"""Seconds for one request from its first byte to its last, and for a first one to come."""
+"""Seconds for a handshake, and for one request from its first byte to its last."""
 
 IDLE: Final = 120.0
-"""Seconds that a connection may be kept that has brought a good request. The API server closes
-idle ones after 90 s: the one that closes first does not lose a request."""
+"""Seconds that a connection may wait for its first request, or after a good one. The API server
+closes idle ones after 90 s: the one that closes first does not lose a request. In a crowd it opens
+some that it uses only later."""
 
 HEALTH: Final = "/healthz"
 
@@ -68,15 +69,14 @@ class Connection(BaseHTTPRequestHandler):
         self.request = tls
         super().setup()
         self._reader = _Reader(tls)
-        self._reader.until = time.monotonic() + REQUEST
         self._buffered = io.BufferedReader(self._reader)
         self.rfile = self._buffered
 
     def handle(self) -> None:
         """Serve requests until one is no good, or no more come."""
+        self.close_connection = False
         try:
-            self.handle_one_request()
-            while not self.close_connection and self._comes_again():
+            while not self.close_connection and self._comes():
                 self.handle_one_request()
         except (OSError, ValueError):
             self.close_connection = True
@@ -89,8 +89,8 @@ class Connection(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def _comes_again(self) -> bool:
-        """Wait for the first byte of a next request; from there on it has its time."""
+    def _comes(self) -> bool:
+        """Wait for the first byte of a request; from there on it has its time."""
         self._reader.until = time.monotonic() + IDLE
         found = bool(self._buffered.peek(1))
         self._reader.until = time.monotonic() + REQUEST
@@ -160,7 +160,7 @@ class Connection(BaseHTTPRequestHandler):
         for name, value in answer.get("headers", {"content-type": "text/plain"}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if status != 200 or self.server.is_crowded:
+        if status != 200 or self.server.is_ending:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)

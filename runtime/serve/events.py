@@ -1,27 +1,38 @@
-"""Kubernetes Events of a handler that several threads call."""
+"""Kubernetes Events of the webhook, created beside its answers: nobody waits for them."""
 
-from threading import local
+from threading import Event, Thread
+from typing import Final, Self
 
-from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
-from evenkeel.ports import Clock, Cluster, Recorder
+from evenkeel.ports import Recorder
+
+EVERY: Final = 0.2
+"""Seconds after which what many threads decided is told, each object's by one Event."""
 
 
-class EventsByThread:
-    """A Recorder: each thread's Events are held back until that thread's own flush."""
+class EventsBeside:
+    """A Recorder whose Events a thread of its own creates. Any thread may use it."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, log: Recorder, *, observes: bool) -> None:
-        """As ClusterEvents, which this hands on to."""
-        self._cluster = cluster
-        self._clock = clock
-        self._log = log
-        self._observes = observes
-        self._threads = local()
+    def __init__(self, events: Recorder) -> None:
+        """``events`` creates them, when it is flushed."""
+        self._events = events
+        self._ended = Event()
+        self._thread = Thread(target=self._work, name="evenkeel-events", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Create what is left."""
+        self._ended.set()
+        self._thread.join()
 
     def decided(self, decision: Decision) -> None:
         """Remember a decision."""
-        self._mine().decided(decision)
+        self._events.decided(decision)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Nothing: a count is no Event."""
@@ -30,13 +41,9 @@ class EventsByThread:
         """Nothing: a note is no Event."""
 
     def flush(self) -> None:
-        """Create the Events of this thread."""
-        self._mine().flush()
+        """Nothing: the thread does."""
 
-    def _mine(self) -> ClusterEvents:
-        found = getattr(self._threads, "events", None)
-        if isinstance(found, ClusterEvents):
-            return found
-        made = ClusterEvents(self._cluster, self._clock, self._log, observes=self._observes)
-        self._threads.events = made
-        return made
+    def _work(self) -> None:
+        while not self._ended.wait(EVERY):
+            self._events.flush()
+        self._events.flush()

@@ -11,11 +11,20 @@ from typing import Any, Final
 from evenkeel.handlers import Handler
 from runtime.serve.connection import Connection
 
-MOST: Final = 1024
-"""Connections at a time; another one is closed at once, and the API server lets its pod pass."""
+MOST: Final = 256
+"""Connections at a time, each with a thread. The others wait in the kernel's queue, in their order:
+a connection that is refused lets its eviction pass. More threads answer later, each and all.
 
-MANY: Final = 512
-"""With more connections than that none is kept for a next request."""
+An API server keeps 25 idle ones, and gives one that is free to the next of its requests: so none
+that has brought a good request is closed, however many wait. A handshake takes longer than
+a refusal.
+"""
+
+QUEUED: Final = 4096
+"""Connections that wait to be taken, as far as the kernel allows."""
+
+POLL: Final = 0.5
+"""Seconds after which a server that has no thread left looks whether it is to end."""
 
 ENDING: Final = 5.0
 """Seconds that the requests under way have in the end."""
@@ -29,7 +38,7 @@ class WebhookServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 512
+    request_queue_size = QUEUED
 
     def __init__(
         self,
@@ -49,17 +58,11 @@ class WebhookServer(ThreadingHTTPServer):
         self.note = note
         self.is_ending = False
         self._slots = BoundedSemaphore(MOST)
-        self._connections = 0
         self._idle = Condition()
         self._working = 0
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, Connection)
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether connections should end after their request."""
-        return self.is_ending or self._connections > MANY
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -82,11 +85,11 @@ class WebhookServer(ThreadingHTTPServer):
             return self._idle.wait_for(lambda: self._working == 0, ENDING)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Give a connection a thread, if there is one left."""
-        if not self._slots.acquire(blocking=False):
-            self.note(str(client_address[0]), "-", 503, 0.0)
-            self.shutdown_request(request)
-            return
+        """Give a connection a thread, once there is one left."""
+        while not self._slots.acquire(timeout=POLL):
+            if self.is_ending:
+                self.shutdown_request(request)
+                return
         try:
             super().process_request(request, client_address)
         except BaseException:
@@ -95,13 +98,9 @@ class WebhookServer(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection, and give its place back."""
-        with self._idle:
-            self._connections += 1
         try:
             super().process_request_thread(request, client_address)
         finally:
-            with self._idle:
-                self._connections -= 1
             self._slots.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -51,6 +51,8 @@ OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
 DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../unit/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
+UNREAD = "../unit/gate/test_crowd.py::test_an_eviction_whose_pod_cannot_be_read_waits"
+UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_over"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -89,6 +91,18 @@ MUTATIONS = (
         "flows/gate/flow.py",
         [("isinstance(verdict, Allowed) and verdict.counted", "False")],
         [CACHED],
+    ),
+    Mutation(
+        "the gate lets an eviction pass when the API server does not answer it",
+        "flows/gate/flow.py",
+        [("except (ThrottledError, UnavailableError) as error", "except ThrottledError as error")],
+        [UNREAD],
+    ),
+    Mutation(
+        "an eviction that is never decided about waits for ever",
+        "flows/gate/flow.py",
+        [("refusal.waited >= self._settings.patience", "False")],
+        [UNDECIDED],
     ),
     Mutation(
         "the gate lets released pods go before their replacements",

@@ -94,7 +94,7 @@ class Webhook:
     @classmethod
     def gate(cls, ask: Ask) -> Self:
         """The entry of manifests/gate."""
-        return cls(ask, "gate.evenkeel.dev", GATED, sub_resource=EVICTION)
+        return cls(ask, "gate.evenkeel.dev", GATED, timedelta(seconds=10), EVICTION)
 
     def concerns(self, namespace: Obj, sub_resource: str = "") -> bool:
         """Whether it is asked about what is made in a namespace."""

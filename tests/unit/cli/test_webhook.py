@@ -45,7 +45,7 @@ def test_the_gates_configuration_leads_to_its_own_path(
     assert configuration["kind"] == "ValidatingWebhookConfiguration"
     (webhook,) = configuration["webhooks"]
     assert webhook["clientConfig"]["url"] == f"{URL}/evictions"
-    assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 3)
+    assert (webhook["failurePolicy"], webhook["timeoutSeconds"]) == ("Ignore", 10)
     assert webhook["sideEffects"] == "NoneOnDryRun"
     assert webhook["rules"][0]["resources"] == ["pods/eviction"]
 

@@ -135,7 +135,7 @@ def test_a_drain_that_is_killed_is_finished_where_its_node_is_kept_empty(
     assert released(gated, "web") == []
 
 
-@pytest.mark.parametrize("replicas", [1, 12])
+@pytest.mark.parametrize("replicas", [1, 12, 40])
 def test_no_pod_passes_on_what_the_api_server_s_cache_shows(gated: Gated, replicas: int) -> None:
     """It still shows a replacement that is gone."""
     scene = gated.scene
@@ -214,3 +214,48 @@ def test_in_observe_mode_every_eviction_passes_and_nothing_is_written(mode: Mode
     assert [d.reason for _, d in gated.scene.told() if d.subject.name == old.name] == ["Released"]
     assert gated.scene.written(old.name) == []
     gated.scene.close()
+
+
+def test_a_released_pod_that_was_told_to_go_takes_no_room_in_the_window() -> None:
+    gated = Gated(window=1)
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, pod={"terminationGracePeriodSeconds": 40}))
+    gated.begin("o1")
+    first, second = scene.pods("web")
+    drainer = gated.drainer()
+    drainer.evict(first.name, "default")
+    gated.finish(drainer, within=10)
+    assert first.name in {pod.name for pod in scene.pods("web") if pod.leaving}
+    scene.settle(5)
+    drainer.evict(second.name, "default", again=False)
+    scene.settle(1)
+    assert [pod.name for pod in released(gated, "web") if pod.active] == [second.name]
+    scene.close()
+
+
+def test_in_a_rollout_the_pods_of_other_versions_are_read_afresh_before_one_passes(
+    gated: Gated,
+) -> None:
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("web", 4))
+    gated.begin("o1")
+    asked: list[List[Any]] = []
+
+    def note(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List) and request.kept is not None:
+            asked.append(request)
+        return proceed()
+
+    scene.cluster.intercept(note)
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    scene.settle(0.2)
+    assert released(gated, "web")
+    change = {"spec": {"template": {"metadata": {"labels": {"version": "2"}}}}}
+    scene.cluster.server.patch("Deployment", ("default", "web"), change)
+    gated.finish(drainer, within=60)
+    assert not asked[0].fresh
+    assert [each.fresh for each in asked[-2:]] == [False, True]
+    assert scene.lowest("web") >= 3

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import placement
 from evenkeel.settings import Mode, PlacementSettings
 from tests.unit.drain.manifests import deployment
@@ -65,11 +65,11 @@ def test_a_dry_run_that_passes_tells_why(at_work: Gated) -> None:
     assert "warnings" not in asked(at_work, dry_run=False)
 
 
-def test_a_dry_run_tells_that_nothing_could_be_read(at_work: Gated) -> None:
+def test_a_dry_run_tells_that_nothing_may_be_read(at_work: Gated) -> None:
     def fail(_request: Any, _proceed: Any) -> Any:
-        raise UnavailableError("nobody answers")
+        raise ForbiddenError("not for you")
 
     at_work.scene.cluster.intercept(fail)
     response = asked(at_work)
     assert response["allowed"] is True
-    assert response["warnings"] == ["evenkeel: did not look at this eviction (nobody answers)"]
+    assert response["warnings"] == ["evenkeel: did not look at this eviction (not for you)"]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evenkeel.flows.gate.window import Window
+from evenkeel.flows.gate.window import OLDEST_LIST, Window
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW, seconds
+from tests.builders import NOW
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ def test_a_full_window_has_room_for_a_tenth_of_it_in_each_other_namespace(
 ) -> None:
     clock = SimulatedClock(NOW)
     window = Window(SimulatedCluster(clock), clock, size)
-    for _ in range(taken):
-        window.took("there")
+    for number in range(taken):
+        window.took("there", f"pod-{number}")
     assert window.has_room("there") is there
     assert window.has_room("elsewhere") is elsewhere
-    for _ in range(max(1, size // 10)):
-        window.took("elsewhere")
+    for number in range(max(1, size // 10)):
+        window.took("elsewhere", f"pod-{number}")
     assert window.has_room("elsewhere") is (taken + max(1, size // 10) < size)
-    clock.advance(seconds(2))
+    clock.advance(OLDEST_LIST)
     assert window.has_room("there")

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from evenkeel.handlers.reviews import authenticate
-from runtime.serve import connection
-from runtime.serve.server import MANY, MOST, WebhookServer, tls_context
+from runtime.serve import connection, server
+from runtime.serve.server import MOST, WebhookServer, tls_context
 from tests.fixtures.certificates import Authority
 
 PATH = "/v1/secret-path"
@@ -211,25 +211,28 @@ def test_slow_clients_block_no_other_and_are_disconnected(served: Served) -> Non
         each.close()
 
 
-def test_too_many_connections_are_closed_and_those_that_are_there_go_on(
-    served: Served,
-) -> None:
+def test_a_connection_too_many_waits_until_another_has_ended(served: Served) -> None:
     slots = [served.server._slots.acquire(blocking=False) for _ in range(MOST)]
     assert all(slots)
-    with socket.create_connection(served.address, timeout=3) as refused:
-        assert refused.recv(1) == b""
-    assert served.notes[-1][2] == 503
+    answers: list[tuple[int, str]] = []
+    asking = threading.Thread(target=lambda: answers.append(served.ask()))
+    asking.start()
+    asking.join(0.3)
+    assert asking.is_alive()
     for _ in slots:
         served.server._slots.release()
-    assert served.ask() == (200, "answered")
+    asking.join(5)
+    assert answers == [(200, "answered")]
 
 
-def test_among_many_connections_none_is_kept(served: Served) -> None:
-    served.server._connections = MANY
-    made = served.connect()
-    made.request("POST", PATH, "{}")
-    assert made.getresponse().headers["Connection"] == "close"
-    made.close()
+def test_a_server_that_is_full_ends(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "POLL", 0.05)
+    for _ in range(MOST):
+        assert served.server._slots.acquire(blocking=False)
+    with socket.create_connection(served.address, timeout=3) as waiting:
+        assert served.server.end()
+        with contextlib.suppress(ConnectionResetError):
+            assert waiting.recv(1) == b""
 
 
 def test_in_the_end_what_is_under_way_is_answered(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ LONGEST_NAME: Final = 253
 TOO_CLOSE: Final = timedelta(seconds=3)
 """So shortly before a release ends no eviction passes: the pod may be put back meanwhile."""
 
+WINDOW_FULL: Final = "many pods wait for their replacements: this one is released in its turn"
+
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate knows of a pod that somebody wants to evict.
@@ -187,9 +189,10 @@ def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
         )
     return Deferred(
         reason="WindowFull",
-        message="many pods wait for their replacements: this one is released in its turn",
+        message=WINDOW_FULL,
         retry_after=max(found.turn_in, LONGEST_RETRY / 2),
         step=step,
+        in_turn=True,
     )
 
 

@@ -23,13 +23,15 @@ class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction is refused for now; it may be asked for again ``retry_after`` so long.
 
     ``step`` takes the pod out of its ReplicaSet, so that its replacement is made meanwhile, or
-    notes since when the eviction waits; None where nothing is to be written.
+    notes since when the eviction waits; None where nothing is to be written. ``in_turn``: others
+    are released before it.
     """
 
     reason: str
     message: str
     retry_after: timedelta
     step: Decision | None = None
+    in_turn: bool = False
 
 
 type Verdict = Allowed | Deferred

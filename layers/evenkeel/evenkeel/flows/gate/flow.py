@@ -7,10 +7,18 @@ import msgspec
 
 from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
+from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.decisions.handover.census import Census
-from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    ThrottledError,
+    UnavailableError,
+)
 from evenkeel.flows.gate.crowd import Crowd
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
@@ -52,28 +60,34 @@ class GateFlow:
         self._crowd = Crowd(clock)
 
     def review(self, eviction: Eviction) -> Verdict:
-        """Decide about one eviction. What cannot be read passes. Raises nothing of its own."""
+        """Decide about one eviction. Raises nothing of its own.
+
+        What cannot be decided about in time is deferred while its patience lasts; what the API
+        server refuses to show passes.
+        """
         if eviction.evictor.is_evenkeel:
             return Allowed(reason="Own", message="Evenkeel asks for it")
-        with self._crowd.place() as has_place:
-            return self._review(eviction) if has_place else self._crowded(eviction)
-
-    def _crowded(self, eviction: Eviction) -> Verdict:
-        """Too many evictions are asked for at once: this one may come back."""
+        with self._crowd.place(eviction.key) as has_place:
+            verdict = self._review(eviction) if has_place else None
         if self._is_observing:
             return Allowed(reason="Observed", message="Evenkeel only observes")
-        self._recorder.counted(Metric.EVICTIONS_DEFERRED)
-        return Deferred(
-            reason="Crowded",
-            message="many evictions are asked for at once: this one is decided about in its turn",
-            retry_after=self._crowd.comes_back_in(*eviction.key),
+        return verdict or self._refused(
+            eviction,
+            "Crowded",
+            "many evictions are asked for at once: this one is decided about in its turn",
         )
 
     def _review(self, eviction: Eviction) -> Verdict:
         try:
-            verdict, about = self._decide(eviction)
+            is_its_turn = self._crowd.is_in_turn(eviction.key)
+            if is_its_turn and not self._window.has_room(eviction.namespace):
+                # It was looked at before: nothing of it is read again.
+                return self._refused(eviction, "WindowFull", WINDOW_FULL)
+            verdict, about = self._decide(eviction, is_its_turn=is_its_turn)
         except NotFoundError as error:
             return Allowed(reason="NotFound", message=str(error))
+        except (ThrottledError, UnavailableError) as error:
+            return self._refused(eviction, "Unreadable", f"the API server does not answer: {error}")
         except ClusterError as error:
             self._recorder.counted(Metric.GATE_FAILED)
             self._recorder.noted(
@@ -81,15 +95,28 @@ class GateFlow:
             )
             reason = type(error).__name__.removesuffix("Error")
             return Allowed(reason=reason, message=f"did not look at this eviction ({error})")
+        waits = isinstance(verdict, Deferred)
+        in_turn = isinstance(verdict, Deferred) and verdict.in_turn
+        self._crowd.decided(eviction.key, in_turn=in_turn, goes_first=waits and not in_turn)
         self._tell(verdict, about, eviction)
-        if self._is_observing:
-            return Allowed(reason="Observed", message="Evenkeel only observes")
         return verdict
 
-    def _decide(self, eviction: Eviction) -> tuple[Verdict, Decision]:
+    def _refused(self, eviction: Eviction, reason: str, message: str) -> Verdict:
+        """An eviction that is not decided about now may come back until its patience is over."""
+        refusal = self._crowd.refuse(eviction.key)
+        if refusal.waited >= self._settings.patience:
+            is_known = reason == "WindowFull"
+            self._recorder.counted(Metric.EVICTIONS_PASSED if is_known else Metric.GATE_FAILED)
+            message = f"not decided about for {refusal.waited.total_seconds():.0f} s: {message}"
+            self._recorder.noted(f"an eviction passes: {message}")
+            return Allowed(reason="PatienceOver", message=message, warning=True)
+        self._recorder.counted(Metric.EVICTIONS_DEFERRED)
+        return Deferred(reason=reason, message=message, retry_after=refusal.retry_after)
+
+    def _decide(self, eviction: Eviction, *, is_its_turn: bool) -> tuple[Verdict, Decision]:
         """The verdict, and the pod that it is about as a decision without one.
 
-        Raises ClusterError.
+        ``is_its_turn``: it has waited for that, and the window has room. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
         about = Decision(
@@ -111,8 +138,9 @@ class GateFlow:
         if passes is not None:
             return passes, about
         held = workload.surroundings.budgets_of(found.pod)
-        has_room = found.pod.released or self._window.has_room(found.pod.namespace)
-        turn_in = timedelta() if has_room else self._crowd.comes_back_in(*eviction.key)
+        is_its_turn = is_its_turn or found.pod.released
+        has_room = is_its_turn or self._window.has_room(found.pod.namespace)
+        turn_in = timedelta() if has_room else self._crowd.turn_in()
 
         def decide(census: Census) -> Verdict:
             situation = gate.Situation(
@@ -129,7 +157,7 @@ class GateFlow:
         verdict = decide(census)
         if isinstance(verdict, Allowed) and verdict.counted:
             workload = self._reader.confirmed(workload, census)
-            verdict = decide(self._reader.census(workload))
+            verdict = decide(self._reader.census(workload, afresh=True))
         return self._carry_out(verdict, eviction), about
 
     def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
@@ -140,7 +168,7 @@ class GateFlow:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
-            self._window.took(eviction.namespace)
+            self._window.took(*eviction.key)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
             message = "the pod has changed meanwhile"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import msgspec
 
@@ -10,7 +11,6 @@ from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections
-from evenkeel.flows.asking import MANY
 from evenkeel.flows.remembered import Found, Remembered
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -24,10 +24,13 @@ from evenkeel.model.surroundings import (
     PodDisruptionBudget,
     Service,
 )
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 _AROUND = (PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim)
+
+SINGLY: Final = 32
+"""So many pods are read one by one, all at the same time: as many requests as a process sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ class Reader:
         So is its Deployment: a pod that just went back, for its workload rests, would be released
         again, and its eviction wait for as long as before.
 
+        It is read together with the ReplicaSet, by the name that it gives to that one.
+
         Of another controller no more is read than what the pod says, nor where no template hash
         tells which pods are the ReplicaSet's: such a pod is not handed over.
         """
@@ -85,11 +90,13 @@ class Reader:
         pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
         around: list[Read] = [List(Selection(k, pod.namespace), fresh=False) for k in _AROUND]
         marked = List(selections.MARKED_NODES, fresh=False)
-        found = self._remembered.ask(asked, pods, marked, *around, afresh=(asked, pods))
-        replica_set, listed, nodes, *lists = found
+        above = Get(Deployment, name.removesuffix(f"-{pod.template_hash}"), pod.namespace)
+        afresh = (asked, pods, above)
+        found = self._remembered.ask(asked, pods, above, marked, *around, afresh=afresh)
+        replica_set, listed, deployment, nodes, *lists = found
         if not isinstance(replica_set, ReplicaSet) or replica_set.key != pod.origin_key:
             replica_set = None
-        deployment = self._remembered.deployment_of(replica_set, afresh=True)
+        deployment = self._above(replica_set, deployment)
         return Workload(
             Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
             _as_released(pod, _pods(listed)),
@@ -97,10 +104,19 @@ class Reader:
             _dooms(_items(nodes)),
         )
 
-    def census(self, workload: Workload) -> Census:
+    def _above(self, replica_set: Found, guessed: Found) -> Deployment | None:
+        """The Deployment of a ReplicaSet, read by itself only where the guess was wrong."""
+        if not isinstance(replica_set, ReplicaSet) or replica_set.controller is None:
+            return None
+        if isinstance(guessed, Deployment) and guessed.uid == replica_set.controller.uid:
+            return guessed
+        return self._remembered.deployment_of(replica_set, afresh=True)
+
+    def census(self, workload: Workload, *, afresh: bool = False) -> Census:
         """The pods of a ReplicaSet counted, a moment old at most. Raises ClusterError.
 
-        Good enough to put an eviction off; see ``confirmed``.
+        Good enough to put an eviction off; see ``confirmed``. ``afresh``: so are those of the other
+        ReplicaSets of its Deployment, which count in a rollout.
         """
         owner, now = workload.owner, self._clock.now()
         replica_set = owner.controller
@@ -110,7 +126,8 @@ class Reader:
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
-        siblings = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
+        every = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
+        siblings = replace(every, fresh=afresh)
         (found,) = self._remembered.ask(siblings, afresh=(siblings,))
         min_ready = deployment.spec.min_ready_seconds
         available = sum(
@@ -128,7 +145,7 @@ class Reader:
         A few pods are read each by itself: a fresh list takes the API server up to 0.1 s.
         """
         counted = {pod.uid: pod for pod in workload.pods if census.is_available(pod)}
-        if len(counted) > MANY:
+        if len(counted) > SINGLY:
             (pod, *_) = counted.values()
             afresh = List(selections.of_hash(pod.namespace, pod.template_hash))
             (listed,) = self._remembered.ask(afresh, afresh=(afresh,))

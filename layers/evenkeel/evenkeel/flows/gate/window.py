@@ -1,12 +1,12 @@
 """How many pods are released and wait for their replacements, in the whole cluster."""
 
-from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
 from evenkeel.decisions.handover.census import LONGEST_TO_MAKE
-from evenkeel.flows.remembered import REMEMBERED, Remembered
+from evenkeel.flows.remembered import Remembered
 from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing
@@ -18,6 +18,9 @@ SHARE: Final = 10
 Whoever may label pods can say that they were released just now, and fill the window.
 """
 
+type Key = tuple[str, str]
+"""A pod's namespace and name."""
+
 _QUESTION: Final = List(RELEASED_PODS, fresh=False, metadata_only=True)
 
 
@@ -25,7 +28,7 @@ class Window:
     """Whether another pod may be released. Any thread may use it.
 
     A pod that was released a minute ago does not count any more: its replacement is made by then,
-    or cannot be made.
+    or cannot be made. Nor does one that is told to go.
     """
 
     def __init__(self, cluster: Cluster, clock: Clock, size: int) -> None:
@@ -33,36 +36,48 @@ class Window:
         self._remembered = Remembered(cluster, clock)
         self._clock = clock
         self._size = size
+        self._asking = Lock()
+        self._listed: Sequence[Pod] | None = None
         self._lock = Lock()
-        self._released: list[tuple[datetime, str]] = []
+        self._released: dict[Key, datetime] = {}
 
     def has_room(self, namespace: str) -> bool:
         """Whether fewer pods wait than may, in the cluster or of its share in this namespace.
 
         Raises ClusterError. Releases of this process count from when they are sent, for the list is
-        a second old.
+        a second old, and older where the API server takes longer for it.
         """
-        now = self._clock.now()
-        (found,) = self._remembered.ask(_QUESTION)
-        items = found.items if isinstance(found, Listing) else ()
-        waiting = Counter(
-            each.namespace for each in items if isinstance(each, Pod) and _waits(each, now)
-        )
+        listed, now = self._list(), self._clock.now()
+        waiting = {(each.namespace, each.name) for each in listed if _waits(each, now)}
         with self._lock:
-            self._released = [each for each in self._released if now - each[0] < REMEMBERED + SLACK]
-            waiting.update(name for _, name in self._released)
-        return waiting.total() < self._size or waiting[namespace] < max(1, self._size // SHARE)
+            self._released = {
+                key: at for key, at in self._released.items() if now - at < OLDEST_LIST
+            }
+            waiting |= self._released.keys()
+        here = sum(each == namespace for each, _ in waiting)
+        return len(waiting) < self._size or here < max(1, self._size // SHARE)
 
-    def took(self, namespace: str) -> None:
-        """A pod of this namespace is released."""
+    def took(self, namespace: str, name: str) -> None:
+        """This pod is released."""
         with self._lock:
-            self._released.append((self._clock.now(), namespace))
+            self._released[namespace, name] = self._clock.now()
+
+    def _list(self) -> Sequence[Pod]:
+        """The released pods. One thread asks, and the others take what was there before."""
+        if self._asking.acquire(blocking=self._listed is None):
+            try:
+                (found,) = self._remembered.ask(_QUESTION)
+            finally:
+                self._asking.release()
+            items = found.items if isinstance(found, Listing) else ()
+            self._listed = [each for each in items if isinstance(each, Pod)]
+        return self._listed or ()
 
 
-SLACK: Final = timedelta(milliseconds=500)
-"""What an API server's cache may lag behind."""
+OLDEST_LIST: Final = timedelta(seconds=5)
+"""How long a release of this process counts without being listed."""
 
 
 def _waits(pod: Pod, now: datetime) -> bool:
     release = pod.believed_release(now)
-    return release is not None and now - release.since < LONGEST_TO_MAKE
+    return not pod.leaving and release is not None and now - release.since < LONGEST_TO_MAKE
