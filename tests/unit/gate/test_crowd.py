@@ -134,6 +134,20 @@ def test_one_waits_since_it_was_refused_first_or_another_was_decided_about(
     assert found.refuse(ONE).waited == timedelta(seconds=50)
 
 
+def test_one_that_cannot_be_read_waits_whatever_is_decided_about_others(
+    clock: SimulatedClock,
+) -> None:
+    found = Crowd(clock)
+    found.refuse(ONE)
+    clock.advance(timedelta(seconds=100))
+    assert found.refuse(ONE, unread=True).waited == timedelta()
+    clock.advance(timedelta(seconds=100))
+    found.decided(("shop", "another"))
+    assert found.refuse(ONE, unread=True).waited == timedelta(seconds=100)
+    found.decided(ONE, in_turn=True)
+    assert found.refuse(ONE, unread=True).waited == timedelta()
+
+
 def test_one_that_does_not_come_back_is_forgotten(clock: SimulatedClock) -> None:
     found = Crowd(clock)
     found.refuse(ONE)

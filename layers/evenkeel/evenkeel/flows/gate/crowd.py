@@ -2,7 +2,8 @@
 
 The API server lets an eviction pass to which no answer comes in time. So every one is answered in
 time: what cannot be decided by then is told to come back, for as long as others are decided about,
-which makes the crowd smaller, and for its patience when none is.
+which makes the crowd smaller, and for its patience when none is. One whose pod cannot be read has
+its patience for itself: that others are decided about brings it no turn.
 """
 
 from collections.abc import Iterator
@@ -52,16 +53,18 @@ type Key = tuple[str, str]
 class _Waiting(msgspec.Struct):
     """An eviction that is not decided about: since when, and when it was asked for last.
 
-    ``in_turn``: it was looked at, and others are released before it.
+    ``in_turn``: it was looked at, and others are released before it. ``unread_since``: when it
+    was first that what it depends on could not be read.
     """
 
     since: datetime
     last: datetime
     in_turn: bool = False
+    unread_since: datetime | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """For how long an eviction was refused, and none decided about; when to ask for it again."""
+    """For how long an eviction has used up its patience; when to ask for it again."""
 
     waited: timedelta
     retry_after: timedelta
@@ -119,15 +122,17 @@ class Crowd:
             waiting = self._waiting.get(key)
             return waiting is not None and waiting.in_turn
 
-    def refuse(self, key: Key) -> Refusal:
-        """Note that this eviction is not decided about now."""
+    def refuse(self, key: Key, *, unread: bool = False) -> Refusal:
+        """Note that this eviction is not decided about now, or cannot be for want of an answer."""
         now = self._clock.now()
         with self._changed:
             self._sweep(now)
             waiting = self._noted(key, now)
             goes_first = key in self._first
-            waited = now - max(waiting.since, self._decided_at)
-        return Refusal(waited, SHORTEST if goes_first else self.turn_in())
+            began = max(waiting.since, self._decided_at)
+            if unread:
+                began = waiting.unread_since = waiting.unread_since or now
+        return Refusal(now - began, SHORTEST if goes_first else self.turn_in())
 
     def decided(self, key: Key, *, in_turn: bool = False, goes_first: bool = False) -> None:
         """An eviction was decided about.
@@ -139,7 +144,8 @@ class Crowd:
         with self._changed:
             self._decided_at = now
             if in_turn:
-                self._noted(key, now).in_turn = True
+                waiting = self._noted(key, now)
+                waiting.in_turn, waiting.unread_since = True, None
             else:
                 self._waiting.pop(key, None)
             if goes_first:

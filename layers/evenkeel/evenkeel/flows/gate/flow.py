@@ -103,7 +103,7 @@ class GateFlow:
 
     def _refused(self, eviction: Eviction, reason: str, message: str) -> Verdict:
         """An eviction that is not decided about now may come back until its patience is over."""
-        refusal = self._crowd.refuse(eviction.key)
+        refusal = self._crowd.refuse(eviction.key, unread=reason == "Unreadable")
         if refusal.waited >= self._settings.patience:
             is_known = reason == "WindowFull"
             self._recorder.counted(Metric.EVICTIONS_PASSED if is_known else Metric.GATE_FAILED)
