@@ -9,6 +9,7 @@ import re
 import socket
 import ssl
 import time
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,6 +70,7 @@ class Connection(BaseHTTPRequestHandler):
         self.request = tls
         super().setup()
         self._reader = _Reader(tls)
+        self._is_good = False
         self._buffered = io.BufferedReader(self._reader)
         self.rfile = self._buffered
 
@@ -92,7 +94,8 @@ class Connection(BaseHTTPRequestHandler):
     def _comes(self) -> bool:
         """Wait for the first byte of a request; from there on it has its time."""
         self._reader.until = time.monotonic() + IDLE
-        found = bool(self._buffered.peek(1))
+        with nullcontext() if self._is_good else self.server.waiting(self.request):
+            found = bool(self._buffered.peek(1))
         self._reader.until = time.monotonic() + REQUEST
         return found
 
@@ -134,6 +137,7 @@ class Connection(BaseHTTPRequestHandler):
             "body": text,
             "isBase64Encoded": False,
         }
+        self._is_good = True
         return self._write(self.server.handler(event, None))
 
     def _length(self) -> int:

@@ -2,18 +2,21 @@
 
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import ThreadingHTTPServer
 from threading import BoundedSemaphore, Condition
 from typing import Any, Final
 
 from evenkeel.handlers import Handler
+from runtime.serve import connection
 from runtime.serve.connection import Connection
 
 MOST: Final = 256
 """Connections at a time, each with a thread. The others wait in the kernel's queue, in their order:
-a connection that is refused lets its eviction pass. More threads answer later, each and all.
+a connection that is refused lets its eviction pass. More threads answer later, each and all. One
+that has brought nothing in REQUEST seconds is closed as soon as another waits.
 
 An API server keeps 25 idle ones, and gives one that is free to the next of its requests: so none
 that has brought a good request is closed, however many wait. A handshake takes longer than
@@ -60,9 +63,21 @@ class WebhookServer(ThreadingHTTPServer):
         self._slots = BoundedSemaphore(MOST)
         self._idle = Condition()
         self._working = 0
+        self._unproven: dict[socket.socket, float] = {}
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, Connection)
+
+    @contextmanager
+    def waiting(self, client: socket.socket) -> Iterator[None]:
+        """Know of a connection that has brought no good request yet, and brings none now."""
+        with self._idle:
+            self._unproven[client] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._unproven.pop(client, None)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -86,7 +101,7 @@ class WebhookServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Give a connection a thread, once there is one left."""
-        while not self._slots.acquire(timeout=POLL):
+        while not self._has_slot():
             if self.is_ending:
                 self.shutdown_request(request)
                 return
@@ -95,6 +110,23 @@ class WebhookServer(ThreadingHTTPServer):
         except BaseException:
             self._slots.release()
             raise
+
+    def _has_slot(self) -> bool:
+        """Whether a thread is left, or gets free soon."""
+        if self._slots.acquire(blocking=False):
+            return True
+        self._close_oldest()
+        return self._slots.acquire(timeout=POLL)
+
+    def _close_oldest(self) -> None:
+        """Close the connection that has waited longest and shown no token, if it did for long."""
+        with self._idle:
+            found = next(iter(self._unproven.items()), None)
+            if found is None or time.monotonic() - found[1] < connection.REQUEST:
+                return
+            with suppress(OSError):
+                found[0].shutdown(socket.SHUT_RDWR)  # its thread ends then
+            del self._unproven[found[0]]
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection, and give its place back."""

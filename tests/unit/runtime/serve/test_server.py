@@ -211,6 +211,33 @@ def test_slow_clients_block_no_other_and_are_disconnected(served: Served) -> Non
         each.close()
 
 
+def test_clients_that_shake_hands_and_stay_silent_give_way_to_one_that_asks(
+    served: Served,
+) -> None:
+    for _ in range(MOST - 2):
+        assert served.server._slots.acquire(blocking=False)
+    silent = [
+        served.client.wrap_socket(
+            socket.create_connection(served.address), server_hostname="127.0.0.1"
+        )
+        for _ in range(2)
+    ]
+    assert served.ask() == (200, "answered")
+    kept = served.connect()
+    for _ in range(2):
+        kept.request("POST", PATH, "{}", {"Content-Type": "application/json"})
+        assert kept.getresponse().read() == b"answered"
+    assert served.ask() == (200, "answered")
+    kept.request("POST", PATH, "{}", {"Content-Type": "application/json"})
+    assert kept.getresponse().read() == b"answered"  # what has shown the token is not closed
+    kept.close()
+    for each in silent:
+        each.settimeout(3)
+        assert each.recv(1) == b""
+        each.close()
+    served.server._slots.release(MOST - 2)
+
+
 def test_a_connection_too_many_waits_until_another_has_ended(served: Served) -> None:
     slots = [served.server._slots.acquire(blocking=False) for _ in range(MOST)]
     assert all(slots)
