@@ -47,9 +47,9 @@ def _short(loader: Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
 Loader.add_multi_constructor("!", _short)
 
 
-def load() -> dict[str, Any]:
-    """The template as it is written."""
-    with TEMPLATE.open() as file:
+def load(path: Path = TEMPLATE) -> dict[str, Any]:
+    """The template as it is written, or another one."""
+    with path.open() as file:
         template: dict[str, Any] = yaml.load(file, Loader)  # noqa: S506 - a SafeLoader
     return template
 
