@@ -10,7 +10,6 @@ from cli.install import choices, others, plan, steps, terms
 from cli.install.choices import Asked, Choices, Webhook
 from cli.install.render import render as render_all
 from cli.install.site import Place, Site, opened
-from cli.targets import Target
 from evenkeel.settings import Mode
 
 
@@ -60,12 +59,7 @@ from evenkeel.settings import Mode
 @options.apply
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
-    cluster: str,
-    stack: str,
-    endpoint: str,
-    certificate_authority: str,
-    context: str | None,
-    kubeconfig: Path | None,
+    where: Place,
     mode: str | None,
     webhook: str | None,
     image: str,
@@ -87,7 +81,6 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         raise BadInputError("--render writes files, --apply does it: keep one of them")
     if bucket and render is None:
         raise BadInputError("--bucket belongs to --render")
-    where = Place(cluster, stack, endpoint, certificate_authority, Target(context, kubeconfig))
     asked = Asked(
         mode=Mode(mode) if mode else None,
         webhook=Webhook(webhook) if webhook else None,

@@ -1,14 +1,11 @@
 """``evenkeel rotate-token``: a new token for the webhook."""
 
-from pathlib import Path
-
 import click
 
 from cli import options
 from cli.install import choices, steps, terms, tokens
 from cli.install.choices import Asked
 from cli.install.site import Place, opened
-from cli.targets import Target
 
 
 @click.command("rotate-token", short_help="Give the webhook a new token, without a gap.")
@@ -16,12 +13,7 @@ from cli.targets import Target
 @options.apply
 def rotate_token(
     *,
-    cluster: str,
-    stack: str,
-    endpoint: str,
-    certificate_authority: str,
-    context: str | None,
-    kubeconfig: Path | None,
+    where: Place,
     apply: bool,
 ) -> None:
     """Give the webhook a new token; the API server's is accepted at every moment.
@@ -29,7 +21,6 @@ def rotate_token(
     With Lambda the token before goes on counting until the next rotation: run it twice where it
     has leaked. In the cluster it ends with the last restart, and the certificate is made anew.
     """
-    where = Place(cluster, stack, endpoint, certificate_authority, Target(context, kubeconfig))
     with opened(where) as site:
         found = site.stack()
         chosen = choices.made(Asked(), found, site.objects)

@@ -1,7 +1,6 @@
 """``evenkeel uninstall``: the cluster and the account as they were before."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import click
@@ -10,7 +9,6 @@ from cli import options
 from cli.duration import Duration
 from cli.install import plan, steps, terms
 from cli.install.site import Place, opened
-from cli.targets import Target
 
 LONGEST: Final = timedelta(hours=1)
 
@@ -25,14 +23,9 @@ LONGEST: Final = timedelta(hours=1)
     help="How long handovers under way may take; what is left goes back to its owner.",
 )
 @options.apply
-def uninstall(  # noqa: PLR0913 - a command has as many arguments as options
+def uninstall(
     *,
-    cluster: str,
-    stack: str,
-    endpoint: str,
-    certificate_authority: str,
-    context: str | None,
-    kubeconfig: Path | None,
+    where: Place,
     wait: timedelta,
     apply: bool,
 ) -> None:
@@ -43,7 +36,6 @@ def uninstall(  # noqa: PLR0913 - a command has as many arguments as options
     SAM's own bucket, which other stacks share, stays. Pods that were placed keep their affinity
     until they are replaced.
     """
-    where = Place(cluster, stack, endpoint, certificate_authority, Target(context, kubeconfig))
     with opened(where) as site:
         click.echo(f"evenkeel for {site.title}\n")
         is_any = steps.go(plan.removal(site, wait), click.echo, apply=apply, otherwise="-")

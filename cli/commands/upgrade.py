@@ -1,7 +1,5 @@
 """``evenkeel upgrade``: an installation becomes that of this checkout."""
 
-from pathlib import Path
-
 import click
 
 from cli import options
@@ -10,21 +8,15 @@ from cli.errors import BadInputError
 from cli.install import choices, terms
 from cli.install.choices import Asked
 from cli.install.site import Place, opened
-from cli.targets import Target
 
 
 @click.command(short_help="Bring an installation to this checkout's version.")
 @terms.place
 @click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
 @options.apply
-def upgrade(  # noqa: PLR0913 - a command has as many arguments as options
+def upgrade(
     *,
-    cluster: str,
-    stack: str,
-    endpoint: str,
-    certificate_authority: str,
-    context: str | None,
-    kubeconfig: Path | None,
+    where: Place,
     image: str,
     apply: bool,
 ) -> None:
@@ -33,7 +25,6 @@ def upgrade(  # noqa: PLR0913 - a command has as many arguments as options
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
     """
-    where = Place(cluster, stack, endpoint, certificate_authority, Target(context, kubeconfig))
     with opened(where) as site:
         found = site.stack()
         if found is None:

@@ -72,26 +72,6 @@ class Asked:
         ask_at(self._objects, where, everywhere=self._everywhere)
 
 
-class NotAsked:
-    """The API server asks nobody."""
-
-    title = "webhooks"
-
-    def __init__(self, objects: Objects) -> None:
-        """Goes before what answers is taken away: each pod and eviction would wait for it."""
-        self._objects = objects
-
-    def look(self) -> Sequence[str]:
-        """The configurations that are there."""
-        found = [title(each) for each in (PLACEMENT, GATE) if self._objects.find(each) is not None]
-        return [f"delete {', '.join(found)}"] if found else []
-
-    def do(self) -> None:
-        """Delete both."""
-        for each in (PLACEMENT, GATE):
-            self._objects.delete(each)
-
-
 def configurations(where: Answering, *, everywhere: bool) -> Sequence[Manifest]:
     """Both configurations, for this address and token.
 

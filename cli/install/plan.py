@@ -9,7 +9,7 @@ from cli import manifests
 from cli.install import hooks, rights, serving
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
-from cli.install.hooks import Asked, NotAsked
+from cli.install.hooks import Asked
 from cli.install.namespaces import Labelled, Unlabelled
 from cli.install.objects import Objects
 from cli.install.rights import Rights
@@ -49,7 +49,7 @@ def installation(site: Site, choices: Choices) -> Sequence[Step]:
         case Webhook.IN_CLUSTER:
             rest = [served(site, choices), asked(partial(hooks.of_service, objects)), *stack]
         case Webhook.NONE:
-            rest = [*_needed(NotAsked(objects)), *stack, *_needed(no_serve)]
+            rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve)]
     labelled = Labelled(objects, choices.namespaces)
     return [Rights(objects, gate=gate), *rest, labelled]
 
@@ -59,7 +59,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
     objects = site.objects
     return [
         Unwritten(objects),
-        NotAsked(objects),
+        not_asked(objects),
         Quiet(site, patience),
         not_served(objects),
         Absent("monitoring", objects, manifests.documents("monitoring")),
@@ -90,6 +90,14 @@ def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
 def _needed(*steps: Step) -> Sequence[Step]:
     """Those of these that take something away, if it is there."""
     return [step for step in steps if step.look()]
+
+
+def not_asked(objects: Objects) -> Absent:
+    """The API server asks nobody.
+
+    Goes before what answers is taken away: each pod and eviction would wait for that.
+    """
+    return Absent("webhooks", objects, [hooks.PLACEMENT, hooks.GATE])
 
 
 def not_served(objects: Objects) -> Absent:

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import yaml
 
+from cli.doctor.aws.access import FUNCTIONS
 from cli.errors import UnmetError
 from cli.install.objects import named
 from cli.install.site import Site
 from cli.manifests import Manifest
 
 AUTH: Final = named("v1", "ConfigMap", "aws-auth", "kube-system")
-FUNCTIONS: Final = ("interruption", "handover", "restore", "placement")
 KEY: Final = "mapRoles"
 
 

@@ -1,19 +1,40 @@
 """The options that the commands share which change an installation."""
 
 from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cli import options
+from cli.install.site import Place
 from cli.options import Decorator
+from cli.targets import Target
 
 
 def place(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Which cluster and stack, and how the API server is reached."""
+    """Which cluster and stack, and how the API server is reached: the command's ``where``."""
+
+    @wraps(function)
+    def command(
+        *,
+        cluster: str,
+        stack: str,
+        endpoint: str,
+        certificate_authority: str,
+        context: str | None,
+        kubeconfig: Path | None,
+        **others: Any,
+    ) -> Any:
+        target = Target(context, kubeconfig)
+        where = Place(cluster, stack, endpoint, certificate_authority, target)
+        return function(where=where, **others)
+
+    decorated: Callable[..., Any] = command
     for decorate in reversed(_PLACE):
-        function = decorate(function)
-    return function
+        decorated = decorate(decorated)
+    return decorated
 
 
 _PLACE: tuple[Decorator, ...] = (

@@ -10,7 +10,7 @@ from cli import manifests
 from cli.aws.asking import Aws
 from cli.aws.eks import Compute, Described
 from cli.errors import BadInputError
-from cli.install import certificate, hooks, others, rights
+from cli.install import certificate, hooks, others, plan, rights
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Answering, Asked
@@ -119,7 +119,7 @@ def test_a_url_gives_way_to_a_service_whoever_applied_it(
         assert hooks.token_in_use(objects) == TOKEN
         assert hooks.authority_in_use(objects) == authority
     finally:
-        hooks.NotAsked(objects).do()
+        plan.not_asked(objects).do()
     assert hooks.token_in_use(objects) == ""
 
 
