@@ -45,7 +45,6 @@ UNTOLD = frozenset(
         "_accepted_counts",
         "_heard",
         "_number",
-        "_sought",
         "made",
         # how far a watch has come: what it has not shown yet says that, too
         "shown",

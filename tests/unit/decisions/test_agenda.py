@@ -214,9 +214,7 @@ def test_a_write_that_has_to_precede_the_eviction_is_sent_in_time(
     at: datetime, verb: Verb | None
 ) -> None:
     slot = Slot(BEGIN, forced(first=BACK))
-    step = slot.step(at)
-    assert (step.verb if step is not None else None) is verb
-    assert slot.is_due(at) is (verb is not None)
+    assert (slot.step(at).verb if slot.is_due(at) else None) is verb
     assert slot.first_at == BEGIN - LEAD
 
 
@@ -233,9 +231,7 @@ def test_nothing_is_due_before_the_eviction_where_no_write_has_to_precede_it(
     at: datetime, verb: Verb | None
 ) -> None:
     slot = Slot(BEGIN, forced())
-    step = slot.step(at)
-    assert (step.verb if step is not None else None) is verb
-    assert slot.is_due(at) is (verb is not None)
+    assert (slot.step(at).verb if slot.is_due(at) else None) is verb
     assert slot.first_at == BEGIN
 
 

@@ -97,11 +97,10 @@ class Slot(msgspec.Struct, frozen=True):
         """Whether a write is to be sent for it now."""
         return now >= self.first_at
 
-    def step(self, now: datetime) -> Decision | None:
-        """The write to be sent for it now, if it is time."""
-        if now >= self.begin:
-            return self.forced.eviction()
-        return self.forced.first if now >= self.first_at else None
+    def step(self, now: datetime) -> Decision:
+        """The write to be sent for it next: the eviction, or what precedes it."""
+        first = self.forced.first
+        return self.forced.eviction() if first is None or now >= self.begin else first
 
 
 class Rate(msgspec.Struct, frozen=True):

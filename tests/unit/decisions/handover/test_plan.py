@@ -128,8 +128,7 @@ def lefts(found: Plan) -> dict[str, float]:
 
 def begun(found: Plan, at: datetime) -> list[tuple[str, Verb, str]]:
     """What the agenda has for the pods at a time, were each the only one."""
-    steps = [slot.step(at) for slot in agenda.alone(found.forced)]
-    return told([step for step in steps if step is not None])
+    return told([slot.step(at) for slot in agenda.alone(found.forced) if slot.is_due(at)])
 
 
 def candidates(found: Plan) -> list[str]:
@@ -441,7 +440,7 @@ def test_no_other_pod_is_put_back_and_nothing_is_due_for_it_before_its_eviction(
     scene: Scene,
 ) -> None:
     (slot,) = agenda.alone(scene.plan().forced)
-    assert slot.step(EVICT_BY - SECOND) is None
+    assert not slot.is_due(EVICT_BY - SECOND)
     assert slot.first_at == EVICT_BY
 
 

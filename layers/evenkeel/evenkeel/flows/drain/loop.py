@@ -243,7 +243,7 @@ class Reconciler:
             return False  # the next wake-up would come late
         if self._keeper.is_asking or any(step.write is not None for step in self._keeper.steps):
             return False
-        return not self._plans.restless and not any(self._forced.due_uids(now, now))
+        return not self._plans.restless and not any(self._forced.due(now, now))
 
     def _is_soon(self, now: datetime) -> bool:
         """Whether the next step is due so soon that another invocation would be late."""

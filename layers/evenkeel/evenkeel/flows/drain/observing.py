@@ -26,7 +26,7 @@ def observe(
     plans = Plans(Planner(view), view, forced)
     plans.replan(plans.controllers, now)
     forced.settle()
-    once.record(forced.due(now, now))
+    once.record(slot.step(now) for slot in forced.due(now, now))
     for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])

@@ -14,7 +14,7 @@ from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
 
 SEEK_EVERY = timedelta(milliseconds=100)
-"""How often to look for controllers that have to be read, while no plan is made."""
+"""How often to look at the plans of all controllers, for those that have to be read."""
 
 
 class Approvals:
@@ -42,7 +42,6 @@ class Approvals:
         self._follower = follower
         self._writer = writer
         self._seek_at: datetime | None = None
-        self._sought = 0
         self._due: datetime | None = None
 
     @property
@@ -74,32 +73,37 @@ class Approvals:
     def take(self, now: datetime) -> None:
         """Take what was read, and plan by it."""
         for key, siblings in self._checker.take(now):
+            self._seek_at = None  # another may be read now
             self._planner.see_siblings(key, siblings)
             self._plans.replan([key], now)
 
     def seek(self, now: datetime) -> None:
         """Begin to read what the plans would take something away from, and is not known afresh.
 
-        What no watch shows is read as long as its plan changes with its pods.
+        What no watch shows is read as long as its plan changes with its pods. A plan that was made
+        just now is looked at in any case, all of them seldom: in a storm there are many.
         """
-        rest = timedelta() if self._seek_at is None else self._seek_at - now
-        if self._sought == self._plans.made and timedelta() < rest <= SEEK_EVERY:
-            return
-        self._sought = self._plans.made
+        is_early = self._seek_at is not None and timedelta() < self._seek_at - now <= SEEK_EVERY
         plans = self._plans.polled | self._plans.claiming
-        wanted = [key for key, plan in plans.items() if self._has_to_be_read(key, plan, now)]
+        keys = plans.keys() & self._plans.made if is_early else plans.keys()
+        wanted = [key for key in keys if self._has_to_be_read(key, plans[key], now)]
+        self._plans.made.clear()
         self._checker.begin(wanted, now)
         times = (self._checker.due_at(key, now) for key in wanted)
-        self._due = earliest(*(at for at in times if at > now))
-        self._seek_at = min(self._due or now + SEEK_EVERY, now + SEEK_EVERY)
+        due = earliest(*(at for at in times if at > now))
+        if is_early:
+            self._due = earliest(self._due, due)
+        else:
+            self._due = due
+            self._seek_at = min(due or now + SEEK_EVERY, now + SEEK_EVERY)
 
     def _has_to_be_read(self, key: str, plan: WorkloadPlan, now: datetime) -> bool:
         """Whether a read has to say what may be taken; where a watch lags, its list will."""
         if plan.polled and not self._follower.shows(plan.watched_by):
             return True
-        if not any(self._writable(plan)) or self._is_known(key, plan, now):
+        if self._is_known(key, plan, now) or self._follower.lags(plan.watched_by):
             return False
-        return not self._follower.lags(plan.watched_by)
+        return any(self._writable(plan))
 
     def _is_known(self, key: str, plan: WorkloadPlan, now: datetime) -> bool:
         """Whether all that matters to a plan is known as of a moment ago."""

@@ -8,10 +8,9 @@ from itertools import takewhile
 from evenkeel.decisions import agenda
 from evenkeel.decisions.agenda import Forced, Slot
 from evenkeel.flows.drain.progress import Answers
-from evenkeel.model.decision import Decision
 
 COUNTED_FOR = timedelta(seconds=1)
-"""How long an agenda is kept after pods in it have gone."""
+"""How long the others keep their slots after pods have gone."""
 
 
 class ForcedEvictions:
@@ -27,8 +26,7 @@ class ForcedEvictions:
         self._at_once = at_once
         self._answers = answers
         self._forced: dict[str, Sequence[Forced]] = {}
-        self._slots: Sequence[Slot] = ()
-        self._begins: dict[str, datetime] = {}
+        self._slots: dict[str, Slot] = {}  # by the pod's uid, the earliest first
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
         self._is_settled = False
@@ -36,12 +34,16 @@ class ForcedEvictions:
 
     def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
         """These of a controller's pods are evicted by force, and no others."""
+        before = self._forced.pop(controller_key, ())
+        if not before and not forced:
+            return
         if forced:
             self._forced[controller_key] = forced
-        elif self._forced.pop(controller_key, None) is None:
-            return
         self._has_changed = True
-        if any(each.pod.uid not in self._begins for each in forced):
+        uids = {each.pod.uid for each in forced}
+        for gone in (each.pod.uid for each in before if each.pod.uid not in uids):
+            self._slots.pop(gone, None)
+        if not uids <= self._slots.keys():
             self._counted_at = None
 
     def settle(self) -> None:
@@ -51,28 +53,23 @@ class ForcedEvictions:
 
     def begins(self, uid: str) -> datetime | None:
         """When the eviction of a pod begins; None if it is not evicted by force."""
-        return self._begins.get(uid)
+        slot = self._slots.get(uid)
+        return None if slot is None else slot.begin
 
     def has_begun(self, uid: str, now: datetime) -> bool:
         """Whether it is time for a pod's forced eviction."""
         begins = self.begins(uid)
         return begins is not None and begins <= now
 
-    def due(self, now: datetime, by: datetime) -> Iterator[Decision]:
-        """The steps that have to be sent by then, in order."""
-        for slot in self._due_slots(now, by):
-            step = slot.step(by)
-            if step is not None:
-                yield step
+    def due(self, now: datetime, by: datetime) -> Iterator[Slot]:
+        """The slots of which a write has to be sent by then, in order.
 
-    def due_uids(self, now: datetime, by: datetime) -> Iterator[str]:
-        """The uids of the pods to which something has to be sent by then."""
-        return (slot.forced.pod.uid for slot in self._due_slots(now, by) if slot.is_due(by))
-
-    def _due_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:
-        """The slots that begin by then, and those whose first write may be due."""
+        Those that were sent are among them until their controller is planned for again.
+        """
         self._count(now)
-        return takewhile(lambda slot: slot.begin - agenda.LEAD <= by, self._slots)
+        latest = by + agenda.LEAD
+        near = takewhile(lambda slot: slot.begin <= latest, self._slots.values())
+        return (slot for slot in near if slot.is_due(by))
 
     def next_at(self, now: datetime) -> datetime | None:
         """When something has to be sent next that is not due now."""
@@ -89,8 +86,8 @@ class ForcedEvictions:
         if self._is_settled:
             usual = self._answers.usual(now)
             rate = agenda.rate(self._per_second, usual, self._at_once, len(forced))
-            self._slots = agenda.schedule(forced, rate)
+            slots = agenda.schedule(forced, rate)
         else:
-            self._slots = agenda.alone(forced)
-        self._begins = {slot.forced.pod.uid: slot.begin for slot in self._slots}
-        self._times = sorted({at for slot in self._slots for at in (slot.first_at, slot.begin)})
+            slots = agenda.alone(forced)
+        self._slots = {slot.forced.pod.uid: slot for slot in slots}
+        self._times = sorted({at for slot in slots for at in (slot.first_at, slot.begin)})

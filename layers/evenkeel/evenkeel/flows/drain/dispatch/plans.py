@@ -29,8 +29,8 @@ class Plans:
         self._dues: list[tuple[datetime, str]] = []  # a heap; also of replaced plans
         self._listed: dict[str, datetime] = {}  # what the heap has last of each
         self._nodes: Counter[str] = Counter()
-        self.made = 0
-        """How many plans were made so far."""
+        self.made: set[str] = set()
+        """The controllers that were planned for since this was last emptied."""
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
         self.writing: dict[str, Sequence[Decision]] = {}
@@ -105,7 +105,7 @@ class Plans:
 
     def _keep(self, key: str, plan: WorkloadPlan) -> None:
         self._plans[key] = plan
-        self.made += 1
+        self.made.add(key)
         self._untold.add(key)
         self._forced.put(key, plan.plan.forced)
         writing = [step for step in plan.plan.steps if step.write is not None]

@@ -1,8 +1,9 @@
 """Sending: which steps of the plans are written now, and in which order, while there is room."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from evenkeel.decisions.agenda import Slot
 from evenkeel.flows.drain.dispatch.approving import Approvals
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -52,12 +53,17 @@ class Sender:
     def send_forced(self, now: datetime, by: datetime) -> None:
         """Send the forced evictions that have to begin by a time."""
         if self._writer.room_for_last_moments:
-            self._submit(self._forced.due(now, by))
+            self._submit(slot.step(by) for slot in self._forced_slots(now, by))
 
     def forced_wait(self, now: datetime, by: datetime) -> bool:
         """Whether a forced eviction that has to begin by a time could not be sent yet."""
+        return any(self._forced_slots(now, by))
+
+    def _forced_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:
+        """The slots that are due by a time, but for those that were sent, or whose pod rests."""
         may_write = self._writer.may_write
-        return any(may_write(uid, forced=True) for uid in self._forced.due_uids(now, by))
+        due = self._forced.due(now, by)
+        return (slot for slot in due if may_write(slot.forced.pod.uid, forced=True))
 
     def _submit(self, steps: Iterable[Decision]) -> None:
         """Send as many of these as there is room for."""

@@ -149,9 +149,9 @@ class Writer:
         It is not sent without room, nor when ``may_write`` forbids it.
         """
         subject = decision.subject.uid
-        if decision.write is None or self._room(forced=decision.forced) == 0:
+        if decision.write is None or not self.may_write(subject, forced=decision.forced):
             return False
-        if not self.may_write(subject, forced=decision.forced):
+        if self._room(forced=decision.forced) == 0:
             return False
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
