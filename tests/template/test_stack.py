@@ -3,23 +3,13 @@
 import base64
 import math
 import re
-from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from evenkeel import settings
-from evenkeel.adapters.aws.auto_scaling import AutoScaling
-from evenkeel.adapters.aws.instances import Ec2Instances
-from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
-from evenkeel.model.hook import Hook, Termination
-from evenkeel.model.notice import WakeUp
-from tests.fixtures.auto_scaling import StubAutoScaling
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
 
@@ -58,31 +48,6 @@ INTERNAL = {
 @pytest.fixture(scope="module")
 def stack() -> Stack:
     return deployed(**CLUSTER)
-
-
-@pytest.fixture
-def called(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
-    """The actions that the adapters ask AWS for."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    actions: set[str] = set()
-
-    def note(model: Any, **_: object) -> None:
-        actions.add(f"{model.service_model.signing_name}:{model.name}")
-
-    with mock_aws():
-        ec2 = boto3.client("ec2", region_name=REGION)
-        sqs = boto3.client("sqs", region_name=REGION)
-        url = sqs.create_queue(QueueName="notices")["QueueUrl"]
-        ec2.meta.events.register("before-call", note)
-        sqs.meta.events.register("before-call", note)
-        queue = SqsQueue(url, REGION, sqs)
-        Ec2Instances(REGION, ec2).describe(["i-1234567890abcdef0"])
-        queue.send(WakeUp(reason="test"))
-        handle = boto3.client("sqs", region_name=REGION).receive_message(QueueUrl=url)
-        queue.postpone(handle["Messages"][0]["ReceiptHandle"], timedelta(seconds=1))
-        yield actions
 
 
 # Settings
@@ -208,15 +173,6 @@ def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack
 # Rights
 
 
-def test_the_roles_allow_what_the_adapters_call_and_lambda_needs(
-    stack: Stack, called: set[str]
-) -> None:
-    assert called == {"ec2:DescribeInstances", "sqs:SendMessage", "sqs:ChangeMessageVisibility"}
-    for role in ROLES.values():
-        allowed = {action for action, _ in stack.statements(role)}
-        assert allowed == called | POLLING | LOGGING
-
-
 @pytest.mark.parametrize(
     ("role", "queues", "logs"),
     [
@@ -274,22 +230,6 @@ def test_a_lifecycle_hook_is_heeded_and_allowed_only_where_one_is_named(stack: S
         environ = hooked.environment(function)
         assert environ[settings.shared.LIFECYCLE_HOOK] == "evenkeel"
         assert stack.environment(function)[settings.shared.LIFECYCLE_HOOK] == ""
-
-
-def test_the_lifecycle_rights_are_what_the_adapter_calls() -> None:
-    stub = StubAutoScaling()
-    stub.put_hook("workers", "evenkeel", 300, 3_000)
-    token = "87654321-4321-4321-4321-210987654321"
-    stub.begin("workers", "evenkeel", token, "i-1234567890abcdef0")
-    hook = Hook(group="workers", name="evenkeel", token=token)
-    actions = AutoScaling(REGION, stub.client())
-    actions.times("workers", "evenkeel")
-    actions.record_heartbeat(Termination(hook, "i-1234567890abcdef0"))
-    actions.complete(Termination(hook, "i-1234567890abcdef0"))
-    hooked = deployed(**CLUSTER, LifecycleHook="evenkeel")
-    allowed = {action for role in ROLES.values() for action, _ in hooked.statements(role)}
-    called = {f"autoscaling:{asked['Action']}" for asked in stub.requests}
-    assert called == {each for each in allowed if each.startswith("autoscaling:")}
 
 
 def test_a_role_may_be_put_into_a_network_only_where_there_is_one(stack: Stack) -> None:
