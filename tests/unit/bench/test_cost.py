@@ -3,10 +3,12 @@
 import msgspec
 import pytest
 
+from bench import store
 from bench.cost import prices
 from bench.cost.bill import Bill
 from bench.cost.month import Times, month
 from bench.cost.prices import MEMORY_MB
+from bench.cost.reckoning import reckon
 from bench.cost.storms import Usage, bytes_of_line, price, scaled, scenarios, usage
 from bench.machine import Machine
 from bench.report.cost import table
@@ -153,3 +155,8 @@ def test_the_tables_name_the_prices_date_and_sum_up() -> None:
 
 def test_a_line_of_lambda_s_log_is_longer_than_a_poller_s() -> None:
     assert 700 < bytes_of_line() < 2_000
+
+
+def test_the_kept_bill_is_what_the_last_results_and_the_price_file_make() -> None:
+    """After another result or price: ``make bench-cost``."""
+    assert store.read("cost", Bill) == reckon()
