@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from cryptography import x509
+
 from cli.doctor.findings import Finding, broken, fine, not_looked
 from cli.doctor.webhook import Place
 from evenkeel.adapters.kubernetes import tls
@@ -19,7 +21,7 @@ SOON: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a handshake came to.
+    """What a handshake or a caBundle showed.
 
     Until when the certificate holds, why it is not trusted, or why nobody was reached.
     """
@@ -30,10 +32,25 @@ class Seen:
 
 
 def look(place: Place, now: datetime) -> Finding:
-    """Shake hands as the API server does, and judge."""
-    if place.is_service or not place.host:
-        return judge(place, Seen(silence="only the API server can"), now)
-    return judge(place, shake_hands(place), now)
+    """Shake hands as the API server does, and judge.
+
+    A Service is reached from within its cluster only: of its certificate the caBundle is judged,
+    which is the same where ``evenkeel install`` made both.
+    """
+    if not place.host:
+        return judge(place, Seen(silence="it names no host"), now)
+    return judge(place, read_bundle(place) if place.is_service else shake_hands(place), now)
+
+
+def read_bundle(place: Place) -> Seen:
+    """Until when the last certificate of the caBundle holds."""
+    if not place.authority:
+        return Seen(silence="only the API server can reach a Service")
+    try:
+        found = x509.load_pem_x509_certificates(place.authority.encode())
+    except ValueError as error:
+        return Seen(distrust=f"its caBundle is no certificate: {error}")
+    return Seen(until=max(each.not_valid_after_utc for each in found))
 
 
 def shake_hands(place: Place) -> Seen:

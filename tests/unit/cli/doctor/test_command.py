@@ -13,7 +13,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from cli.doctor import rights, version
+from cli.install import certificate
 from cli.main import main
+from evenkeel.adapters.clock import SystemClock
 from tests.fixtures.api_server import (
     Handler,
     ScriptedServer,
@@ -54,6 +56,7 @@ class Api:
     refused: set[str] = field(default_factory=set)
     url: str = "https://127.0.0.1:1/v1/token"
     service: dict[str, Any] | None = None
+    bundle: str = ""
 
     def __post_init__(self) -> None:
         self.server.script(always=self._step)
@@ -77,6 +80,7 @@ class Api:
         for name, (hook, label) in HOOKS.items():
             if end == name:
                 client = {"service": self.service} if self.service else {"url": self.url}
+                client |= {"caBundle": self.bundle} if self.bundle else {}
                 selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
                 webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
                 return answer(200, {"webhooks": [webhook]})
@@ -190,10 +194,36 @@ def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_pa
     api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
     every = found(api, tmp_path)
     assert every["rights of evenkeel-serve"]["verdict"] == "fine"
-    certificate = every["webhook certificate"]
-    assert certificate["reason"] == (
-        "evenkeel-serve.evenkeel-system.svc is not reached from here: only the API server can"
-    )
+
+
+@pytest.mark.parametrize(("lasts", "verdict"), [(8, "fine"), (6, "broken")])
+def test_of_the_webhook_in_the_cluster_the_ca_bundle_has_to_last(
+    lasts: int, verdict: str, api: Api, tmp_path: Path
+) -> None:
+    """Where ``evenkeel install`` made it, it is the certificate itself."""
+    host = "evenkeel-serve.evenkeel-system.svc"
+    end = SystemClock().now() + timedelta(days=lasts)
+    bundle = certificate.made(host, end - certificate.LASTS).certificate
+    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+    api.bundle = b64encode(bundle.encode()).decode()
+    found_of_it = found(api, tmp_path)["webhook certificate"]
+    assert found_of_it["verdict"] == verdict
+    assert host in found_of_it["reason"]
+    assert f"{end:%Y-%m-%d}" in found_of_it["reason"]
+
+
+@pytest.mark.parametrize(
+    ("bundle", "verdict", "said"),
+    [("", "not looked at", "only the API server"), ("bm9uZQ==", "broken", "no certificate")],
+)
+def test_a_ca_bundle_that_says_nothing_is_told(
+    bundle: str, verdict: str, said: str, api: Api, tmp_path: Path
+) -> None:
+    api.service = {"namespace": "evenkeel-system", "name": "evenkeel-serve"}
+    api.bundle = bundle
+    found_of_it = found(api, tmp_path)["webhook certificate"]
+    assert found_of_it["verdict"] == verdict
+    assert said in found_of_it["reason"]
 
 
 DENIED = refusal(403, "Forbidden", "you may not")
