@@ -2,13 +2,17 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from bench.drainers import binaries
 from bench.drainers.drainer import ended, started
 from bench.drainers.site import Site
+from bench.store import ROOT
 from bench.storm.workloads import NAMESPACE
 from tests.e2e.manifests import deployment
 
@@ -19,16 +23,20 @@ FILLER: Final = "filler"
 FILLER_CPU: Final = "12"
 """More than all workloads: without it the node is much too large."""
 
+WARNING: Final = ROOT / "events" / "interruption-warning-terminate.json"
+INSTANCE: Final = msgspec.json.decode(WARNING.read_bytes())["detail"]["instance-id"]
+
 type Manifest = Mapping[str, Any]
 
 
 class Karpenter:
-    """Karpenter at work on a cluster of its own, with one pool of on-demand nodes."""
+    """Karpenter at work on a cluster of its own, with one pool of nodes."""
 
-    def __init__(self, log: Path, *, grace: str = "") -> None:
+    def __init__(self, log: Path, *, grace: str = "", capacity: str = "on-demand") -> None:
         """It writes to this log. ``grace``: the nodes' terminationGracePeriod."""
         self._log = log
         self._grace = grace
+        self._capacity = capacity
         self._process: subprocess.Popen[bytes] | None = None
         self._old: Collection[str] = ()
 
@@ -42,7 +50,7 @@ class Karpenter:
         control_plane.kubectl(
             "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all", seconds=90
         )
-        self._apply(_node_class(), _pool(self._grace))
+        self._apply(_node_class(), _pool(self._grace, self._capacity))
         environment = {
             **os.environ,  # noqa: TID251 - a child's
             "KUBECONFIG": str(control_plane.kubeconfig),
@@ -121,6 +129,32 @@ class Interruption(Karpenter):
             self._site.control_plane.request("DELETE", f"apis/{GROUP}/v1/nodeclaims/{claim}")
 
 
+class Warned(Interruption):
+    """The same warning comes to Evenkeel, too: both drain the node."""
+
+    def __init__(self, log: Path) -> None:
+        """Both write to this log. A warning is believed of spot nodes alone."""
+        super().__init__(log, capacity="spot")
+        self._replay: subprocess.Popen[bytes] | None = None
+
+    def begin(self) -> None:
+        """Delete the claim, and replay the warning."""
+        super().begin()
+        (node,) = self._old
+        command: list[str | Path] = [
+            *(Path(sys.executable).with_name("evenkeel"), "replay", "--apply"),
+            f"--kubeconfig={self._site.control_plane.kubeconfig}",
+            f"--instance={INSTANCE}={node}",
+            WARNING,
+        ]
+        self._replay = started(command, self._log, os.environ)  # noqa: TID251 - a child's
+
+    def close(self) -> None:
+        """End both."""
+        ended(self._replay)
+        super().close()
+
+
 def _node_class() -> Manifest:
     return {
         "apiVersion": "karpenter.kwok.sh/v1alpha1",
@@ -130,11 +164,11 @@ def _node_class() -> Manifest:
     }
 
 
-def _pool(grace: str) -> Manifest:
+def _pool(grace: str, capacity: str) -> Manifest:
     requirements = {
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
-        "karpenter.sh/capacity-type": "on-demand",
+        "karpenter.sh/capacity-type": capacity,
     }
     spec = {
         "requirements": [

@@ -11,7 +11,7 @@ from bench import store
 from bench.drainers import binaries, figures
 from bench.drainers.descheduler import Descheduler
 from bench.drainers.drainer import Drainer
-from bench.drainers.karpenter import Consolidation, Drift, Interruption
+from bench.drainers.karpenter import Consolidation, Drift, Interruption, Warned
 from bench.drainers.kubectl import KubectlDrain
 from bench.drainers.results import Pair, Run
 from bench.drainers.site import REPLICAS, Site
@@ -46,6 +46,7 @@ WAYS: Final[Mapping[str, Way]] = {
         lambda log: Drift(log, grace=GRACE),
     ),
     "interruption": Way("Karpenter, a NodeClaim deleted as for an interruption", Interruption),
+    "warned": Way("Karpenter and Evenkeel on the same interruption warning", Warned),
     "descheduler": Way("descheduler, `RemovePodsViolatingNodeTaints`, once", Descheduler),
 }
 """Without a terminationGracePeriod Karpenter does not begin with a node that a budget holds."""
