@@ -4,6 +4,7 @@ Loaded, they are bound to whatever they should act on instead of AWS.
 """
 
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
 from evenkeel.handlers.placement import build as build_placement
+from evenkeel.handlers.requests import Answerer
 from evenkeel.handlers.restore import build as build_restore
 from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import (
@@ -83,10 +85,14 @@ def placement(
     cluster: Cluster,
     clock: Clock,
     recorder: Recorder,
+    besides: Mapping[str, Answerer] | None = None,
 ) -> Handler:
-    """The placement function, with memory of its own. Raises ImportError."""
+    """The placement function, with memory of its own. Raises ImportError.
+
+    ``besides``: who answers at paths that the deployed function does not have.
+    """
     function = load("placement")
-    function.bind(build_placement(settings, gate, cluster, clock, recorder))
+    function.bind(build_placement(settings, gate, cluster, clock, recorder, besides=besides))
     return function
 
 

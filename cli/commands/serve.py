@@ -1,6 +1,7 @@
 """``evenkeel serve``: the webhook without Lambda."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -15,7 +16,10 @@ from evenkeel import settings
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.handlers.reviews import authenticate
+from evenkeel.flows.scheduling.extender import Extender
+from evenkeel.flows.scheduling.world import World
+from evenkeel.handlers import scheduling
+from evenkeel.handlers.requests import Answerer, authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from hosting import functions
 from runtime.end_signal import EndSignal
@@ -23,6 +27,7 @@ from runtime.metrics import PrometheusRecorder
 from runtime.serve.events import EventsBeside
 from runtime.serve.server import WebhookServer, tls_context
 from runtime.serve.sharing import SharingCluster
+from runtime.serve.watching import Watching
 
 
 @click.command(short_help="Serve the webhook that places new pods.")
@@ -43,6 +48,11 @@ from runtime.serve.sharing import SharingCluster
 @options.cluster
 @options.cluster_name
 @options.metrics_port
+@click.option(
+    "--extender",
+    is_flag=True,
+    help="Answer the scheduler, too, as its extender; watches all nodes and pods.",
+)
 @click.option("--dry-run", is_flag=True, help="Only log; change no pod.")
 def serve(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -54,14 +64,17 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     kubeconfig: Path | None,
     cluster_name: str | None,
     metrics_port: int | None,
+    extender: bool,
     dry_run: bool,
 ) -> int:
     """Serve the mutating webhook over HTTPS, as the Lambda function does behind its HTTP API.
 
     POST /v1/TOKEN, with the token from $EVENKEEL_WEBHOOK_TOKEN (or two, comma-separated: the
     current one and the one before). evenkeel webhook-config prints what tells the API server.
-    GET /healthz is for probes. SIGTERM or Ctrl-C ends it when the requests under way are
-    answered. Whoever starts it has said yes to writing; --dry-run observes.
+    With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
+    answered from watches. GET /healthz is for probes. SIGTERM or Ctrl-C ends it when the
+    requests under way are answered. Whoever starts it has said yes to writing; --dry-run
+    observes.
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())
@@ -89,10 +102,20 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     with (
         target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster,
         EventsBeside(ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)) as events,
+        ExitStack() as watching,
     ):
         shared = SharingCluster(cluster)
         recorder = Tee(events, log, metrics)
-        handler = functions.placement(chosen, gate, shared, clock, recorder)
+        besides: Mapping[str, Answerer] = {}
+        if extender:
+            labels = chosen.capacity_labels
+            world = World(labels, clock)
+            watching.enter_context(Watching(cluster, world, recorder))
+            asked = Extender(
+                *(world, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
+            )
+            besides = scheduling.answerers(asked, recorder)
+        handler = functions.placement(chosen, gate, shared, clock, recorder, besides)
         try:
             server = WebhookServer((bind, port), tls, handler, known, note)
         except OSError as error:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Final
 
-from evenkeel.handlers.reviews import LARGEST, RefusedError
+from evenkeel.handlers.requests import LARGEST, RefusedError
 
 if TYPE_CHECKING:
     from runtime.serve.server import WebhookServer

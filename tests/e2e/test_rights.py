@@ -113,28 +113,37 @@ def _in_rbac(request: Request) -> tuple[str, type[KubernetesObject], str]:
             return "create", Pod, "eviction"
 
 
-class WatchedCluster:
-    """A Cluster that notes the rights that it needs.
+class Meddler:
+    """Somebody else: gives another owner to the first pod that is changed, just before."""
 
-    Somebody else gives another owner to the first pod that a session changes, just before.
-    """
-
-    def __init__(self, cluster: Cluster, rights: Rights, control_plane: ControlPlane) -> None:
-        self._cluster = cluster
-        self._rights = rights
+    def __init__(self, control_plane: ControlPlane) -> None:
         self._control_plane = control_plane
-        self._is_meddled = False
+        self._is_done = False
 
-    def meddle(self, request: Request) -> None:
-        if self._is_meddled or not isinstance(request, Patch) or request.kind is not Pod:
+    def __call__(self, request: Request) -> None:
+        if self._is_done or not isinstance(request, Patch) or request.kind is not Pod:
             return
-        self._is_meddled = True
+        self._is_done = True
         get, namespace = self._control_plane.get, request.namespace
         owners = get("v1", "Pod", request.name, namespace)["metadata"]["ownerReferences"]
-        another = {"apiVersion": "v1", "kind": "ConfigMap", "name": "kube-root-ca.crt"}
-        another["uid"] = get(*another.values(), namespace)["metadata"]["uid"]
+        name = "kube-root-ca.crt"
+        uid = get("v1", "ConfigMap", name, namespace)["metadata"]["uid"]
+        another = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid}
         patch = {"metadata": {"ownerReferences": [another, *owners]}}
         self._control_plane.merge("v1", "Pod", request.name, patch, namespace)
+
+
+type Before = Callable[[Request], None]
+"""What happens just before a session sends a request."""
+
+
+class WatchedCluster:
+    """A Cluster that notes the rights that it needs."""
+
+    def __init__(self, cluster: Cluster, rights: Rights, before: Before = lambda _: None) -> None:
+        self._cluster = cluster
+        self._rights = rights
+        self._before = before
 
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
         for request in requests:
@@ -145,20 +154,20 @@ class WatchedCluster:
         return replies
 
     def session(self) -> Session:
-        return WatchedSession(self._cluster.session(), self._rights, self.meddle)
+        return WatchedSession(self._cluster.session(), self._rights, self._before)
 
 
 class WatchedSession(PassingSession):
-    def __init__(self, session: Session, rights: Rights, meddle: Callable[[Request], None]) -> None:
+    def __init__(self, session: Session, rights: Rights, before: Before) -> None:
         super().__init__(session)
         self._rights = rights
-        self._meddle = meddle
+        self._before = before
 
     def submit(
         self, request: Request, then: OnReply | None = None, left: TimeLeft | None = None
     ) -> None:
         self._rights.ask(request)
-        self._meddle(request)
+        self._before(request)
         super().submit(request, then, left)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
@@ -202,8 +211,8 @@ class Deployed:
 
     def _ports(self, function: str, clusters: Mapping[str, Cluster]) -> Ports:
         clock, log = self.site.clock, self.recorder
-        rights, control_plane = self.rights[function], self.site.control_plane
-        cluster = WatchedCluster(clusters[function], rights, control_plane)
+        meddler = Meddler(self.site.control_plane)
+        cluster = WatchedCluster(clusters[function], self.rights[function], meddler)
         events = ClusterEvents(cluster, clock, log, observes=False)
         return Ports(cluster, self.site.instances, clock, Tee(log, events))
 

@@ -50,11 +50,17 @@ type Right = tuple[str, str]
 class Account:
     """Everything of the stack that its functions call, in moto."""
 
-    notices: str
-    wake_ups: str
-    handles: Mapping[str, str]  # of a message that was received from each queue
+    handles: Mapping[str, str]  # of a message that was received, by its queue's URL
     secret: str
     groups: StubAutoScaling
+
+    @property
+    def notices(self) -> str:
+        return next(iter(self.handles))
+
+    @property
+    def wake_ups(self) -> str:
+        return next(reversed(list(self.handles)))
 
     def arn(self, resource: str) -> str:
         """The ARN of what the template calls so.
@@ -136,7 +142,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
         groups = StubAutoScaling()
         groups.put_hook(HOOK.group, HOOK.name, 300, 3_000)
         groups.begin(HOOK.group, HOOK.name, HOOK.token, INSTANCE)
-        yield Account(*handles, handles=handles, secret=secret, groups=groups)
+        yield Account(handles=handles, secret=secret, groups=groups)
 
 
 def client_of(account: Account, rights: list[Right]) -> Callable[[str], Any]:
@@ -156,13 +162,14 @@ def client_of(account: Account, rights: list[Right]) -> Callable[[str], Any]:
     sts = boto3.client("sts", region_name=REGION)
     session = sts.assume_role(RoleArn=role["Role"]["Arn"], RoleSessionName="function")
     keys = session["Credentials"]
-    return lambda service: boto3.client(
-        service,
+    there: Any = boto3.Session(
         region_name=REGION,
         aws_access_key_id=keys["AccessKeyId"],
         aws_secret_access_key=keys["SecretAccessKey"],
         aws_session_token=keys["SessionToken"],
     )
+    found: Callable[[str], Any] = there.client
+    return found
 
 
 def called(role: str, account: Account, rights: list[Right]) -> None:

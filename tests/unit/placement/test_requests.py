@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import UnavailableError
-from evenkeel.handlers.reviews import LARGEST
+from evenkeel.handlers.requests import LARGEST
 from tests.unit.placement.scene import TOKEN, Scene, event, failing, pod, review
 
 OTHER = "fedcba9876543210" * 4

@@ -3,6 +3,7 @@
 In a dry run a warning tells what was decided: who tries something out sees that it was asked.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -12,7 +13,8 @@ from evenkeel.decisions.gate.verdict import Deferred
 from evenkeel.flows.gate.flow import Eviction, GateFlow
 from evenkeel.flows.placement.flow import PlacementFlow
 from evenkeel.handlers import Handler
-from evenkeel.handlers.reviews import Reviews, Tokens
+from evenkeel.handlers.requests import Answerer, Requests, Tokens
+from evenkeel.handlers.reviews import reviewed_by
 from evenkeel.model.admission import (
     AdmissionRequest,
     AnsweredReview,
@@ -39,18 +41,20 @@ def build(
     clock: Clock,
     recorder: Recorder,
     tokens: Tokens | None = None,
+    besides: Mapping[str, Answerer] | None = None,
 ) -> Handler:
     """Build the handler. Several threads may call it at once, if the recorder bears that.
 
-    ``tokens`` None: those of the settings.
+    ``tokens`` None: those of the settings. ``besides``: who answers at further paths.
     """
     placing = PlacementFlow(settings, cluster, clock, recorder)
     gating = GateFlow(gate, cluster, clock, recorder)
-    reviewers = {
-        PLACEMENT: partial(_place, placing, recorder),
-        EVICTIONS: partial(_gate, gating, recorder),
+    answerers = {
+        PLACEMENT: reviewed_by(partial(_place, placing, recorder)),
+        EVICTIONS: reviewed_by(partial(_gate, gating, recorder)),
+        **(besides or {}),
     }
-    return Reviews(reviewers, tokens or (lambda: settings.tokens), recorder)
+    return Requests(answerers, tokens or (lambda: settings.tokens), recorder)
 
 
 def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:

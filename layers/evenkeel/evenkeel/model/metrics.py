@@ -79,6 +79,10 @@ class Metric(StrEnum):
     PODS_PLACED_ON_DEMAND = "PodsPlacedOnDemand", "New pods told to go to on-demand nodes."
     PODS_PLACED_ON_SPOT = "PodsPlacedOnSpot", "New pods told to prefer spot nodes."
     PODS_LEFT = "PodsLeft", "New pods left as they are."
+    EXTENDER_UNANSWERED = (
+        "ExtenderUnanswered",
+        "Questions of the scheduler that it had to go on without.",
+    )
     PLACEMENTS_NOT_COUNTED = (
         "PlacementsNotCounted",
         "New pods that could not be counted in time, and so went to on-demand nodes.",

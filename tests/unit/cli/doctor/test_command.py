@@ -79,7 +79,9 @@ class Api:
         end = path.partition("/v1/")[2]
         for name, (hook, label) in HOOKS.items():
             if end == name:
-                client = {"service": self.service} if self.service else {"url": self.url}
+                client: dict[str, Any] = {"url": self.url}
+                if self.service:
+                    client = {"service": self.service}
                 client |= {"caBundle": self.bundle} if self.bundle else {}
                 selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
                 webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}

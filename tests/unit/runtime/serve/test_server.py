@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.handlers.reviews import authenticate
+from evenkeel.handlers.requests import authenticate
 from runtime.serve import connection, server
 from runtime.serve.server import MOST, WebhookServer, tls_context
 from tests.fixtures.certificates import Authority

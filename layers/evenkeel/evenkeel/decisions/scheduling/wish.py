@@ -1,0 +1,78 @@
+"""Which capacity type a pending pod is to have: by what placement decides of new pods."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.placement.scope import Controller, left_by_itself, left_by_namespace
+from evenkeel.decisions.placement.share import share_of
+from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.placement import is_relaxed
+from evenkeel.model.scheduling import PendingPod
+from evenkeel.model.surroundings import Namespace
+from evenkeel.model.template import is_by_template
+from evenkeel.model.workload import Deployment
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """The capacity type that a pod is to have; ``must``: no node of the other one will do.
+
+    ``capacity`` None: either. ``reason`` is a CamelCase word.
+    """
+
+    capacity: Capacity | None = None
+    must: bool = False
+    reason: str = ""
+    message: str = ""
+
+
+EITHER = Wish()
+
+
+def needs_no_owner(
+    pod: PendingPod, namespace: Namespace, labels: CapacityLabels, *, everywhere: bool
+) -> Wish | None:
+    """What a pod wishes as far as it and its namespace say; None if its owners decide.
+
+    What the webhook has given a place says so by its label, and its affinity holds it there.
+    """
+    placed = (pod.metadata.labels or {}).get(names.CAPACITY)
+    if placed in tuple(Capacity):
+        return Wish(Capacity(placed), reason="Placed")
+    if left_by_itself(pod, namespace.name, labels) is not None:
+        return EITHER
+    if left_by_namespace(namespace, everywhere=everywhere) is not None:
+        return EITHER
+    return None
+
+
+def by_floor(
+    pod: PendingPod,
+    controller: Controller,
+    deployment: Deployment | None,
+    namespace_annotations: Mapping[str, str],
+    now: datetime,
+) -> Wish | Counted:
+    """What a pod wishes by the floor of its workload, or how many of it have to be counted."""
+    workload = deployment if deployment is not None else controller
+    if is_by_template(workload):
+        return EITHER
+    relaxed = is_relaxed(workload, now)
+    share = share_of(pod, controller, deployment, namespace_annotations, is_relaxed=relaxed)
+    match share.verdict:
+        case Chosen(capacity=capacity, reason=reason, message=message):
+            must = capacity is Capacity.ON_DEMAND
+            return Wish(capacity, must=must, reason=reason, message=message)
+        case Counted() as counted:
+            return counted
+
+
+def by_count(counted: Counted, taken: int) -> Wish:
+    """What a pod wishes of whose siblings so many are on on-demand, or will be."""
+    told = f"the floor is {counted.floor} of {counted.size}, and {taken} hold it"
+    if taken < counted.floor:
+        return Wish(Capacity.ON_DEMAND, must=True, reason="InFloor", message=told)
+    return Wish(Capacity.SPOT, reason="FloorHeld", message=told)

@@ -1,0 +1,6 @@
+"""The scheduler's extender: answers from what watches have shown, and asks nobody.
+
+- ``fleet``: the nodes, and how full they are; ``population``: the pods, by workload and node;
+- ``world``: both and the owners, as the watches show them;
+- ``extender``: the two calls of the scheduler.
+"""

@@ -1,0 +1,138 @@
+"""The scheduler's two questions about a pod: which nodes are left, and how good each is."""
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Final
+
+from evenkeel.decisions.placement.scope import Controller
+from evenkeel.decisions.placement.verdict import Counted
+from evenkeel.decisions.scheduling.rank import FEWEST
+from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
+from evenkeel.errors import EvenkeelError
+from evenkeel.flows.scheduling.world import World
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
+from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Clock, Recorder
+from evenkeel.settings import Mode
+
+PATIENCE: Final = 0.5
+"""Seconds that a pod's owner has to be shown: its watch may be behind the scheduler's."""
+
+
+class UnansweredError(EvenkeelError):
+    """The scheduler has to go on without an answer; the message says why."""
+
+
+class Extender:
+    """Answers the scheduler. Any number of threads may ask at once."""
+
+    def __init__(
+        self,
+        world: World,
+        labels: CapacityLabels,
+        clock: Clock,
+        recorder: Recorder,
+        *,
+        mode: Mode,
+        everywhere: bool,
+    ) -> None:
+        """In observe mode it decides and tells, but leaves each pod all nodes, and ranks none.
+
+        ``everywhere``: floors hold in all namespaces.
+        """
+        self._acts = mode is Mode.ACT
+        self._world = world
+        self._labels = labels
+        self._clock = clock
+        self._recorder = recorder
+        self._everywhere = everywhere
+
+    def filter(self, args: ExtenderArgs) -> FilterResult:
+        """The nodes that are left. A pod of the floor loses those on spot, any pod the doomed.
+
+        Raises UnansweredError where not everything that it takes is known.
+        """
+        names = _names(args)
+        with self._world.known:
+            wish = self._wish(args.pod)
+            fleet = self._world.fleet
+            failed = dict.fromkeys(fleet.closed.intersection(names), "the node is drained")
+            if wish.must and wish.capacity is not None:
+                off = fleet.of[wish.capacity.other].intersection(names)
+                failed = dict.fromkeys(off, f"to {wish.capacity}: {wish.message}") | failed
+        if not failed or not self._acts:
+            return FilterResult(node_names=names)
+        left = [name for name in names if name not in failed]
+        return FilterResult(node_names=left, failed_and_unresolvable_nodes=failed)
+
+    def prioritize(self, args: ExtenderArgs) -> Sequence[HostPriority]:
+        """A score for each node. Raises UnansweredError as ``filter`` does."""
+        names = _names(args)
+        with self._world.known:
+            wish = self._wish(args.pod)
+            if not self._acts:
+                return ()
+            base = self._world.fleet.bases(wish.capacity).get
+            there = self._world.population.nodes_of(args.pod.controller_key)
+            if not there:
+                return [HostPriority(name, base(name, 0) + FEWEST) for name in names]
+            fewest = min(map(there.get, names, repeat(0)), default=0)
+            return [
+                HostPriority(name, base(name, 0) + (FEWEST if there.get(name, 0) == fewest else 0))
+                for name in names
+            ]
+
+    def _wish(self, pod: PendingPod) -> Wish:
+        world = self._world
+        if not world.is_filled:
+            raise UnansweredError("not all nodes, pods and workloads were listed yet")
+        namespace = world.namespace(pod.metadata.namespace)
+        if namespace is None or world.is_paused:
+            return EITHER
+        wish = needs_no_owner(pod, namespace, self._labels, everywhere=self._everywhere)
+        if wish is not None:
+            return wish
+        controller = self._controller_of(pod)
+        above = world.owner(controller.controller_key)
+        deployment = above if isinstance(above, Deployment) else None
+        now = self._clock.now()
+        notes = namespace.metadata.annotations
+        found = by_floor(pod, controller, deployment, notes, now)
+        return self._counted(pod, controller, found) if isinstance(found, Counted) else found
+
+    def _controller_of(self, pod: PendingPod) -> Controller:
+        """The controller of a pod; waits for it a little. Raises UnansweredError without it."""
+        world, key = self._world, pod.controller_key
+        world.known.wait_for(lambda: world.owner(key) is not None, PATIENCE)
+        found = world.owner(key)
+        if not isinstance(found, ReplicaSet | StatefulSet | Job):
+            raise UnansweredError("the pod's controller was not shown yet")
+        return found
+
+    def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
+        """Count the pods of the floor. One that is told to go to on-demand counts from now on."""
+        now, uid = self._clock.now(), pod.metadata.uid
+        population = self._world.population
+        taken = population.on_demand_of(controller.key, uid, now)
+        wish = by_count(counted, taken)
+        if wish.must and population.promise(uid, controller.key, now):
+            self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
+            self._recorder.decided(
+                Decision(
+                    verb=Verb.PLACE,
+                    subject=pod.reference(pod.metadata.namespace),
+                    workload=controller.reference,
+                    reason=wish.reason,
+                    message=f"to {Capacity.ON_DEMAND}: {wish.message}",
+                )
+            )
+        return wish
+
+
+def _names(args: ExtenderArgs) -> Sequence[str]:
+    if args.node_names is None:
+        raise UnansweredError("the scheduler sent whole nodes: set nodeCacheCapable")
+    return args.node_names

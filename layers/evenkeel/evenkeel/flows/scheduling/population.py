@@ -1,0 +1,121 @@
+"""The pods as the extender counts them: on which node how many of each workload are."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from evenkeel.flows.scheduling.fleet import Fleet, Load
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.pod import Pod
+from evenkeel.model.quantity import number
+
+UNSEEN_FOR: Final = timedelta(minutes=1)
+"""So long a pod counts that was promised to on-demand and that no watch has shown yet."""
+
+_NONE: Final[Mapping[str, int]] = {}
+
+
+class _Seen(NamedTuple):
+    """A pod that runs or will: its node (empty without one yet), its workload, what it asks for."""
+
+    node: str
+    controller_key: str
+    load: Load
+
+
+class _Promise(NamedTuple):
+    controller_key: str
+    at: datetime
+
+
+class Population:
+    """All pods that have not ended. Not safe for several threads: who owns it locks."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        """No pod is known yet. The load of nodes is told to the fleet."""
+        self._fleet = fleet
+        self._seen: dict[str, _Seen] = {}
+        self._nodes_of: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._promised: dict[str, _Promise] = {}
+        self._promised_of: defaultdict[str, set[str]] = defaultdict(set)
+
+    def nodes_of(self, controller_key: str) -> Mapping[str, int]:
+        """How many pods of a workload are on which nodes."""
+        return self._nodes_of.get(controller_key, _NONE)
+
+    def on_demand_of(self, controller_key: str, but: str, now: datetime) -> int:
+        """How many pods of a workload are on on-demand nodes, or will be; ``but`` is not counted.
+
+        A pod that was promised to on-demand and has no node yet will go to no other.
+        """
+        on_demand = self._fleet.of[Capacity.ON_DEMAND]
+        there = self._nodes_of.get(controller_key, _NONE)
+        promised = [uid for uid in self._promised_of.get(controller_key, ()) if uid != but]
+        for uid in promised:
+            if uid not in self._seen and now - self._promised[uid].at > UNSEEN_FOR:
+                self._keep_promise(uid)
+        waiting = self._promised_of.get(controller_key, set()) - {but}
+        return len(waiting) + sum(count for node, count in there.items() if node in on_demand)
+
+    def promise(self, uid: str, controller_key: str, now: datetime) -> bool:
+        """A pod will go to on-demand; whether that is news."""
+        is_new = uid not in self._promised
+        self._promised[uid] = _Promise(controller_key, now)
+        self._promised_of[controller_key].add(uid)
+        return is_new
+
+    def is_promised(self, uid: str) -> bool:
+        """Whether a pod was promised to on-demand, and has no node yet."""
+        return uid in self._promised
+
+    def see(self, pod: Pod) -> None:
+        """A pod is so. One that has ended, or is told to go, holds no place of a floor."""
+        self.lose(pod.uid, but_promised=pod.active and not pod.spec.node_name)
+        if pod.finished:
+            return
+        load = Load()
+        for container in pod.spec.containers:
+            requests = container.resources.requests
+            load = Load(
+                *(has + number(requests.get(of, "0")) for has, of in zip(load, _ASKED, strict=True))
+            )
+        key = "" if pod.leaving or pod.released else pod.controller_key
+        seen = self._seen[pod.uid] = _Seen(pod.spec.node_name, key, load)
+        if seen.node:
+            self._fleet.add(seen.node, load)
+            if key:
+                self._nodes_of[key][seen.node] += 1
+
+    def lose(self, uid: str, *, but_promised: bool = False) -> None:
+        """A pod is gone."""
+        if not but_promised:
+            self._keep_promise(uid)
+        seen = self._seen.pop(uid, None)
+        if seen is None or not seen.node:
+            return
+        self._fleet.add(seen.node, Load(-seen.load.cpu, -seen.load.memory))
+        there = self._nodes_of.get(seen.controller_key)
+        if there is not None:
+            there[seen.node] -= 1
+            if not there[seen.node]:
+                del there[seen.node]
+            if not there:
+                del self._nodes_of[seen.controller_key]
+
+    @property
+    def uids(self) -> set[str]:
+        """The uids of all pods that were seen."""
+        return set(self._seen)
+
+    def _keep_promise(self, uid: str) -> None:
+        promise = self._promised.pop(uid, None)
+        if promise is None:
+            return
+        others = self._promised_of[promise.controller_key]
+        others.discard(uid)
+        if not others:
+            del self._promised_of[promise.controller_key]
+
+
+_ASKED: Final = Load._fields

@@ -1,0 +1,130 @@
+"""What the extender knows, as watches have shown it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from threading import Condition
+from typing import Any, Final
+
+from evenkeel.flows.scheduling.fleet import Fleet
+from evenkeel.flows.scheduling.population import Population
+from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.meta import KubernetesObject, Metadata
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Change, Relisted, Selection
+from evenkeel.model.surroundings import ConfigMap, Namespace
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Clock
+
+_PAUSE: Final = Selection(ConfigMap, names.SYSTEM_NAMESPACE, fields=f"metadata.name={names.PAUSED}")
+SELECTIONS: Final[tuple[Selection[Any], ...]] = (
+    *(Selection(kind) for kind in (Node, Namespace, Deployment, ReplicaSet, StatefulSet, Job)),
+    _PAUSE,
+    Selection(Pod),
+)
+"""What is watched."""
+
+type Shown = Change[KubernetesObject] | Relisted[KubernetesObject]
+"""What a watch shows."""
+
+
+class World:
+    """Nodes, pods and their owners. Any number of threads may use it.
+
+    ``known``: held while several questions are asked, so that nothing changes between them.
+    """
+
+    def __init__(self, labels: CapacityLabels, clock: Clock) -> None:
+        """Nothing is known yet."""
+        self._clock = clock
+        self._labels = labels
+        self.known = Condition()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all, to be shown it again."""
+        with self.known:
+            self.fleet = Fleet(self._labels)
+            self.population = Population(self.fleet)
+            self._unlisted = set(SELECTIONS)
+            self._shown: defaultdict[type, dict[str, KubernetesObject]] = defaultdict(dict)
+            self._owners: dict[str, KubernetesObject] = {}
+            self._namespaces: dict[str, Namespace] = {}
+            self.is_paused = False
+            self.known.notify_all()
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether everything was shown at least once."""
+        return not self._unlisted
+
+    def namespace(self, name: str) -> Namespace | None:
+        """A namespace, by its name."""
+        return self._namespaces.get(name)
+
+    def owner(self, key: str) -> KubernetesObject | None:
+        """A controller or Deployment, by its key."""
+        return self._owners.get(key)
+
+    def absorb(self, arrivals: Iterable[Shown]) -> None:
+        """Take what watches have shown."""
+        with self.known:
+            now = self._clock.now()
+            self.fleet.recover(now)
+            for arrival in arrivals:
+                if isinstance(arrival, Relisted):
+                    self._relist(arrival, now)
+                elif arrival.deleted:
+                    self._lose(arrival.object, now)
+                else:
+                    self._see(arrival.object, now)
+            self.known.notify_all()
+
+    def _relist(self, relisted: Relisted[KubernetesObject], now: datetime) -> None:
+        kind, items = relisted.selection.kind, relisted.listing.items
+        there = {item.uid for item in items}
+        for gone in [each for uid, each in self._shown[kind].items() if uid not in there]:
+            self._lose(gone, now)
+        for item in items:
+            self._see(item, now)
+        self._unlisted.discard(relisted.selection)
+
+    def _see(self, item: KubernetesObject, now: datetime) -> None:
+        self._shown[type(item)][item.uid] = _slim(item)
+        match item:
+            case Pod():
+                self.population.see(item)
+            case Node():
+                self.fleet.see(item, now)
+            case Namespace():
+                self._namespaces[item.name] = item
+            case ConfigMap():
+                self.is_paused = True
+            case _:
+                self._owners[item.key] = item
+
+    def _lose(self, item: KubernetesObject, now: datetime) -> None:
+        self._shown[type(item)].pop(item.uid, None)
+        match item:
+            case Pod():
+                self.population.lose(item.uid)
+            case Node():
+                self.fleet.lose(item.name, now)
+            case Namespace():
+                self._namespaces.pop(item.name, None)
+            case ConfigMap():
+                self.is_paused = False
+            case _:
+                self._owners.pop(item.key, None)
+
+
+def _slim(item: KubernetesObject) -> KubernetesObject:
+    """What is kept of an object to know it by: of pods, of which there are many, the name alone."""
+    if not isinstance(item, Pod):
+        return item
+    metadata = item.metadata
+    return Pod(
+        metadata=Metadata(name=metadata.name, namespace=metadata.namespace, uid=metadata.uid)
+    )

@@ -1,0 +1,69 @@
+"""Watches beside the server's answers: they show the extender's world what changes."""
+
+from datetime import timedelta
+from threading import Event, Thread
+from typing import Final, Self
+
+from evenkeel.flows.scheduling.world import SELECTIONS, Shown, World
+from evenkeel.ports import Cluster, Recorder, Reply, Session
+
+TURN: Final = timedelta(seconds=1)
+"""So long a turn waits for something to be shown."""
+
+PAUSE: Final = 1.0
+"""Seconds until watches begin anew that ended by a failure."""
+
+ENDING: Final = 5.0
+"""Seconds that the watches have in the end."""
+
+
+class Watching:
+    """A thread that watches all that a world is made of. Use it in a with statement."""
+
+    def __init__(self, cluster: Cluster, world: World, recorder: Recorder) -> None:
+        """Nothing is watched yet."""
+        self._cluster = cluster
+        self._world = world
+        self._recorder = recorder
+        self._is_over = Event()
+        self._thread = Thread(target=self._run, name="evenkeel-watching", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Begin to watch."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the watches."""
+        self._is_over.set()
+        self._thread.join(ENDING)
+
+    def _run(self) -> None:
+        while not self._is_over.is_set():
+            try:
+                self._watch()
+            except Exception as error:  # noqa: BLE001 - whatever it was, watches begin anew
+                self._world.reset()
+                self._recorder.noted(f"watches begin anew: {error}", error=type(error).__name__)
+                self._is_over.wait(PAUSE)
+
+    def _watch(self) -> None:
+        with self._cluster.session() as session:
+            for selection in SELECTIONS:
+                session.watch(selection)
+            while not self._is_over.is_set():
+                self._turn(session)
+
+    def _turn(self, session: Session) -> None:
+        was_filled = self._world.is_filled
+        shown: list[Shown] = []
+        for arrival in session.next(TURN):
+            if not isinstance(arrival, Reply):
+                shown.append(arrival)
+            elif arrival.error is not None:
+                self._recorder.noted(f"a watch is refused: {arrival.request}: {arrival.error}")
+        self._world.absorb(shown)
+        if self._world.is_filled and not was_filled:
+            self._recorder.noted(
+                "the scheduler is answered: all nodes, pods and workloads are known"
+            )
