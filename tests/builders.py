@@ -24,7 +24,15 @@ from evenkeel.model.meta import (
 )
 from evenkeel.model.node import Node, NodeSpec, NodeStatus, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
-from evenkeel.model.pod import ClaimSource, Pod, PodSpec, PodStatus, Volume
+from evenkeel.model.pod import (
+    ClaimSource,
+    Container,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    Volume,
+)
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
 from evenkeel.model.surroundings import (
@@ -232,6 +240,7 @@ def pod(
     grace: int | None = None,
     priority: int = 0,
     claim: str = "",
+    requests: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> Pod:
     """A pod, running and ready on node n1.
@@ -270,6 +279,11 @@ def pod(
             termination_grace_period_seconds=grace,
             priority=priority,
             volumes=(volume,) if claim else (),
+            containers=(
+                (Container(resources=ResourceRequirements(requests=dict(requests))),)
+                if requests
+                else ()
+            ),
         ),
         status=PodStatus(
             phase=phase or ("Running" if ready else "Pending"),
@@ -369,6 +383,7 @@ def node(
     taints: Sequence[Taint] = (),
     labels: Mapping[str, str] | None = None,
     instance_id: str = "i-0123456789abcdef0",
+    allocatable: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> Node:
     """A node; with a notice it is marked, and cordoned where the notice says so."""
@@ -389,7 +404,8 @@ def node(
             provider_id=f"aws:///eu-central-1a/{instance_id}",
         ),
         status=NodeStatus(
-            conditions=(Condition(type="Ready", status="True" if ready else "False"),)
+            conditions=(Condition(type="Ready", status="True" if ready else "False"),),
+            allocatable=dict(allocatable or {}),
         ),
     )
 

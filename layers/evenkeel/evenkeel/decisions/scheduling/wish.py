@@ -7,7 +7,7 @@ import msgspec
 
 from evenkeel.decisions.placement.scope import Controller, left_by_itself, left_by_namespace
 from evenkeel.decisions.placement.share import share_of
-from evenkeel.decisions.placement.verdict import Chosen, Counted
+from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import is_relaxed
@@ -62,12 +62,11 @@ def by_floor(
         return EITHER
     relaxed = is_relaxed(workload, now)
     share = share_of(pod, controller, deployment, namespace_annotations, is_relaxed=relaxed)
-    match share.verdict:
-        case Chosen(capacity=capacity, reason=reason, message=message):
-            must = capacity is Capacity.ON_DEMAND
-            return Wish(capacity, must=must, reason=reason, message=message)
-        case Counted() as counted:
-            return counted
+    verdict = share.verdict
+    if isinstance(verdict, Counted):
+        return verdict
+    must = verdict.capacity is Capacity.ON_DEMAND
+    return Wish(verdict.capacity, must=must, reason=verdict.reason, message=verdict.message)
 
 
 def by_count(counted: Counted, taken: int) -> Wish:

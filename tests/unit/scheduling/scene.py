@@ -1,0 +1,103 @@
+"""The extender on a world that the test shows it, object by object."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
+from evenkeel.flows.scheduling.extender import Extender
+from evenkeel.flows.scheduling.world import SELECTIONS, World
+from evenkeel.handlers import scheduling
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import Change, Listing, Relisted
+from evenkeel.model.surroundings import Namespace
+from evenkeel.settings import Mode
+from tests import builders
+from tests.builders import NOW
+from tests.unit.decisions.placement.pods import document
+
+ROOM = {"cpu": "8", "memory": "32Gi"}
+HOME = Namespace(metadata=builders.metadata("shop", namespace="", labels={names.MANAGED: "true"}))
+
+
+class HandClock:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+    def sleep(self, duration: timedelta) -> None:
+        self.at += duration
+
+    def boot(self) -> timedelta:
+        return self.at - NOW
+
+
+class Scheduling:
+    """A world, filled unless told otherwise, and the extender that knows it."""
+
+    def __init__(self, *, mode: Mode = Mode.ACT, filled: bool = True) -> None:
+        self.clock = HandClock()
+        self.recorder = InMemoryRecorder()
+        self.world = World(WELL_KNOWN, self.clock)
+        self.extender = Extender(
+            self.world, WELL_KNOWN, self.clock, self.recorder, mode=mode, everywhere=False
+        )
+        self.answerers = scheduling.answerers(self.extender, self.recorder)
+        if filled:
+            for selection in SELECTIONS:
+                self.relist(selection.kind)
+            self.show(HOME)
+
+    def relist(self, kind: type[KubernetesObject], *items: KubernetesObject) -> None:
+        """The watch of a kind begins, or begins anew, with these."""
+        selection = next(each for each in SELECTIONS if each.kind is kind)
+        self.world.absorb([Relisted(selection, Listing(items, "1"))])
+
+    def show(self, *items: KubernetesObject, deleted: bool = False) -> None:
+        """Watches show these one after the other."""
+        for item in items:
+            selection = next(each for each in SELECTIONS if each.kind is type(item))
+            self.world.absorb([Change(selection, item, deleted=deleted)])
+
+    def nodes(self, *found: str, spot: bool = True, **fields: Any) -> None:
+        """Nodes with room."""
+        for name in found:
+            self.show(builders.node(name, spot=spot, allocatable=ROOM, **fields))
+
+    def filter(self, pod: Mapping[str, Any], *nodes: str) -> dict[str, Any]:
+        """What the scheduler gets from the filter."""
+        found: dict[str, Any] = self._ask(scheduling.FILTER, pod, nodes)
+        return found
+
+    def left(self, pod: Mapping[str, Any], *nodes: str) -> list[str]:
+        """The nodes that the filter leaves."""
+        found = self.filter(pod, *nodes)
+        assert "Error" not in found
+        return list(found["NodeNames"])
+
+    def scores(self, pod: Mapping[str, Any], *nodes: str) -> dict[str, int]:
+        """The scores of nodes."""
+        return {
+            each["Host"]: each["Score"] for each in self._ask(scheduling.PRIORITIZE, pod, nodes)
+        }
+
+    def _ask(self, verb: str, pod: Mapping[str, Any], nodes: Sequence[str]) -> Any:
+        asked = {"Pod": pod, "Nodes": None, "NodeNames": list(nodes)}
+        return msgspec.json.decode(self.answerers[verb](msgspec.json.encode(asked)))
+
+
+def waiting(
+    owner: KubernetesObject | None = None, name: str = "web-x", namespace: str = "shop", **more: Any
+) -> dict[str, Any]:
+    """A pod that waits for its node, as the scheduler sends it."""
+    found = document(owner, name=name, **more)
+    found["metadata"] |= {"namespace": namespace, "uid": f"{name}-uid"}
+    return found
