@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "poll": "cli.commands.poll",
     "serve": "cli.commands.serve",
     "webhook-config": "cli.commands.webhook_config",
+    "scheduler-config": "cli.commands.scheduler_config",
     "pause": "cli.commands.pause",
     "resume": "cli.commands.resume",
     "cancel": "cli.commands.cancel",

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ def configuration(
 
     Without an authority the API server trusts those of its machine. Raises BadInputError.
     """
-    where = f"{_checked(url)}{ROUTES[folder]}"
+    where = f"{checked(url)}{ROUTES[folder]}"
     found: dict[str, Any] = yaml.safe_load(checkout.manifest(folder, "webhook.yaml"))
     (webhook,) = found["webhooks"]
     webhook["clientConfig"] = _where(where) | _trusted(authority)
@@ -34,16 +35,27 @@ def configuration(
     return found
 
 
-def _checked(url: str) -> str:
+def checked(url: str) -> str:
+    """A URL as ``https://HOST/v1/TOKEN``. Raises BadInputError for any other."""
     try:
         parts = urlsplit(url)
     except ValueError:
         raise BadInputError("--url is no URL: it should be https://HOST/v1/TOKEN") from None
     if parts.scheme != "https" or not parts.hostname or "@" in parts.netloc:
-        raise BadInputError("--url is no https://HOST/v1/TOKEN: API servers call nothing else")
+        raise BadInputError("--url is no https://HOST/v1/TOKEN: nothing else is called")
     if parts.query or parts.fragment or not parts.path.strip("/"):
         raise BadInputError("--url needs the path /v1/TOKEN, and nothing after it")
     return url.rstrip("/")
+
+
+def authority_in(file: Path | None) -> bytes | None:
+    """What a file holds of certificates, PEM; None without a file. Raises BadInputError."""
+    if file is None:
+        return None
+    authority = file.read_bytes()
+    if b"-----BEGIN CERTIFICATE-----" not in authority:
+        raise BadInputError(f"{file} holds no certificate: give the authority's, PEM")
+    return authority
 
 
 def _where(url: str) -> dict[str, Any]:

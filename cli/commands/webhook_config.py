@@ -6,7 +6,6 @@ import click
 import yaml
 
 from cli import webhooks
-from cli.errors import BadInputError
 
 
 @click.command("webhook-config", short_help="Print the webhook's configuration, filled in.")
@@ -34,14 +33,7 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: boo
     EVENKEEL_GATE=managed.
     """
     folder = webhooks.GATE if gate else webhooks.PLACEMENT
-    found = webhooks.configuration(folder, url, _authority(ca), all_namespaces=all_namespaces)
+    found = webhooks.configuration(
+        folder, url, webhooks.authority_in(ca), all_namespaces=all_namespaces
+    )
     click.echo(yaml.safe_dump(found, sort_keys=False), nl=False)
-
-
-def _authority(ca: Path | None) -> bytes | None:
-    if ca is None:
-        return None
-    authority = ca.read_bytes()
-    if b"-----BEGIN CERTIFICATE-----" not in authority:
-        raise BadInputError(f"{ca} holds no certificate: give the authority's, PEM")
-    return authority

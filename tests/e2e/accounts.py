@@ -25,8 +25,8 @@ def kubeconfig_of(control_plane: ControlPlane, account: str, folder: Path) -> Pa
 
 
 @contextmanager
-def applied(control_plane: ControlPlane, manifests: str) -> Iterator[None]:
-    """A folder of manifests, in a namespace that allows restricted pods alone."""
+def applied(control_plane: ControlPlane, manifests: str | Path) -> Iterator[None]:
+    """A folder of manifests/, or another, in a namespace that allows restricted pods alone."""
     kubectl, folder = control_plane.kubectl, str(ROOT / "manifests" / manifests)
     kubectl("label", "namespace", SYSTEM, f"{ENFORCE}=restricted")
     kubectl("apply", "-k", folder)

@@ -1,4 +1,4 @@
-"""What manifests/serve and manifests/poll put into the cluster."""
+"""What manifests/serve, manifests/poll and manifests/scheduler put into the cluster."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +24,10 @@ def served(control_plane: ControlPlane, ground: Ground, rights: None) -> Iterato
         yield
 
 
-@pytest.mark.parametrize("component", ["serve", "poll"])
+@pytest.mark.parametrize("folder", ["serve", "poll", "scheduler/profile"])
 @pytest.mark.usefixtures("rights")
-def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground, component: str) -> None:
+def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground, folder: str) -> None:
+    component = folder.partition("/")[0]
     ground.add_nodes(spot=2, on_demand=1)
     plane = ground.control_plane
     query = f"labelSelector=app.kubernetes.io/component%3D{component}"
@@ -36,7 +37,7 @@ def test_its_pods_are_allowed_and_keep_off_spot(ground: Ground, component: str) 
         nodes = [pod["spec"].get("nodeName", "") for pod in pods]
         return nodes if len(nodes) == 2 and all(nodes) else []
 
-    with applied(plane, component):
+    with applied(plane, folder):
         nodes = ground.wait_for("both pods to have a node", running)
     assert all("-demand-" in node for node in nodes)
 

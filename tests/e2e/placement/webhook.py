@@ -31,9 +31,10 @@ class Webhook:
     """``evenkeel serve`` at work.
 
     ``settings`` are variables of its environment. ``command``: the module that is the command.
+    ``options`` are further ones of the command's.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - made in one place
         self,
         folder: Path,
         authority: Authority,
@@ -42,6 +43,7 @@ class Webhook:
         host: str,
         settings: Mapping[str, str],
         command: str,
+        options: Sequence[str],
     ) -> None:
         certificate, key = authority.issue("webhook", host).write(folder, "server")
         self.log = folder / f"serve-{secrets.token_hex(4)}.log"
@@ -52,6 +54,7 @@ class Webhook:
                     *("serve", "--port", "0", "--bind", "127.0.0.1"),
                     *("--tls-cert", certificate, "--tls-key", key),
                     *("--kubeconfig", kubeconfig, "--cluster-name", CLUSTER_NAME),
+                    *options,
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -176,10 +179,11 @@ class Ground:
         host: str = "127.0.0.1",
         settings: Mapping[str, str] | None = None,
         command: str = COMMAND,
+        options: Sequence[str] = (),
     ) -> int:
         """Start the webhook, with an administrator's rights or others; the port that leads to it.
 
-        ``host`` is what the API server calls it. See ``Webhook`` for ``settings``, ``command``.
+        ``host`` is what the API server calls it. See ``Webhook`` for the others.
         """
         kubeconfig = kubeconfig or self.control_plane.kubeconfig
         for _ in range(processes):
@@ -187,6 +191,7 @@ class Ground:
                 *(self.folder, self.authority, self.token, kubeconfig, host),
                 settings or {},
                 command,
+                options,
             )
             self.webhooks.append(made)
         return self._port()

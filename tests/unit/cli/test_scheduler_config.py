@@ -1,0 +1,132 @@
+"""``evenkeel scheduler-config``, and manifests/scheduler."""
+
+from base64 import b64decode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from cli import schedulers
+from evenkeel.decisions.placement import clauses
+from evenkeel.flows.scheduling.world import SELECTIONS
+from evenkeel.model.affinity import NodeAffinity
+from evenkeel.model.capacity import WELL_KNOWN
+from tests.fixtures.certificates import Authority
+from tests.fixtures.control_plane import ROOT
+from tests.unit.cli.test_webhook import URL, run
+
+FOLDER = ROOT / "manifests" / "scheduler"
+OF_KUBERNETES = {
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "NodeResourcesFit": 1,
+    "PodTopologySpread": 2,
+    "InterPodAffinity": 2,
+    "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
+}
+"""The weights of the plugins that score by default, Kubernetes 1.36."""
+SPREADING = (
+    "PodTopologySpread",
+    "NodeResourcesFit",
+    "NodeResourcesBalancedAllocation",
+    "ImageLocality",
+)
+
+
+def printed(*arguments: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    code, out, _ = run("scheduler-config", *arguments, capsys=capsys)
+    assert code == 0
+    assert "&id" not in out
+    found: dict[str, Any] = yaml.safe_load(out)
+    return found
+
+
+def affinity_of(config: dict[str, Any]) -> NodeAffinity:
+    (profile,) = config["profiles"]
+    (plugin,) = profile["pluginConfig"]
+    return msgspec.convert(plugin["args"]["addedAffinity"], NodeAffinity)
+
+
+def test_the_profile_of_the_manifests_is_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = yaml.safe_load((FOLDER / "profile" / "config.yaml").read_text())
+    assert kept == printed(capsys=capsys)
+    assert "extenders" not in kept
+
+
+def test_the_profile_prefers_what_the_webhook_prefers(capsys: pytest.CaptureFixture[str]) -> None:
+    found = affinity_of(printed(capsys=capsys))
+    assert found == NodeAffinity(preferred=clauses.rather_spot(WELL_KNOWN))
+
+
+def test_the_profile_goes_by_the_labels_that_count(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_CAPACITY_LABELS", "example.com/capacity")
+    found = affinity_of(printed(capsys=capsys))
+    assert found.preferred is not None
+    terms = [term.preference.match_expressions or () for term in found.preferred]
+    assert [[clause.key for clause in term] for term in terms] == [["example.com/capacity"]]
+
+
+def test_preferring_spot_weighs_more_than_what_spreads_and_a_step_more_than_all() -> None:
+    spreading = sum(OF_KUBERNETES[each] for each in SPREADING)
+    assert spreading < schedulers.PREFERENCE
+    most = 100 * sum({**OF_KUBERNETES, "NodeAffinity": schedulers.PREFERENCE}.values())
+    assert most < 10 * schedulers.STEP
+
+
+def test_with_a_url_the_extender_is_asked_and_may_be_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text(Authority().certificate)
+    found = printed("--url", URL, "--ca", str(authority), capsys=capsys)
+    (extender,) = found.pop("extenders")
+    assert found == printed(capsys=capsys)
+    assert extender.pop("urlPrefix") == URL
+    assert b64decode(extender.pop("tlsConfig")["caData"]) == authority.read_bytes()
+    assert extender == {
+        "filterVerb": "filter",
+        "prioritizeVerb": "prioritize",
+        "weight": schedulers.STEP,
+        "httpTimeout": "1s",
+        "nodeCacheCapable": True,
+        "ignorable": True,
+        "enableHTTPS": True,
+    }
+
+
+def test_an_authority_without_a_url_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text(Authority().certificate)
+    code, out, err = run("scheduler-config", "--ca", str(authority), capsys=capsys)
+    assert (code, out) == (2, "")
+    assert "--ca goes with --url" in err
+
+
+def test_the_extender_may_watch_what_it_watches_and_no_more() -> None:
+    documents = list(yaml.safe_load_all((FOLDER / "extender" / "access.yaml").read_text()))
+    rules = [rule for each in documents for rule in each.get("rules", ())]
+    assert all(rule["verbs"] == ["list", "watch"] for rule in rules)
+    allowed = {
+        (group, resource)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    kinds = [selection.kind.resource for selection in SELECTIONS]
+    assert allowed == {(kind.group, kind.plural) for kind in kinds}
+    assert _names(rules, "configmaps") == ["evenkeel-paused"]
+
+
+def _names(rules: Sequence[dict[str, Any]], resource: str) -> list[str]:
+    (rule,) = [each for each in rules if resource in each["resources"]]
+    return list(rule["resourceNames"])
