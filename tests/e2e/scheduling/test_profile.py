@@ -14,11 +14,15 @@ pytestmark = pytest.mark.controlplane
 def test_its_pods_prefer_spot_and_go_elsewhere_when_it_is_full(
     ground: Ground, profile: Scheduler
 ) -> None:
-    ground.add_nodes(spot=2, on_demand=2)
-    ground.apply(deployment("web", 6, cpu="15", schedulerName=PROFILE))
-    assert on_demand(ground.settled(6)) == [], "the default spreads over all four nodes"
-    ground.scale("Deployment", "web", 10)
-    assert len(on_demand(ground.settled(10))) == 2, "spot has room for eight"
+    """The nodes on demand are empty and in a zone of their own: all that spreads is for them."""
+    for number in range(2):
+        for kind, zone in (("spot", "a"), ("demand", "b")):
+            name = f"{ground.namespace}-{kind}-{number}"
+            ground.control_plane.add_node(name, spot=kind == "spot", cpu="64", zone=zone)
+    ground.apply(deployment("web", 16, cpu="7", schedulerName=PROFILE))
+    assert on_demand(ground.settled(16)) == []
+    ground.scale("Deployment", "web", 20)
+    assert len(on_demand(ground.settled(20))) == 2, "spot has room for 18"
     assert "forbidden" not in profile.log.read_text().lower()
 
 
