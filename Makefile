@@ -200,6 +200,10 @@ bench-placement: venv ## Measure what the webhook adds to a pod's creation
 bench-gate: venv ## Measure how long evictions take with the gate
 	$(call measured,bench.gate)
 
+.PHONY: bench-extender
+bench-extender: venv ## Measure the extender: its calls, and a scheduler that asks it
+	$(call measured,bench.extender)
+
 .PHONY: bench-plan
 bench-plan: venv ## Measure restore's plan of a large cluster: its time and memory
 	$(call measured,bench.placement.growth)

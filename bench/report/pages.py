@@ -7,6 +7,7 @@ from bench import store
 from bench.cost.bill import Bill
 from bench.drainers.results import Drains
 from bench.evenness.results import Evenness
+from bench.extender.results import Extending
 from bench.faults.results import Faults
 from bench.floors.results import Floors
 from bench.gate.results import Gating
@@ -18,6 +19,7 @@ from bench.report import (
     cost,
     drainers,
     evenness,
+    extender,
     faults,
     fed,
     floors,
@@ -49,6 +51,7 @@ REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
     "evenness": (Evenness, evenness.table),
     "faults": (Faults, faults.table),
     "pairs": (Sittings, pairs.table),
+    "extender": (Extending, extender.table),
     "gate": (Gating, gate.table),
     "placement": (Placement, placement.table),
     "plan": (PlanGrowth, plan.table),

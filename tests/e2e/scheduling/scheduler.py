@@ -1,5 +1,6 @@
 """A second kube-scheduler as a process, with the rights and the configuration of manifests/."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -9,20 +10,25 @@ from typing import Any
 
 import yaml
 
-from tests.e2e.accounts import SYSTEM, kubeconfig_of
-from tests.fixtures.control_plane import ControlPlane
+from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
+from tests.e2e.placement.webhook import EVENKEEL, Ground
+from tests.fixtures.control_plane import ROOT, ControlPlane
 
 ACCOUNT = "evenkeel-scheduler"
 LEASES = "coordination.k8s.io/v1"
+SERVE = "evenkeel-serve"
+PROFILE = Path("manifests", "scheduler", "profile")
+EXTENDER = Path("scheduler", "extender")
 STARTING = 60.0
+
+type Config = Mapping[str, Any]
+"""A KubeSchedulerConfiguration."""
 
 
 class Scheduler:
     """One at work. It plays the container of manifests/scheduler."""
 
-    def __init__(
-        self, control_plane: ControlPlane, config: Mapping[str, Any], folder: Path
-    ) -> None:
+    def __init__(self, control_plane: ControlPlane, config: Config, folder: Path) -> None:
         account = kubeconfig_of(control_plane, ACCOUNT, folder)
         file, self.log = folder / "scheduler.yaml", folder / "scheduler.log"
         connection = {"clientConnection": {"kubeconfig": str(account)}}
@@ -45,9 +51,7 @@ class Scheduler:
 
 
 @contextmanager
-def running(
-    control_plane: ControlPlane, config: Mapping[str, Any], folder: Path
-) -> Iterator[Scheduler]:
+def running(control_plane: ControlPlane, config: Config, folder: Path) -> Iterator[Scheduler]:
     """A scheduler that schedules; its account is there already."""
     scheduler = Scheduler(control_plane, config, folder)
     try:
@@ -67,3 +71,50 @@ def _await_leadership(control_plane: ControlPlane, scheduler: Scheduler) -> None
             return
         time.sleep(0.1)  # noqa: TID251 - another process has its own clock
     raise AssertionError(f"it does not schedule: {scheduler.log.read_text()}")
+
+
+@contextmanager
+def profile_applied(control_plane: ControlPlane) -> Iterator[Config]:
+    """manifests/scheduler/profile in the cluster, and its configuration."""
+    folder = ROOT / PROFILE
+    with applied(control_plane, folder):
+        yield yaml.safe_load((folder / "config.yaml").read_text())
+
+
+@contextmanager
+def extender_applied(ground: Ground) -> Iterator[None]:
+    """manifests/scheduler/extender in the cluster, with a configuration as docs say."""
+    folder = ground.folder / "manifests"
+    shutil.copytree(ROOT / "manifests", folder)
+    url = f"https://{SERVE}.{SYSTEM}.svc/v1/{ground.token}"
+    (folder / EXTENDER / "config.yaml").write_text(_printed("--url", url))
+    with applied(ground.control_plane, folder / EXTENDER):
+        yield
+
+
+def answering(ground: Ground) -> int:
+    """Start ``evenkeel serve --extender`` as its account; its port, once all was listed."""
+    account = kubeconfig_of(ground.control_plane, SERVE, ground.folder)
+    port = ground.start(kubeconfig=account, options=("--extender",))
+    ground.wait_for("all to be listed", lambda: "the scheduler is answered" in ground.log())
+    return port
+
+
+def asking(ground: Ground, port: int) -> Config:
+    """The configuration of a scheduler that asks at this port."""
+    authority = ground.folder / "ca.crt"
+    authority.write_text(ground.authority.certificate)
+    url = f"https://127.0.0.1:{port}/v1/{ground.token}"
+    config: Config = yaml.safe_load(_printed("--url", url, "--ca", str(authority)))
+    return config
+
+
+def _printed(*arguments: str) -> str:
+    return subprocess.run(
+        [*EVENKEEL, "scheduler-config", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=ROOT,
+    ).stdout

@@ -12,8 +12,7 @@ from tests import builders
 from tests.e2e.accounts import kubeconfig_of
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.e2e.scheduling.conftest import SERVE, asking
-from tests.e2e.scheduling.scheduler import Scheduler, running
+from tests.e2e.scheduling.scheduler import SERVE, Scheduler, asking, running
 
 pytestmark = pytest.mark.controlplane
 

@@ -13,6 +13,7 @@ from evenkeel.handlers import scheduling
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted
 from evenkeel.model.surroundings import Namespace
 from evenkeel.settings import Mode
@@ -44,6 +45,7 @@ class Scheduling:
     """A world, filled unless told otherwise, and the extender that knows it."""
 
     def __init__(self, *, mode: Mode = Mode.ACT, filled: bool = True) -> None:
+        self.shows_pods = True  # a watch shows a pod before the scheduler asks about it
         self.clock = HandClock()
         self.recorder = InMemoryRecorder()
         self.world = World(WELL_KNOWN, self.clock)
@@ -90,6 +92,8 @@ class Scheduling:
         }
 
     def _ask(self, verb: str, pod: Mapping[str, Any], nodes: Sequence[str]) -> Any:
+        if self.shows_pods:
+            self.show(msgspec.convert(pod, Pod))
         asked = {"Pod": pod, "Nodes": None, "NodeNames": list(nodes)}
         return msgspec.json.decode(self.answerers[verb](msgspec.json.encode(asked)))
 

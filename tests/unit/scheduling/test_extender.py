@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from evenkeel.flows.scheduling.fleet import INSTANCE_TYPE, SHORT_FOR, ZONE
-from evenkeel.flows.scheduling.population import UNSEEN_FOR
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
@@ -129,11 +128,24 @@ def test_a_promised_pod_that_goes_holds_no_place(fate: str, seen: Scheduling) ->
     assert seen.left(waiting(owner, "web-1"), *ALL) == ["o1", "o2"]
 
 
-def test_a_promised_pod_that_no_watch_shows_is_forgotten_after_a_while(seen: Scheduling) -> None:
+@pytest.mark.parametrize("made_up", ["unknown", "another workload's", "bound"])
+def test_a_pod_that_the_api_server_does_not_have_fills_no_floor(
+    made_up: str, seen: Scheduling
+) -> None:
+    """Whoever has the token can ask about a pod that is not there, or not so."""
     above, owner = workload("1")
     seen.show(above, owner)
-    seen.filter(waiting(owner, "web-0"), *ALL)
-    seen.clock.at += UNSEEN_FOR * 2
+    other = builders.replica_set("api", namespace="shop", uid="other")
+    match made_up:
+        case "unknown":
+            pass
+        case "bound":
+            seen.show(builders.pod("web-0", of=owner, node="s1", **SHOP))
+        case _:
+            seen.show(builders.pod("web-0", of=other, node="", ready=False, **SHOP))
+    seen.shows_pods = False
+    assert "the pod was not shown" in seen.filter(waiting(owner, "web-0"), *ALL)["Error"]
+    seen.shows_pods = True
     assert seen.left(waiting(owner, "web-1"), *ALL) == ["o1", "o2"]
 
 

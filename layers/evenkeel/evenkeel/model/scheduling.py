@@ -56,7 +56,7 @@ class FilterResult(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", o
     error: str = ""
 
 
-class HostPriority(msgspec.Struct, frozen=True, rename="pascal"):
+class HostPriority(msgspec.Struct, frozen=True, rename="pascal", gc=False):
     """A node's score, 0 to ``MOST``."""
 
     host: str

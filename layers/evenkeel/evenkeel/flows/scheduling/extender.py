@@ -19,7 +19,12 @@ from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 
 PATIENCE: Final = 0.5
-"""Seconds that a pod's owner has to be shown: its watch may be behind the scheduler's."""
+"""Seconds that a pod, or its owner, has to be shown: watches may be behind the scheduler's."""
+
+
+DRAINED: Final = "the node is drained"
+FLOOR: Final = "the pod is one of its floor"
+"""Why a node is not left. A scheduler counts them, and an answer says it of thousands of nodes."""
 
 
 class UnansweredError(EvenkeelError):
@@ -59,10 +64,10 @@ class Extender:
         with self._world.known:
             wish = self._wish(args.pod)
             fleet = self._world.fleet
-            failed = dict.fromkeys(fleet.closed.intersection(names), "the node is drained")
+            failed = dict.fromkeys(fleet.closed.intersection(names), DRAINED)
             if wish.must and wish.capacity is not None:
                 off = fleet.of[wish.capacity.other].intersection(names)
-                failed = dict.fromkeys(off, f"to {wish.capacity}: {wish.message}") | failed
+                failed = dict.fromkeys(off, FLOOR) | failed
         if not failed or not self._acts:
             return FilterResult(node_names=names)
         left = [name for name in names if name not in failed]
@@ -113,12 +118,19 @@ class Extender:
         return found
 
     def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
-        """Count the pods of the floor. One that is told to go to on-demand counts from now on."""
-        now, uid = self._clock.now(), pod.metadata.uid
-        population = self._world.population
-        taken = population.on_demand_of(controller.key, uid, now)
-        wish = by_count(counted, taken)
-        if wish.must and population.promise(uid, controller.key, now):
+        """Count the pods of the floor. One that is told to go to on-demand counts from now on.
+
+        Only pods that the API server has: who made one up could fill a floor with it. Raises
+        UnansweredError for one that is not shown in a moment.
+        """
+        world, uid = self._world, pod.metadata.uid
+        if not world.known.wait_for(
+            lambda: world.population.is_waiting(uid, controller.key), PATIENCE
+        ):
+            raise UnansweredError("the pod was not shown yet")
+        population = world.population
+        wish = by_count(counted, population.on_demand_of(controller.key, uid))
+        if wish.must and population.promise(uid, controller.key):
             self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
             self._recorder.decided(
                 Decision(

@@ -2,16 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from evenkeel.flows.scheduling.fleet import Fleet, Load
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
-
-UNSEEN_FOR: Final = timedelta(minutes=1)
-"""So long a pod counts that was promised to on-demand and that no watch has shown yet."""
 
 _NONE: Final[Mapping[str, int]] = {}
 
@@ -24,11 +20,6 @@ class _Seen(NamedTuple):
     load: Load
 
 
-class _Promise(NamedTuple):
-    controller_key: str
-    at: datetime
-
-
 class Population:
     """All pods that have not ended. Not safe for several threads: who owns it locks."""
 
@@ -37,37 +28,34 @@ class Population:
         self._fleet = fleet
         self._seen: dict[str, _Seen] = {}
         self._nodes_of: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._promised: dict[str, _Promise] = {}
+        self._promised: dict[str, str] = {}  # the workload, by the pod's uid
         self._promised_of: defaultdict[str, set[str]] = defaultdict(set)
 
     def nodes_of(self, controller_key: str) -> Mapping[str, int]:
         """How many pods of a workload are on which nodes."""
         return self._nodes_of.get(controller_key, _NONE)
 
-    def on_demand_of(self, controller_key: str, but: str, now: datetime) -> int:
+    def on_demand_of(self, controller_key: str, but: str) -> int:
         """How many pods of a workload are on on-demand nodes, or will be; ``but`` is not counted.
 
         A pod that was promised to on-demand and has no node yet will go to no other.
         """
         on_demand = self._fleet.of[Capacity.ON_DEMAND]
         there = self._nodes_of.get(controller_key, _NONE)
-        promised = [uid for uid in self._promised_of.get(controller_key, ()) if uid != but]
-        for uid in promised:
-            if uid not in self._seen and now - self._promised[uid].at > UNSEEN_FOR:
-                self._keep_promise(uid)
         waiting = self._promised_of.get(controller_key, set()) - {but}
         return len(waiting) + sum(count for node, count in there.items() if node in on_demand)
 
-    def promise(self, uid: str, controller_key: str, now: datetime) -> bool:
-        """A pod will go to on-demand; whether that is news."""
+    def promise(self, uid: str, controller_key: str) -> bool:
+        """A pod that waits for its node will go to on-demand; whether that is news."""
         is_new = uid not in self._promised
-        self._promised[uid] = _Promise(controller_key, now)
+        self._promised[uid] = controller_key
         self._promised_of[controller_key].add(uid)
         return is_new
 
-    def is_promised(self, uid: str) -> bool:
-        """Whether a pod was promised to on-demand, and has no node yet."""
-        return uid in self._promised
+    def is_waiting(self, uid: str, controller_key: str) -> bool:
+        """Whether a pod of this workload waits for its node."""
+        seen = self._seen.get(uid)
+        return seen is not None and not seen.node and seen.controller_key == controller_key
 
     def see(self, pod: Pod) -> None:
         """A pod is so. One that has ended, or is told to go, holds no place of a floor."""
@@ -109,13 +97,11 @@ class Population:
         return set(self._seen)
 
     def _keep_promise(self, uid: str) -> None:
-        promise = self._promised.pop(uid, None)
-        if promise is None:
-            return
-        others = self._promised_of[promise.controller_key]
+        controller_key = self._promised.pop(uid, "")
+        others = self._promised_of.get(controller_key, set())
         others.discard(uid)
         if not others:
-            del self._promised_of[promise.controller_key]
+            self._promised_of.pop(controller_key, None)
 
 
 _ASKED: Final = Load._fields
