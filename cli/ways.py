@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from evenkeel.decisions.drain import gangs
+from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.flows import asking
@@ -42,7 +44,13 @@ class Situation:
 
     def way(self, *, hint: bool) -> Route:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
-        return route(self.pod, self.owner, self.surroundings, hint=hint)
+        found, gang = route(self.pod, self.owner, self.surroundings, hint=hint), self.gang
+        return gangs.left_to_a_hint(found, gang) if hint and gang is not None else found
+
+    @property
+    def gang(self) -> Gang | None:
+        """The gang that it is one of."""
+        return gangs.gang_of(self.pod, self.owner, self.surroundings)
 
 
 def situations(cluster: Cluster, selections: Sequence[Selection[Pod]]) -> list[Situation]:

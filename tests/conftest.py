@@ -37,6 +37,14 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def control_plane_with_gangs(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """A control plane with Kubernetes' own groups of pods, one per test process that needs it."""
+    options = Options(kube=request.config.getoption("--kube"), gangs=True)
+    with ControlPlane.launch(options) as started:
+        yield started
+
+
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
     """A fresh namespace on the real control plane; nodes added meanwhile go with it."""

@@ -6,6 +6,7 @@ from cli import words
 from cli.explain import drainers, hurdles
 from cli.explain.answer import Answer
 from cli.ways import Situation, situations
+from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.gate.waiting import waiting
 from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
@@ -85,8 +86,18 @@ def _facts(
     budgets = sorted({budget.name for each in found for budget in each.budgets})
     if budgets:
         facts.append(f"Disruption budgets select it: {', '.join(budgets)}.")
+    facts += sorted({_in_a_gang(each.gang) for each in found if each.gang is not None})
     facts += [f"Node {node.name}: {fact}" for node in nodes for fact in _doom(node)]
     return facts
+
+
+def _in_a_gang(gang: Gang) -> str:
+    all_go = "all of them go together, those on healthy nodes too"
+    which = all_go if gang.all_go else "those on dying nodes go together"
+    return (
+        f"It is in the {gang}: where fewer stay, {which}, at the earliest last moment of those"
+        " that die. Restore moves none of it."
+    )
 
 
 def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:

@@ -14,6 +14,7 @@ OFF: Final = ("BelowFloor", "AboveFloor")
 SAID_ANYWAY: Final = {
     "FloorRelaxed": "floor relaxed",
     "CoolingDown": "cooling down",
+    "Gang": "gang",
     "NoSpot": "template without its spread",
     "RollingOut": "rolling out",
     "NoCommonLabel": "no common label",

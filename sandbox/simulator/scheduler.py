@@ -2,7 +2,7 @@
 
 It does not preempt: nothing here needs pods to be killed for others. A pod that finds no node
 waits until something that could help has changed, and at least its back-off (1 s, doubled up
-to 10 s).
+to 10 s). Of a gang it binds the minimum at once or none.
 """
 
 import functools
@@ -10,6 +10,7 @@ import heapq
 from collections import Counter
 from datetime import datetime, timedelta
 
+from sandbox.simulator import gangs
 from sandbox.simulator.api.objects import (
     Key,
     Obj,
@@ -51,7 +52,8 @@ class Scheduler:
         self._gathering = False
         world.store.observe("Node", self._node_changed)
         world.store.observe("Pod", self._pod_changed)
-        world.store.observe("PersistentVolumeClaim", lambda _old, _new: self._look_again())
+        for kind in ("PersistentVolumeClaim", "PodGroup"):
+            world.store.observe(kind, lambda _old, _new: self._look_again())
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
         name = (new or old or {})["metadata"]["name"]
@@ -107,6 +109,8 @@ class Scheduler:
             self._failed.pop(key, None)
         elif old is None or (key not in self._active and key not in self._failed):
             self._activate(key)
+            if old is None and gangs.group_of(new):
+                self._look_again()
 
     def _activate(self, key: Key) -> None:
         self._failed.pop(key, None)
@@ -165,6 +169,33 @@ class Scheduler:
         return -int(at(pod or {}, "spec", "priority", default=0)), self._active[key]
 
     def _place(self, key: Key, pod: Obj) -> None:
+        """Bind a pod, and with it those of its gang that have to find nodes at once."""
+        found: list[tuple[Obj, str]] = []
+        why = Counter({"node(s) for a gang that is not complete": len(self._rooms)})
+        for each in gangs.together(self._world.store, pod):
+            chosen = self._choose(each)
+            if isinstance(chosen, Counter):
+                why = chosen
+                found = self._take_back(found)
+                break
+            self._rooms[chosen].add(each)
+            found.append((each, chosen))
+        if not found:
+            self._fail(key, pod, why)
+            return
+        self._take_back(found)
+        for each, chosen in found:
+            self._attempts.pop(uid_of(each), None)
+            self._world.server.bind(key_of(each), chosen, uid_of(each))
+
+    def _take_back(self, found: list[tuple[Obj, str]]) -> list[tuple[Obj, str]]:
+        """Free what was booked for these pods; nothing is left."""
+        for each, chosen in found:
+            self._rooms[chosen].remove(each)
+        return []
+
+    def _choose(self, pod: Obj) -> str | Counter[str]:
+        """The node for a pod, or how many nodes there are that will not do, and why."""
         rooms, needs = self._rooms.values(), Needs.of(pod)
         shy = [
             (other, self._rooms[node_of(other)].node)
@@ -184,14 +215,12 @@ class Scheduler:
             else:
                 fitting.append(room)
         if not fitting:
-            self._fail(key, pod, why)
-            return
+            return why
         ranked = scores(pod, needs, fitting)
         best = max(ranked)
         winners = [room for room, score in zip(fitting, ranked, strict=True) if score == best]
-        chosen = self._world.rng.choice(winners).node["metadata"]["name"]
-        self._attempts.pop(uid_of(pod), None)
-        self._world.server.bind(key, chosen, uid_of(pod))
+        chosen: str = self._world.rng.choice(winners).node["metadata"]["name"]
+        return chosen
 
     def _fail(self, key: Key, pod: Obj, why: Counter[str]) -> None:
         attempts = self._attempts.get(uid_of(pod), 0)

@@ -26,7 +26,7 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import Handler
-from evenkeel.model import names
+from evenkeel.model import gang, names
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
@@ -42,6 +42,7 @@ from runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import (
+    Manifest,
     bare_pod,
     budget,
     deployment,
@@ -283,6 +284,12 @@ def _base64(data: bytes) -> str:
 
 
 @pytest.fixture(scope="module")
+def control_plane(control_plane_with_gangs: ControlPlane) -> ControlPlane:
+    """One that has Kubernetes' own groups of pods: who names one asks for it."""
+    return control_plane_with_gangs
+
+
+@pytest.fixture(scope="module")
 def granted(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """A control plane with the manifests' rights; their namespace stays, for the other tests."""
     control_plane.kubectl("apply", "-k", str(MANIFESTS))
@@ -356,6 +363,7 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     robots = bare_pod("robots")
     robots["metadata"]["ownerReferences"] = [ROBOT]
     site.run(job("batch"), bare_pod("shell"), robots, pods=1)
+    site.run(*_in_groups(site.node_name("doomed")), pods=1)
     for make in (deployment, stateful_set):
         site.run(*(make(f"many-{make.__name__}-{n}".replace("_", "-"), 1) for n in range(MANY)))
     site.run(*(job(f"many-{n}") for n in range(MANY)), pods=1)
@@ -380,6 +388,16 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     deployed.run_until(
         "everything to be done", lambda: deployed.wake_ups.next_visible is None, seconds=40.0
     )
+
+
+def _in_groups(node: str) -> Iterator[Manifest]:
+    """A pod of a group of each kind; that the groups are not there does not matter."""
+    own = {"schedulingGroup": {"podGroupName": "train"}}
+    for number, label in enumerate(["", *gang.LABELS]):
+        pod = bare_pod(f"member-{number}", nodeName=node, cpu="10m", **({} if label else own))
+        if label:
+            pod["metadata"]["labels"][label] = "train"
+        yield pod
 
 
 def allowed(function: str) -> set[Right]:

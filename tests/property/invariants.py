@@ -29,6 +29,9 @@ Where it finds the dead invocation's Lease held, for at most 15 s, it comes agai
 Until the minute begins others may be at work, whose own messages are lost, too.
 """
 
+TRIED: Final = timedelta(seconds=60) + REACTION
+"""So long after a node's deadline an eviction that a budget refuses may be tried."""
+
 STALE: Final = timedelta(seconds=1.05)
 """A write may rest on an answer about the pause of at most a second, and is under way a moment."""
 
@@ -62,9 +65,63 @@ def touched_without_notice(story: Story) -> Sequence[str]:
     return [
         f"{story.seconds(deed.at):.2f} s: {deed}, on {deed.node or 'no node'}"
         for deed in [*story.deeds, *story.later_deeds]
-        if not (deed.on_lease or _is_gone(deed) or _may_cool_down(story, deed))
+        if not (
+            deed.on_lease
+            or _is_gone(deed)
+            or _may_cool_down(story, deed)
+            or _may_go_along(story, deed)
+        )
         and not _had_notice(story, deed.node, deed.at)
     ]
+
+
+def torn(story: Story) -> Sequence[str]:
+    """Of a gang of which too few stayed, members on dying nodes were told to go one by one.
+
+    Those of which Evenkeel let a replacement run first are none of these.
+    """
+    found = []
+    for number, plan in enumerate(story.scene.workloads):
+        if plan.gang is None:
+            continue
+        lives = [life for life in story.lives if life.workload == f"w{number}"]
+        broken = sorted(
+            life.told_at
+            for life in lives
+            if life.told_at is not None
+            and life.cause is Cause.EVENKEEL
+            and not life.was_released
+            and _staying(story, lives, life.told_at) < plan.gang
+        )
+        for first in broken[:1]:
+            found += [
+                f"{life.name} on {life.node} was told to go {_when(story, life.told_at)}, another"
+                f" one of its gang {_when(story, first)}"
+                for life in lives
+                if _is_dying(story, life, first) and not _is_told_by(life, first + REACTION)
+            ]
+    return found
+
+
+def _staying(story: Story, lives: Sequence[Life], now: datetime) -> int:
+    return sum(_is_there(life, now) and not _is_dying(story, life, now) for life in lives)
+
+
+def _is_there(life: Life, now: datetime) -> bool:
+    bound = life.bound_at is not None and life.bound_at <= now
+    return bound and (life.over_at is None or life.over_at >= now)
+
+
+def _is_dying(story: Story, life: Life, now: datetime) -> bool:
+    """Whether a pod is on a node that dies, as was told a moment before, and still lives."""
+    known, death = now - REACTION, story.deaths.get(life.node)
+    if death is not None and death <= now:
+        return False
+    return _is_there(life, known) and deadline_of(story, life.node, known) is not None
+
+
+def _is_told_by(life: Life, limit: datetime) -> bool:
+    return life.was_released or (life.over_at is not None and life.over_at <= limit)
 
 
 def written_after_the_end(story: Story) -> Sequence[str]:
@@ -201,6 +258,24 @@ def _had_notice(story: Story, node: str, now: datetime) -> bool:
     return any(
         f"n{notice.node}" == node and story.time(notice.at) <= now for notice in story.scene.notices
     )
+
+
+def _may_go_along(story: Story, deed: Deed) -> bool:
+    """A pod goes with its gang, whose owner says so, once a node of the gang dies.
+
+    Where a budget refuses that is tried on, up to a minute after the node's deadline.
+    """
+    reference = deed.write.reference
+    plans = {f"w{number}": plan for number, plan in enumerate(story.scene.workloads)}
+    plan = plans.get(reference.namespace)
+    if plan is None or not plan.all_go or reference.kind != "Pod":
+        return False
+    deadlines = [
+        deadline_of(story, life.node, deed.at)
+        for life in story.lives
+        if life.workload == reference.namespace
+    ]
+    return any(each is not None and deed.at < each + TRIED for each in deadlines)
 
 
 def _may_cool_down(story: Story, deed: Deed) -> bool:

@@ -7,6 +7,7 @@ from sandbox.simulator.kubelet import ANNOTATION
 from tests.property.scenes import Budget, Kind, NodePlan, WorkloadPlan
 
 NEVER = "1000h"
+GROUP = "scheduling.x-k8s.io/pod-group"
 
 
 def instance_id(number: int) -> str:
@@ -43,6 +44,11 @@ def workload(name: str, plan: WorkloadPlan) -> list[dict[str, Any]]:
     if plan.disk:
         claim = {"accessModes": ["ReadWriteOnce"]}
         surroundings.append(_object("v1", "PersistentVolumeClaim", metadata, claim))
+    if plan.gang is not None:
+        notes = {names.GANG_AT_NOTICE: "all"} if plan.all_go else {}
+        group = {**metadata, "annotations": notes}
+        minimum = {"minMember": plan.gang}
+        surroundings.append(_object("scheduling.x-k8s.io/v1alpha1", "PodGroup", group, minimum))
     return [*surroundings, _workload(metadata, plan)]
 
 
@@ -111,7 +117,8 @@ def _template(name: str, plan: WorkloadPlan) -> dict[str, Any]:
     if plan.disk:
         source = {"claimName": name}
         spec["volumes"] = [{"name": "disk", "persistentVolumeClaim": source}]
-    return {"metadata": {"labels": {"app": name}, "annotations": annotations}, "spec": spec}
+    labels = {"app": name} | ({GROUP: name} if plan.gang is not None else {})
+    return {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}
 
 
 def _budgets(metadata: dict[str, Any], budget: Budget | None) -> list[dict[str, Any]]:

@@ -53,6 +53,9 @@ DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../unit/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
 UNREAD = "../unit/gate/test_crowd.py::test_an_eviction_whose_pod_cannot_be_read_waits"
 UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_over"
+TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
+WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
+ALONG = "test_gangs.py::test_no_member_is_left_behind"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -283,6 +286,24 @@ MUTATIONS = (
         "model/move.py",
         [("and now < self.until", "and False")],
         [RESTORED],
+    ),
+    Mutation(
+        "the members of a gang go each at its own last moment",
+        "decisions/drain/gangs.py",
+        [("if not dying or (gang.minimum is not None and stay >= gang.minimum):", "if gang:")],
+        [TORN],
+    ),
+    Mutation(
+        "the others of a gang stay once those on dying nodes have gone",
+        "flows/drain/workload/planning.py",
+        [("and any(map(is_evicted, found.uids))", "and not found.uids")],
+        [WHOLE],
+    ),
+    Mutation(
+        "all members of a gang go, whatever their owner says",
+        "flows/drain/workload/planning.py",
+        [("if not gang.all_go:", "if not gang:")],
+        [TORN, ALONG],
     ),
 )
 

@@ -66,7 +66,8 @@ class WorkloadPlan(Brief):
     ``start``, ``ready`` and ``stop`` are seconds until Running, Ready and ended; ``ready``
     None: never. ``spare``: pods that the namespace's quota leaves beyond the replicas; None
     without a quota. ``apart``: no two of its pods on one node. ``disk``: all its pods mount
-    one ReadWriteOnce volume.
+    one ReadWriteOnce volume. ``gang``: its pods are a gang of at least so many, and ``all_go``
+    where too few stay.
     """
 
     kind: Kind = Kind.DEPLOYMENT
@@ -88,6 +89,8 @@ class WorkloadPlan(Brief):
     disk: bool = False
     by_hash: bool = False
     parallel: bool = False
+    gang: int | None = None
+    all_go: bool = False
 
 
 class News(StrEnum):

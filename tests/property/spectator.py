@@ -57,6 +57,7 @@ class Life:
     node: str = ""
     bound_at: datetime | None = None
     released: bool = False
+    was_released: bool = False
     told_at: datetime | None = None
     cause: Cause | None = None
     failed_at: datetime | None = None
@@ -205,6 +206,7 @@ class Spectator:
         if node_of(new) and life.bound_at is None:
             life.node, life.bound_at = node_of(new), self._now
         life.released = is_released(new) and is_active(new)
+        life.was_released = life.was_released or life.released
         if is_leaving(new) and life.told_at is None:
             life.told_at, life.cause = self._now, self.hands.cause
         if is_finished(new) and life.ended_at is None:

@@ -124,6 +124,25 @@ def others() -> st.SearchStrategy[WorkloadPlan]:
     )
 
 
+@st.composite
+def gangs(draw: st.DrawFn) -> WorkloadPlan:
+    """Deployments, StatefulSets and Jobs whose pods are of use together only."""
+    replicas = draw(st.integers(2, 6))
+    return draw(
+        st.builds(
+            WorkloadPlan,
+            kind=some((Kind.DEPLOYMENT, Kind.STATEFUL_SET, Kind.JOB)),
+            replicas=st.just(replicas),
+            gang=st.integers(1, replicas),
+            all_go=seldom(),
+            parallel=st.just(True),  # noqa: FBT003 - a gang cannot wait for its first ordinal
+            budget=budgets(replicas),
+            **_pace(),
+            slots=some((1, 4)),
+        )
+    )
+
+
 def blocked() -> st.SearchStrategy[WorkloadPlan]:
     """Workloads whose budget refuses every eviction of a pod that is ready."""
 

@@ -11,6 +11,7 @@ from cli.errors import BadInputError
 from cli.explain import drainers, gather, lookup
 from cli.main import main
 from evenkeel.decisions import writes
+from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import ask
 from evenkeel.model import names
@@ -24,6 +25,7 @@ from sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 
 LOGIN = "shop/deploy/login"
+COSCHEDULED = "scheduling.x-k8s.io/pod-group"
 
 
 def explain(*arguments: str) -> Result:
@@ -330,3 +332,35 @@ def test_it_is_said_when_quotas_cannot_be_read(cluster: SimulatedCluster) -> Non
     login = lookup.find(cluster, lookup.parse(LOGIN, ""))
 
     assert gather.answer(cluster, login).facts[-1].endswith("resourcequotas is forbidden.")
+
+
+@pytest.mark.parametrize(
+    ("at_notice", "which"),
+    [
+        ("", "those on dying nodes go together"),
+        ("all", "all of them go together, those on healthy nodes too"),
+    ],
+)
+def test_a_gang_is_told_with_what_becomes_of_it(
+    cluster: SimulatedCluster, at_notice: str, which: str
+) -> None:
+    notes = {names.GANG: "true", names.GANG_AT_NOTICE: at_notice}
+    key = ("batch", "nightly-report")
+    cluster.server.patch("Job", key, {"metadata": {"annotations": notes}})
+    report = lookup.find(cluster, lookup.parse("batch/job/nightly-report", ""))
+    answer = gather.answer(cluster, report)
+    (fact,) = (fact for fact in answer.facts if "gang" in fact)
+    assert fact.startswith("It is in the gang job batch/nightly-report of at least 4:")
+    assert which in fact
+    ((course, _),) = answer.under_hint
+    assert (course.way, course.reason) == (Way.LEAVE, "JobMayFinish")
+
+
+def test_under_a_hint_it_says_that_a_gang_stays(cluster: SimulatedCluster) -> None:
+    group = {"spec": {"template": {"metadata": {"labels": {COSCHEDULED: "train"}}}}}
+    cluster.server.patch("Deployment", ("shop", "login"), group)
+    cluster.clock.advance(timedelta(seconds=60))
+    answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
+    assert any("of a size that cannot be read" in fact for fact in answer.facts)
+    ((course, _),) = answer.under_hint
+    assert (course.way, course.reason) == (Way.LEAVE, "Gang")

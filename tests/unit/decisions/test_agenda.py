@@ -329,3 +329,25 @@ def test_the_rate_is_never_above_its_setting_nor_below_its_floor(
     found = agenda.rate(per_second, Usual(answer, answer), at_once, number)
     assert FLOOR * per_second <= found.per_second <= per_second
     assert timedelta() <= found.ahead <= SLOWEST + LONGEST_RESERVE
+
+
+@pytest.mark.parametrize(("lives", "where"), [(False, "dying"), (True, "healthy")])
+def test_what_goes_with_its_gang_goes_early_and_on_a_healthy_node_within_its_budget(
+    lives: bool,  # noqa: FBT001 - a table
+    where: str,
+) -> None:
+    deadline = Deadline(NOW + seconds(120), forced=True)
+    each = Forced(
+        pod=builders.pod(),
+        owner=OWNER,
+        deadline=deadline,
+        together=NOW + seconds(50),
+        lives=lives,
+    )
+    assert each.evict_by == NOW + seconds(50)
+    eviction = each.eviction()
+    assert eviction.reason == "GangBroken"
+    assert f"from a {where} node" in eviction.message
+    assert eviction.forced is not lives
+    late = msgspec.structs.replace(each, together=NOW + seconds(300))
+    assert late.evict_by == deadline.evict_by(each.pod), "never later than its own"

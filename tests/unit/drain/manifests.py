@@ -97,10 +97,16 @@ def daemon_set(app: str) -> Manifest:
     return _object("apps/v1", "DaemonSet", app, spec=spec)
 
 
-def job(app: str, *, pod: Manifest | None = None, **spec: Any) -> Manifest:
-    """A Job with one pod."""
+def job(
+    app: str,
+    *,
+    pod: Manifest | None = None,
+    notes: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> Manifest:
+    """A Job, with one pod unless told otherwise."""
     run = template(app, restartPolicy="Never", **(pod or {}))
-    return _object("batch/v1", "Job", app, spec={"template": run, **spec})
+    return _object("batch/v1", "Job", app, notes=notes, spec={"template": run, **spec})
 
 
 def bare_pod(app: str, **pod: Any) -> Manifest:

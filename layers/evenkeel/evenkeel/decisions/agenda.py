@@ -43,9 +43,10 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class Forced(msgspec.Struct, frozen=True, kw_only=True):
     """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
 
-    ``left`` is the share of its workload that serves on once it is gone: the pod that leaves most
-    of its workload goes first. ``is_replaced``: its replacement is available; ``is_coming``: it
-    starts already. ``first`` is a write that precedes the eviction by LEAD.
+    ``together`` is when it goes with its gang, if that is earlier. ``lives``: its node does, so its
+    budget is obeyed. ``left`` is the share of its workload that serves on once it is gone: the pod
+    that leaves most of its workload goes first. ``is_replaced``: its replacement is available;
+    ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by LEAD.
     """
 
     pod: Pod
@@ -55,6 +56,8 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     is_replaced: bool = False
     is_coming: bool = False
     first: Decision | None = None
+    together: datetime | None = None
+    lives: bool = False
 
     @property
     def share(self) -> float:
@@ -64,10 +67,13 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def evict_by(self) -> datetime:
         """When the eviction has to be sent at the latest, for the grace period to fit."""
-        return self.deadline.evict_by(self.pod)
+        own = self.deadline.evict_by(self.pod)
+        return own if self.together is None else min(own, self.together)
 
     def eviction(self) -> Decision:
         """The forced eviction."""
+        if self.together is not None:
+            return self._with_its_gang()
         there = "its replacement is available" if self.is_replaced else "replacement or not"
         return Decision(
             verb=Verb.EVICT,
@@ -78,6 +84,20 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
             message=f"its node dies and its grace period has to fit: evicted, {there}",
             warning=not self.is_replaced,
             forced=True,
+            write=writes.evict(self.pod),
+        )
+
+    def _with_its_gang(self) -> Decision:
+        where = "a dying node" if not self.lives else "a healthy node"
+        return Decision(
+            verb=Verb.EVICT,
+            subject=self.pod.reference,
+            workload=self.owner.workload,
+            node=self.pod.spec.node_name,
+            reason="GangBroken",
+            message=f"too few of its gang stay: evicted from {where} together with the others",
+            warning=True,
+            forced=not self.lives,
             write=writes.evict(self.pod),
         )
 

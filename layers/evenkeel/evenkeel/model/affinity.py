@@ -1,4 +1,4 @@
-"""What a pod asks of its node. Go may write null for what is not there."""
+"""What a pod asks of its node, and with which group. Go may write null for what is not there."""
 
 import msgspec
 
@@ -77,6 +77,12 @@ class TopologySpread(ApiStruct, frozen=True, kw_only=True):
     match_label_keys: tuple[str, ...] | None = None
 
 
+class SchedulingGroup(ApiStruct, frozen=True, kw_only=True):
+    """The group that a pod is scheduled with."""
+
+    pod_group_name: str | None = None
+
+
 class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a new pod's spec that placement reads."""
 
@@ -85,6 +91,7 @@ class NewPodSpec(ApiStruct, frozen=True, kw_only=True):
     affinity: NewAffinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
     topology_spread_constraints: tuple[TopologySpread, ...] | None = None
+    scheduling_group: SchedulingGroup | None = None
 
     @property
     def node_affinity(self) -> NodeAffinity:

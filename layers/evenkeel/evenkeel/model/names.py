@@ -37,6 +37,13 @@ FIELD_MANAGER: Final = "evenkeel"
 AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 """Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
 
+GANG: Final = "evenkeel.dev/gang"
+"""Annotation that an owner sets on a Job: ``true``, its pods are of use together only."""
+
+GANG_AT_NOTICE: Final = "evenkeel.dev/gang-at-notice"
+"""Annotation that an owner sets on a workload or PodGroup: ``all`` lets members on healthy nodes go
+with those on dying ones, where too few would stay."""
+
 ON_DEMAND: Final = "evenkeel.dev/on-demand"
 """Annotation that an owner sets on workload or namespace: its floor, see decisions.floor."""
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
+from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.notes import read_note
 from evenkeel.model.release import Asked, Release
@@ -82,6 +83,7 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     containers: tuple[Container, ...] = ()
     volumes: tuple[Volume, ...] = ()
     affinity: Affinity | None = None
+    scheduling_group: SchedulingGroup | None = None
 
 
 class PodStatus(ApiStruct, frozen=True, kw_only=True):

@@ -207,6 +207,7 @@ class PodFailurePolicy(ApiStruct, frozen=True, kw_only=True):
 class JobSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a Job's spec that Evenkeel reads."""
 
+    template: PodTemplate = PodTemplate()
     parallelism: int = 1
     completions: int | None = None
     backoff_limit: int = 6

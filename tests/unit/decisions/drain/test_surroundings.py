@@ -5,6 +5,7 @@ import pytest
 
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
+from evenkeel.model.gang import PodGroup
 from evenkeel.model.meta import LabelSelector, Reference
 from evenkeel.model.surroundings import PodDisruptionBudgetSpec
 from evenkeel.model.workload import ReplicaSet
@@ -110,7 +111,8 @@ def test_a_rollout_goes_on_where_a_replica_set_is_not_all_of_its_deployment(
 def test_each_object_of_a_namespace_is_among_those_of_its_kind_and_others_are_left_out() -> None:
     budget, service, policy = builders.budget(), builders.service(), builders.policy()
     claim, other = builders.claim(), builders.pod()
-    found = Surroundings.of([claim, other, policy, service, budget])
+    group = PodGroup(metadata=builders.metadata("train"))
+    found = Surroundings.of([claim, other, policy, service, budget, group])
     assert found == Surroundings(
-        budgets=[budget], services=[service], policies=[policy], claims=[claim]
+        budgets=[budget], services=[service], policies=[policy], claims=[claim], groups=[group]
     )

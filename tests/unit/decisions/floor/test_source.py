@@ -1,10 +1,14 @@
 """Where a workload's floor comes from, and what becomes of one that cannot be read."""
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Sized, Source, floor_of
 from evenkeel.model import names
+from evenkeel.model.workload import PodTemplate, TemplateMetadata
 from tests import builders
 
 TWO = Floor(Unit.REPLICAS, 2)
@@ -48,3 +52,34 @@ def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None
     assert (found.floor, found.source) == (MAJORITY_OF_ALL, Source.DEFAULT)
     assert "on namespace default is not" in found.problem
     assert len(found.problem) < 250
+
+
+GROUPED = {"scheduling.x-k8s.io/pod-group": "train"}
+
+
+def of_a_group(workload: Any) -> Any:
+    """A workload whose pods name a group."""
+    template = PodTemplate(metadata=TemplateMetadata(labels=GROUPED))
+    spec = msgspec.structs.replace(workload.spec, template=template)
+    return msgspec.structs.replace(workload, spec=spec)
+
+
+@pytest.mark.parametrize("make", WORKLOADS)
+@pytest.mark.parametrize(
+    ("text", "floor"),
+    [("none", NONE), ("0", NONE), ("0%", NONE), ("1%", ALL), ("2", ALL), ("majority", ALL)],
+)
+def test_a_gang_has_all_or_none(make: Any, text: str, floor: Floor) -> None:
+    found = floor_of(of_a_group(make(annotations=says(text))), {})
+    assert found == FloorOf(floor, Source.WORKLOAD)
+
+
+@pytest.mark.parametrize("make", WORKLOADS)
+def test_a_gang_of_whose_floor_nobody_says_anything_goes_to_spot(make: Any) -> None:
+    assert floor_of(of_a_group(make()), {}) == FloorOf(NONE, Source.DEFAULT)
+
+
+def test_a_job_that_says_so_is_a_gang() -> None:
+    job = builders.job(annotations=says("30%") | {names.GANG: "true"})
+    assert floor_of(job, {}).floor == ALL
+    assert floor_of(builders.job(annotations=says("30%")), {}).floor != ALL

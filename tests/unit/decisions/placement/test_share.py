@@ -110,3 +110,12 @@ def test_the_name_tells_the_ordinal_where_the_label_does_not() -> None:
     assert ordinal_of(new_pod(stateful, name="db-12"), stateful) == 12
     assert ordinal_of(new_pod(stateful, name="db-x-12"), stateful) is None
     assert ordinal_of(new_pod(stateful, name="other-1"), stateful) is None
+
+
+def test_a_pod_that_names_a_group_is_of_a_gang_also_where_its_template_does_not() -> None:
+    """The Job controller names the group on the pods alone."""
+    owner = annotated(sized(job(), parallelism=4), "1")
+    pod = new_pod(owner, labels={"scheduling.x-k8s.io/pod-group": "train"})
+    verdict = share_of(pod, owner, None, {}, is_relaxed=False).verdict
+    assert isinstance(verdict, Chosen)
+    assert verdict.capacity is Capacity.ON_DEMAND

@@ -23,11 +23,17 @@ from evenkeel.model.workload import ReplicaSet, StatefulSet
 
 
 class Mover(msgspec.Struct, frozen=True):
-    """A pod on a cordoned, doomed node, the way it goes and its node's notice."""
+    """A pod on a cordoned, doomed node, the way it goes and its node's notice.
+
+    Or one that goes with its gang (see ``gangs``), and then of a node that ``lives`` too; the
+    notice is that of a node which dies.
+    """
 
     pod: Pod
     route: Route
     notice: NodeNotice
+    together: datetime | None = None
+    lives: bool = False
 
     @property
     def deadline(self) -> Deadline:
@@ -102,8 +108,16 @@ def plan(group: Group) -> Plan:
                 steps.append(left)
                 continue
             left_share = group.left_without(len(forced) + 1)
-            forced.append(Forced(pod=pod, owner=group.owner, deadline=deadline, left=left_share))
-            until = deadline.evict_by(pod)
+            each = Forced(
+                pod=pod,
+                owner=group.owner,
+                deadline=deadline,
+                left=left_share,
+                together=mover.together,
+                lives=mover.lives,
+            )
+            forced.append(each)
+            until = each.evict_by
             dues.append(tried_until(deadline))
         else:
             dues.append(until)

@@ -1,10 +1,12 @@
 """What a decision about a pod has to know of the objects around it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Self
 
 import msgspec
 
+from evenkeel.model.gang import GroupName, PodGroup
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import (
@@ -18,13 +20,14 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 type Controller = ReplicaSet | StatefulSet | Job
 
 
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The objects of one namespace that bear on how its pods can go."""
 
     budgets: Sequence[PodDisruptionBudget] = ()
     services: Sequence[Service] = ()
     policies: Sequence[NetworkPolicy] = ()
     claims: Sequence[PersistentVolumeClaim] = ()
+    groups: Sequence[PodGroup] = ()
 
     @classmethod
     def of(cls, items: Sequence[KubernetesObject]) -> Self:
@@ -34,7 +37,16 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
             services=[item for item in items if isinstance(item, Service)],
             policies=[item for item in items if isinstance(item, NetworkPolicy)],
             claims=[item for item in items if isinstance(item, PersistentVolumeClaim)],
+            groups=[item for item in items if isinstance(item, PodGroup)],
         )
+
+    def group(self, name: GroupName) -> PodGroup | None:
+        """A group of pods, as far as it could be read."""
+        return self._groups.get((name.kind, name.name))
+
+    @cached_property
+    def _groups(self) -> Mapping[tuple[type[PodGroup], str], PodGroup]:
+        return {(type(each), each.name): each for each in self.groups}
 
     def budgets_of(self, pod: Pod) -> Sequence[PodDisruptionBudget]:
         """The budgets that select this pod; a budget without a selector selects none."""

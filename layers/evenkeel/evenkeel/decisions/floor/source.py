@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.floor.policy import MAJORITY_OF_ALL, NONE, Floor, read
+from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, read
 from evenkeel.model import names
+from evenkeel.model.gang import named
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 type Sized = Deployment | ReplicaSet | StatefulSet | Job
 """The workloads that have a floor: those with a number of replicas. A Job's is its parallelism."""
+
+MANY: Final = 1_000_000
+"""Pods of which any floor above none has one."""
 
 FORMS = "none, all, majority, a number such as 2, or a percentage such as 30%"
 
@@ -40,8 +45,30 @@ def floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> Floor
     - the annotation on the workload, else on its namespace;
     - else a majority for a StatefulSet, which is all of one; none for the others.
 
-    A value that cannot be read counts as the default, and is told.
+    A value that cannot be read counts as the default, and is told. A gang has all or none.
     """
+    found = _floor_of(workload, namespace_annotations)
+    return of_a_gang(found) if _is_gang(workload) else found
+
+
+def of_a_gang(found: FloorOf) -> FloorOf:
+    """The floor of pods that are of use together only: on one capacity type.
+
+    That is on-demand where the owner wants any of them there; where nobody says, spot.
+    """
+    has_any = found.source is not Source.DEFAULT and found.floor.of(MANY) > 0
+    return msgspec.structs.replace(found, floor=ALL if has_any else NONE)
+
+
+def _is_gang(workload: Sized) -> bool:
+    template = workload.spec.template
+    if named(template.metadata.labels, template.spec.scheduling_group) is not None:
+        return True
+    is_job = isinstance(workload, Job)
+    return is_job and workload.metadata.annotations.get(names.GANG, "").lower() == "true"
+
+
+def _floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:
     default = MAJORITY_OF_ALL if isinstance(workload, StatefulSet) else NONE
     places = (
         (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),

@@ -12,6 +12,7 @@ from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, lea
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.gang import named
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -25,6 +26,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
     - one that is busy already is left: see ``_busy``;
+    - a gang is on one capacity type, and no part of it is moved: see ``_of_a_gang``;
     - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``;
     - one that is as wanted is left;
     - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
@@ -36,14 +38,15 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     busy = _busy(case, snapshot)
     if template.concerns(case):
         return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
-    if busy is not None:
-        return busy
+    settled = busy or _of_a_gang(case)
+    if settled is not None:
+        return settled
     relaxed = relaxing.consider(case, snapshot, rooms)
     if relaxed is not None:
         return relaxed
     target = _target(case)
     if target is None:
-        return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
+        return _as_wanted(case)
     waits = _not_now(case, target, snapshot)
     if waits is not None:
         return waits
@@ -98,6 +101,28 @@ def _target(case: Case) -> Capacity | None:
     if case.standing.missing:
         return Capacity.ON_DEMAND
     return Capacity.SPOT if case.standing.surplus else None
+
+
+def _as_wanted(case: Case) -> Decision:
+    return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
+
+
+def _of_a_gang(case: Case) -> Decision | None:
+    """Leave a workload whose pods are of use together only.
+
+    A part on the other capacity type is of no use there, and to move all at once takes as much
+    room again as they have; their owner starts them anew where that is worth it.
+    """
+    template = case.workload.spec.template
+    found = named(template.metadata.labels, template.spec.scheduling_group)
+    if found is None:
+        return None
+    target = _target(case)
+    if target is None:
+        return _as_wanted(case)
+    kind, name, _ = found
+    group = kind.resource.kind
+    return leave(case, "Gang", f"its pods are of the {group} {name}: no part goes to {target}")
 
 
 def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:

@@ -37,6 +37,7 @@ from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 READS = (
     reading.read_pods,
     reading.find_lost_nodes,
+    reading.read_members,
     reading.read_owners,
     reading.read_surroundings,
 )

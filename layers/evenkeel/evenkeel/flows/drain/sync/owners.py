@@ -5,7 +5,7 @@ And an invocation works for minutes, in which somebody scales a StatefulSet, cha
 strategy, or makes a Service that selects by template hash: what no watch shows is read again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from evenkeel.flows.access import metric_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.flows.drain.sync.reading import Members
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
@@ -38,6 +39,13 @@ class Known(NamedTuple):
     surroundings: Mapping[str, Surroundings] = {}
 
 
+class Found(NamedTuple):
+    """What was read."""
+
+    beside: View
+    members: Sequence[Members]
+
+
 class Owners:
     """Keeps what pods hang on up to date.
 
@@ -57,7 +65,7 @@ class Owners:
         self._read = set(view.dooms)
         self._reads = Reads[str](session, self._see)  # of nodes
         self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
-        self._question = Question[View]()
+        self._question = Question[Found]()
         self._asked = Known({}), frozenset[str]()
         self._has_failed = False
         self._ask_at = now
@@ -117,9 +125,9 @@ class Owners:
         elif isinstance(reply.result, Listing):
             self._pods[name] = [item for item in reply.result.items if isinstance(item, Pod)]
 
-    def _take(self, read: View) -> set[str]:
+    def _take(self, found: Found) -> set[str]:
         """Tell the view. What it came to know meanwhile is newer than what was read."""
-        view, (known, nodes) = self._view, self._asked
+        view, (known, nodes), read = self._view, self._asked, found.beside
         keys = read.pods.controllers_of(read.pods)
         changed = _replace(view.controllers, read.controllers, keys - known.controllers.keys())
         owners = {key: view.controllers[key] for key in keys & view.controllers.keys()}
@@ -129,9 +137,11 @@ class Owners:
         namespaces = _replace(view.surroundings, read.surroundings, around)
         for pod in (pod for name in nodes for pod in self._pods.pop(name)):
             view.pods.see(pod)
+        mates = {key for members in found.members for key in members.tell(view.pods)}
         self._read |= nodes
         view.unread -= nodes
-        return view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes) | {
+        on_nodes = view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes)
+        return (on_nodes | mates) | {
             key
             for key in keys
             if key in changed
@@ -140,7 +150,7 @@ class Owners:
         }
 
 
-def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> View:
+def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:
     """Read what these pods hang on. Raises ClusterError."""
     beside = View()
     beside.controllers = dict(known.controllers)
@@ -148,9 +158,10 @@ def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> View:
     beside.surroundings = dict(known.surroundings)
     for pod in pods:
         beside.pods.see(pod)
+    members = reading.read_members(cluster, beside)
     reading.read_owners(cluster, beside)
     reading.read_surroundings(cluster, beside)
-    return beside
+    return Found(beside, members)
 
 
 def _replace(known: dict[str, Any], read: Mapping[str, Any], keys: Iterable[str]) -> set[str]:

@@ -1,0 +1,119 @@
+"""Gangs: pods that are of use together only, when nodes of theirs die.
+
+A group of pods spans controllers, and a plan is made for each controller. So what becomes of a gang
+is decided first, from all its members, and every plan goes by it (docs/decisions/0023).
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model import names
+from evenkeel.model.gang import group_of
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Job
+
+
+class Gang(msgspec.Struct, frozen=True):
+    """What is known of a pod's gang.
+
+    ``minimum`` None: its group could not be read, so all of its pods count as needed. ``all_go``:
+    members on healthy nodes go, too, where too few would stay.
+    """
+
+    reference: Reference
+    minimum: int | None
+    all_go: bool = False
+
+    def __str__(self) -> str:
+        """As people read it: ``gang podgroup ml/train of at least 8``."""
+        least = "of a size that cannot be read" if self.minimum is None else ""
+        return f"gang {self.reference} {least or f'of at least {self.minimum}'}"
+
+
+class Together(msgspec.Struct, frozen=True):
+    """Too few of a gang stay: ``at`` this time its members on dying nodes go.
+
+    ``notice`` is that of the node by whose deadline it is so; ``uids`` are all its members' now.
+    """
+
+    at: datetime
+    notice: NodeNotice
+    gang: Gang
+    uids: frozenset[str]
+
+
+def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
+    """The gang of a pod: of the group that it names, or of its Job; None without one."""
+    named = group_of(pod)
+    all_go = owner.annotation(names.GANG_AT_NOTICE, pod).lower() == "all"
+    if named is not None:
+        group = surroundings.group(named)
+        if group is None:
+            kind = named.kind.resource.kind
+            return Gang(Reference(kind, named.name, named.namespace), None, all_go)
+        if group.minimum is None:
+            return None
+        noted = group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
+        return Gang(group.reference, group.minimum, all_go or noted == "all")
+    job = owner.controller
+    if not isinstance(job, Job) or job.metadata.annotations.get(names.GANG, "").lower() != "true":
+        return None
+    return Gang(job.reference, _needed(job), all_go)
+
+
+def _needed(job: Job) -> int:
+    """How many pods a Job runs at a time, or the last of them."""
+    spec = job.spec
+    if spec.completions is None:
+        return spec.parallelism
+    return min(spec.parallelism, max(0, spec.completions - job.status.succeeded))
+
+
+def together(
+    gang: Gang, members: Iterable[Pod], dooms: Mapping[str, NodeNotice]
+) -> Together | None:
+    """When the members on dying nodes go together; None: enough stay, so each goes as its kind.
+
+    That is the earliest of their last moments. ``members`` are all that live; one without a node
+    is of no use yet, and does not stay.
+    """
+    stay, dying, uids = 0, list[tuple[datetime, str, NodeNotice]](), set[str]()
+    for pod in members:
+        uids.add(pod.uid)
+        notice = dooms.get(pod.spec.node_name)
+        if notice is None or notice.is_hint:
+            stay += bool(pod.spec.node_name)
+        else:
+            dying.append((node_deadline(notice).evict_by(pod), pod.uid, notice))
+    if not dying or (gang.minimum is not None and stay >= gang.minimum):
+        return None
+    at, _, notice = min(dying, key=lambda each: each[:2])
+    return Together(at, notice, gang, frozenset(uids))
+
+
+def left_to_a_hint(route: Route, gang: Gang) -> Route:
+    """The way of a gang's member under a hint: it stays. One that is left in any case is so."""
+    if route.way is Way.LEAVE:
+        return route
+    return Route(
+        way=Way.LEAVE,
+        reason="Gang",
+        message=f"it is one of the {gang}: none is moved while its node lives",
+    )
+
+
+def with_the_others(found: Together) -> Route:
+    """The way of a member whose gang is broken by what dies."""
+    return Route(
+        way=Way.AT_LAST_MOMENT,
+        reason="Gang",
+        message=f"too few of the {found.gang} would stay: those on dying nodes go together, at the "
+        "earliest last moment among them",
+    )

@@ -1,0 +1,103 @@
+"""Groups of pods that are of use together only: gangs.
+
+- ``scheduling.k8s.io``: Kubernetes' own, named by a pod's ``spec.schedulingGroup`` (1.36, alpha);
+  https://kubernetes.io/docs/concepts/workloads/podgroup-api/
+- ``scheduling.x-k8s.io``: of the coscheduling plugin, and ``scheduling.sigs.k8s.io`` of its earlier
+  versions and of Koordinator, named by a label of the pod.
+  https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final, NamedTuple
+
+from evenkeel.model.affinity import SchedulingGroup
+from evenkeel.model.meta import ApiStruct, KubernetesObject, Resource
+from evenkeel.model.pod import Pod
+
+
+class GangPolicy(ApiStruct, frozen=True, kw_only=True):
+    """All or nothing: so many at least."""
+
+    min_count: int = 1
+
+
+class SchedulingPolicy(ApiStruct, frozen=True, kw_only=True):
+    """How the pods of a group are scheduled; without ``gang`` one by one."""
+
+    gang: GangPolicy | None = None
+
+
+class PodGroupSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a group's spec that Evenkeel reads: of either API."""
+
+    scheduling_policy: SchedulingPolicy = SchedulingPolicy()
+    min_member: int | None = None
+
+
+class PodGroup(KubernetesObject, frozen=True, kw_only=True):
+    """A group of ``scheduling.k8s.io``; the other two have the same form here."""
+
+    resource: ClassVar = Resource(
+        group="scheduling.k8s.io", version="v1alpha2", plural="podgroups", kind="PodGroup"
+    )
+
+    spec: PodGroupSpec = PodGroupSpec()
+
+    @property
+    def minimum(self) -> int | None:
+        """How many pods it takes at least; None: it is no gang."""
+        gang = self.spec.scheduling_policy.gang
+        return self.spec.min_member if gang is None else gang.min_count
+
+
+class CoschedulingPodGroup(PodGroup, frozen=True, kw_only=True):
+    """A group of the coscheduling plugin."""
+
+    resource: ClassVar = Resource(
+        group="scheduling.x-k8s.io", version="v1alpha1", plural="podgroups", kind="PodGroup"
+    )
+
+
+class EarlierPodGroup(PodGroup, frozen=True, kw_only=True):
+    """A group of its earlier versions, and of Koordinator."""
+
+    resource: ClassVar = Resource(
+        group="scheduling.sigs.k8s.io", version="v1alpha1", plural="podgroups", kind="PodGroup"
+    )
+
+
+LABELS: Final[Mapping[str, type[PodGroup]]] = {
+    "scheduling.x-k8s.io/pod-group": CoschedulingPodGroup,
+    "pod-group.scheduling.sigs.k8s.io": EarlierPodGroup,
+}
+"""The labels that name a pod's group, and the group's kind."""
+
+
+class GroupName(NamedTuple):
+    """Names a group. ``label`` selects its pods; empty where none does."""
+
+    kind: type[PodGroup]
+    namespace: str
+    name: str
+    label: str = ""
+
+
+def named(
+    labels: Mapping[str, str] | None, own: SchedulingGroup | None
+) -> tuple[type[PodGroup], str, str] | None:
+    """What pods with these labels and this group name: its kind, its name, and by which label."""
+    if own is not None and own.pod_group_name:
+        return PodGroup, own.pod_group_name, ""
+    for label, kind in LABELS.items():
+        if labels and labels.get(label):
+            return kind, labels[label], label
+    return None
+
+
+def group_of(pod: Pod) -> GroupName | None:
+    """The group that a pod names, whether or not it is there."""
+    found = named(pod.metadata.labels, pod.spec.scheduling_group)
+    if found is None:
+        return None
+    kind, name, label = found
+    return GroupName(kind, pod.namespace, name, label)

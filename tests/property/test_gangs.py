@@ -1,0 +1,38 @@
+"""Gangs: where too few stay those on dying nodes go together, and others by their owner's word."""
+
+from hypothesis import example, given
+
+from tests.property import strategies
+from tests.property.invariants import (
+    left_behind,
+    released_for_ever,
+    torn,
+    touched_without_notice,
+)
+from tests.property.judging import hold, tries
+from tests.property.scenes import Kind, NodePlan, NoticePlan, Scene, WorkloadPlan
+
+ONE_AFTER_THE_OTHER = Scene(
+    nodes=(NodePlan(), NodePlan(), NodePlan()),
+    workloads=(WorkloadPlan(kind=Kind.JOB, replicas=6, gang=6),),
+    notices=(NoticePlan(), NoticePlan(node=1, at=17)),
+    age=100,
+)
+"""Two nodes die at different times: the gang goes at the last moment of the first."""
+
+
+@tries()
+@example(ONE_AFTER_THE_OTHER)
+@given(strategies.scenes(of=strategies.gangs(), told="warnings", most_workloads=2))
+def test_a_gang_of_which_too_few_stay_goes_together(scene: Scene) -> None:
+    hold(scene, torn, left_behind, touched_without_notice)
+
+
+@tries()
+@given(
+    strategies.scenes(
+        of=strategies.gangs(), most_workloads=2, crash=strategies.rarely(strategies.crashes())
+    )
+)
+def test_no_member_is_left_behind_or_taken_from_a_node_without_notice(scene: Scene) -> None:
+    hold(scene, left_behind, touched_without_notice, released_for_ever)

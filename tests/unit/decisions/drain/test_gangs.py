@@ -1,0 +1,182 @@
+"""The gang of a pod, and when its members go together."""
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.gangs import (
+    Gang,
+    gang_of,
+    left_to_a_hint,
+    together,
+    with_the_others,
+)
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.model import names
+from evenkeel.model.affinity import SchedulingGroup
+from evenkeel.model.gang import (
+    CoschedulingPodGroup,
+    EarlierPodGroup,
+    GangPolicy,
+    PodGroup,
+    PodGroupSpec,
+    SchedulingPolicy,
+    group_of,
+)
+from evenkeel.model.meta import Reference
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Job
+from tests import builders
+from tests.builders import NOW, seconds
+
+COSCHEDULED = {"scheduling.x-k8s.io/pod-group": "train"}
+EARLIER = {"pod-group.scheduling.sigs.k8s.io": "train"}
+TRAIN = Gang(Reference("PodGroup", "train", "default"), 3)
+
+
+def own(name: str = "train", minimum: int | None = 3) -> PodGroup:
+    gang = None if minimum is None else GangPolicy(min_count=minimum)
+    policy = SchedulingPolicy(gang=gang)
+    return PodGroup(metadata=builders.metadata(name), spec=PodGroupSpec(scheduling_policy=policy))
+
+
+def labelled(**labels: str) -> Pod:
+    return builders.pod("p", labels=labels)
+
+
+def in_group(name: str | None) -> Pod:
+    """A pod that names a group of Kubernetes' own."""
+    pod = builders.pod()
+    group = SchedulingGroup(pod_group_name=name)
+    spec = msgspec.structs.replace(pod.spec, scheduling_group=group)
+    return Pod(metadata=pod.metadata, spec=spec)
+
+
+def test_a_pod_names_its_group_by_its_spec_or_by_a_label() -> None:
+    pods = (in_group("train"), labelled(**COSCHEDULED), labelled(**EARLIER))
+    found = [group_of(each) for each in pods]
+    kinds = [each.kind for each in found if each is not None]
+    assert kinds == [PodGroup, CoschedulingPodGroup, EarlierPodGroup]
+    assert group_of(labelled()) is None
+    assert group_of(in_group(None)) is None
+
+
+def test_the_group_says_how_many_it_takes() -> None:
+    pod, owner = labelled(**COSCHEDULED), Owner()
+    group = CoschedulingPodGroup(
+        metadata=builders.metadata("train"), spec=PodGroupSpec(min_member=4)
+    )
+    other = own(minimum=7)
+    found = gang_of(pod, owner, Surroundings(groups=[other, group]))
+    assert found == Gang(group.reference, 4)
+    assert str(found) == "gang podgroup default/train of at least 4"
+
+
+def test_a_group_that_cannot_be_read_is_a_gang_of_all_its_pods() -> None:
+    found = gang_of(labelled(**COSCHEDULED), Owner(), Surroundings(groups=[own()]))
+    assert found == Gang(Reference("PodGroup", "train", "default"), None)
+    assert str(found) == "gang podgroup default/train of a size that cannot be read"
+
+
+def test_a_group_without_a_minimum_is_no_gang() -> None:
+    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[own(minimum=None)]))
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    ("said", "fields", "minimum"),
+    [
+        ("true", {"parallelism": 4}, 4),
+        ("True", {"parallelism": 4, "completions": 9}, 4),
+        ("true", {"parallelism": 4, "completions": 5, "succeeded": 3}, 2),
+        ("true", {"parallelism": 4, "completions": 5, "succeeded": 6}, 0),
+        ("false", {"parallelism": 4}, None),
+        ("", {"parallelism": 4}, None),
+    ],
+)
+def test_a_job_is_one_if_it_says_so(said: str, fields: dict[str, int], minimum: int | None) -> None:
+    succeeded = fields.pop("succeeded", 0)
+    plain = Job(metadata=builders.metadata("train", annotations={names.GANG: said}))
+    job = Job(
+        metadata=plain.metadata,
+        spec=type(plain.spec)(**fields),  # type: ignore[arg-type] # a table
+        status=type(plain.status)(succeeded=succeeded),
+    )
+    found = gang_of(builders.pod(), Owner(kind="Job", controller=job), Surroundings())
+    assert (found.minimum if found is not None else None) == minimum
+
+
+def test_of_no_group_and_no_job_there_is_none() -> None:
+    owner = Owner(kind="ReplicaSet", controller=builders.replica_set())
+    assert gang_of(builders.pod(), owner, Surroundings()) is None
+
+
+@pytest.mark.parametrize("where", ["group", "workload"])
+def test_the_owner_says_whether_all_go(where: str) -> None:
+    notes = {names.GANG_AT_NOTICE: "All"}
+    group = CoschedulingPodGroup(
+        metadata=builders.metadata("train", annotations=notes if where == "group" else {}),
+        spec=PodGroupSpec(min_member=4),
+    )
+    controller = builders.replica_set(annotations=notes if where == "workload" else {})
+    owner = Owner(kind="ReplicaSet", controller=controller)
+    found = gang_of(labelled(**COSCHEDULED), owner, Surroundings(groups=[group]))
+    assert found is not None
+    assert found.all_go
+
+
+def member(name: str, node: str, grace: int = 30) -> Pod:
+    return builders.pod(name, node=node, grace=grace)
+
+
+DYING = {"n1": builders.notice(), "n2": builders.notice(since=NOW + seconds(20))}
+
+
+def test_while_enough_stay_each_goes_as_its_kind() -> None:
+    members = [member("a", "n1"), *(member(f"s{number}", "n9") for number in range(3))]
+    assert together(TRAIN, members, DYING) is None
+
+
+def test_where_none_dies_nothing_is_to_be_done() -> None:
+    assert together(TRAIN, [member("a", "n9")], DYING) is None
+    hinted = {"n1": builders.hint()}
+    assert together(TRAIN, [member("a", "n1")], hinted) is None
+
+
+def test_where_too_few_stay_they_go_at_the_earliest_last_moment() -> None:
+    members = [member("a", "n1"), member("b", "n1", 40), member("c", "n2", 45), member("s", "n9")]
+    found = together(TRAIN, members, DYING)
+    assert found is not None
+    assert found.at == DYING["n1"].deadline - seconds(41)
+    assert found.notice == DYING["n1"]
+    assert found.uids == {each.uid for each in members}
+
+
+def test_a_pod_without_a_node_does_not_stay_and_one_under_a_hint_does() -> None:
+    dooms = DYING | {"n3": builders.hint()}
+    members = [member("a", "n1"), member("s", "n9"), member("h", "n3"), member("w", "")]
+    assert together(TRAIN, members, dooms) is not None
+    assert together(TRAIN, [*members, member("t", "n9")], dooms) is None
+
+
+def test_of_an_unknown_size_all_are_needed() -> None:
+    unknown = Gang(TRAIN.reference, None)
+    members = [member("a", "n1"), *(member(f"s{number}", "n9") for number in range(9))]
+    assert together(unknown, members, DYING) is not None
+
+
+def test_under_a_hint_a_member_stays() -> None:
+    way = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
+    found = left_to_a_hint(way, TRAIN)
+    assert (found.way, found.reason) == (Way.LEAVE, "Gang")
+    assert "none is moved while its node lives" in found.message
+    left = Route(way=Way.LEAVE, reason="Finished", message="it has ended already")
+    assert left_to_a_hint(left, TRAIN) is left
+
+
+def test_the_way_of_those_that_go_together_names_their_gang() -> None:
+    found = together(TRAIN, [member("a", "n1")], DYING)
+    assert found is not None
+    way = with_the_others(found)
+    assert way.way is Way.AT_LAST_MOMENT
+    assert "gang podgroup default/train of at least 3" in way.message
