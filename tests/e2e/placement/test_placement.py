@@ -224,3 +224,15 @@ def test_it_ends_on_a_signal_and_its_log_holds_no_token(ground: Ground) -> None:
     assert "status=200" in ground.log()
     assert ground.token not in ground.log()
     assert "/v1/" not in ground.log()
+
+
+def test_a_gang_is_on_one_capacity_type(ground: Ground) -> None:
+    """Of which its owner wants one on on-demand, all are there; of which none, none is."""
+    ground.add_nodes()
+    ground.serve()
+    for name, floor in (("held", "1"), ("free", "none")):
+        made = floored(4, floor, name=name)
+        made["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = name
+        ground.apply(made)
+    found = on_demand(ground.settled(8))
+    assert [pod["metadata"]["labels"]["app"] for pod in found] == ["held"] * 4

@@ -357,10 +357,12 @@ def test_a_gang_is_told_with_what_becomes_of_it(
 
 
 def test_under_a_hint_it_says_that_a_gang_stays(cluster: SimulatedCluster) -> None:
-    group = {"spec": {"template": {"metadata": {"labels": {COSCHEDULED: "train"}}}}}
-    cluster.server.patch("Deployment", ("shop", "login"), group)
+    metadata = {"name": "login", "namespace": "shop"}
+    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata}
+    cluster.apply(group | {"spec": {"minMember": 2}})
+    labels = {"spec": {"template": {"metadata": {"labels": {COSCHEDULED: "login"}}}}}
+    cluster.server.patch("Deployment", ("shop", "login"), labels)
     cluster.clock.advance(timedelta(seconds=60))
     answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
-    assert any("of a size that cannot be read" in fact for fact in answer.facts)
-    ((course, _),) = answer.under_hint
-    assert (course.way, course.reason) == (Way.LEAVE, "Gang")
+    assert any("gang podgroup shop/login of at least 2" in fact for fact in answer.facts)
+    assert (Way.LEAVE, "Gang") in {(course.way, course.reason) for course, _ in answer.under_hint}

@@ -180,3 +180,30 @@ def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: Simulated
     assert len(lines) == 2
     assert f"Pod {first.name}: alice asked at" in lines[0]
     assert f"Pod {second.name}: bob asked at" in lines[1]
+
+
+def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
+    cluster: SimulatedCluster,
+) -> None:
+    """Its namespace wants one on on-demand, so all are wanted there, and the only node is spot."""
+    labels = {"karpenter.sh/capacity-type": "spot"}
+    room = {"cpu": "8", "memory": "16Gi", "pods": "20"}
+    made = deployment("train", 2)
+    made["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "train"
+    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup"}
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "s1", "labels": labels},
+            "status": {"allocatable": room},
+        },
+        group | {"metadata": {"name": "train", "namespace": "default"}, "spec": {"minMember": 2}},
+        made,
+    )
+    cluster.clock.advance(seconds(20))
+    rows = {row["workload"]: row for row in table(gather(cluster)).data()}
+    train = rows["default/deploy/train"]
+    assert train["floor"]["replicas"] == 2
+    assert [each["reason"] for each in train["status"]] == ["BelowFloor", "Gang"]
+    assert "its pods are of the PodGroup train" in train["status"][1]["message"]
