@@ -29,7 +29,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Job, ReplicaSet
 
 
 class _Look(NamedTuple):
@@ -68,11 +68,13 @@ class Planner:
         dooms = view.dooms
         movers: list[Mover] = []
         orphans: list[Mover] = []
+        has_gangs = bool(view.pods.groups) or isinstance(controller, Job)
         for pod in pods:
             notice = dooms.get(pod.spec.node_name)
             if pod.spec.node_name in view.unread or pod.released:
                 continue
-            mover = self._mover(pod, notice, pods, now)
+            own = None if notice is None else Mover(pod, self._route(pod, notice), notice)
+            mover = self._in_its_gang(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
@@ -194,11 +196,10 @@ class Planner:
         owner = self._view.owner_of(mover.pod)
         return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
 
-    def _mover(
-        self, pod: Pod, notice: NodeNotice | None, siblings: Sequence[Pod], now: datetime
+    def _in_its_gang(
+        self, pod: Pod, own: Mover | None, siblings: Sequence[Pod], now: datetime
     ) -> Mover | None:
-        """How a pod goes, if its node is doomed, or its gang goes with others; None if neither."""
-        own = None if notice is None else Mover(pod, self._route(pod, notice), notice)
+        """How a pod goes that would go in its own way, or not at all, if its gang is asked."""
         owner = self._view.owner_of(pod)
         gang = gangs.gang_of(pod, owner, self._view.surroundings_of(pod.namespace))
         if gang is None:
