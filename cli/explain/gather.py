@@ -96,7 +96,7 @@ def _in_a_gang(gang: Gang) -> str:
     which = all_go if gang.all_go else "those on dying nodes go together"
     return (
         f"It is in the {gang}: where fewer stay, {which}, at the earliest last moment of those"
-        " that die. Restore moves none of it."
+        " that die. Restore moves all of it or none."
     )
 
 

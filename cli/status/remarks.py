@@ -14,7 +14,6 @@ OFF: Final = ("BelowFloor", "AboveFloor")
 SAID_ANYWAY: Final = {
     "FloorRelaxed": "floor relaxed",
     "CoolingDown": "cooling down",
-    "Gang": "gang",
     "NoSpot": "template without its spread",
     "RollingOut": "rolling out",
     "NoCommonLabel": "no common label",

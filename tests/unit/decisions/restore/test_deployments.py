@@ -11,7 +11,7 @@ from evenkeel.decisions.restore.step import Step
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of, new_move
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
@@ -319,18 +319,3 @@ def test_an_old_replica_set_without_pods_is_no_rollout() -> None:
 
 def test_pods_without_a_node_are_waited_for() -> None:
     assert reason(case(deployment(4, "1"), "o1", "o2", "s1", "")) == "PodsWait"
-
-
-def test_no_part_of_a_gang_moves_alone() -> None:
-    """All on one capacity type is as wanted; a part on the other one stays until all go."""
-    grouped = {"schedulingGroup": {"podGroupName": "train"}}
-    spot, held = (with_rules(deployment(3, floor), **grouped) for floor in ("none", "1"))
-    assert reason(case(spot, "s1", "s2", "s1")) == "AsWanted"
-    assert reason(case(held, "o1", "o2", "o1")) == "AsWanted"
-    left = outcome(case(spot, "o1", "s2", "s1"))
-    assert isinstance(left, Decision)
-    assert (left.reason, left.message) == (
-        "Gang",
-        "its pods are of the PodGroup train: no part goes to spot",
-    )
-    assert reason(case(held, "s1", "s2", "s1")) == "Gang"

@@ -22,6 +22,7 @@ from tests.unit.decisions.restore.cases import (
     reason,
     step,
     waiting,
+    with_rules,
 )
 
 MINUTE = timedelta(minutes=1)
@@ -126,3 +127,10 @@ def test_a_pod_without_a_time_is_young() -> None:
         pod, metadata=msgspec.structs.replace(pod.metadata, creation_timestamp=None)
     )
     assert reason(case(web, pods=[*pods_of(web, "o1"), timeless])) == "PodsWait"
+
+
+def test_a_gang_s_floor_is_not_relaxed() -> None:
+    """It would be on both capacity types."""
+    web = with_rules(deployment(3, "2"), schedulingGroup={"podGroupName": "train"})
+    pods = [*pods_of(web, "o1"), waiting(web, "w1"), waiting(web, "w2")]
+    assert reason(case(web, pods=pods)) == "PodsWait"

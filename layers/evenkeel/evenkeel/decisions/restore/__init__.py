@@ -6,6 +6,7 @@
 | ``plan`` | all workloads, in their order, within a budget |
 | ``case`` | one workload: why nothing is to be done, or which module decides |
 | ``handover`` | one pod of a Deployment |
+| ``gang`` | all pods of a gang at once, or none |
 | ``ordinal`` | one pod of a StatefulSet |
 | ``template`` | a workload whose pod template places its pods |
 | ``relaxing`` | floors for which no on-demand node has room |

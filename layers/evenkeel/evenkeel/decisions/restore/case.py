@@ -5,14 +5,14 @@ from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore import handover, memory, ordinal, relaxing, template
+from evenkeel.decisions.restore import gang, handover, memory, ordinal, relaxing, template
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.gang import named
+from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -26,10 +26,11 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
     - one that is busy already is left: see ``_busy``;
-    - a gang is on one capacity type, and no part of it is moved: see ``_of_a_gang``;
-    - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``;
+    - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``. A
+      gang's is not, for it is on one capacity type;
     - one that is as wanted is left;
     - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
+    - a gang moves as one, or not at all: see ``gang``;
     - else one pod of it moves, towards on-demand if its floor is not held.
     """
     hands_off = _hands_off(case)
@@ -38,18 +39,23 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     busy = _busy(case, snapshot)
     if template.concerns(case):
         return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
-    settled = busy or _of_a_gang(case)
-    if settled is not None:
-        return settled
-    relaxed = relaxing.consider(case, snapshot, rooms)
+    if busy is not None:
+        return busy
+    group = gang.group_of(case.workload)
+    relaxed = relaxing.consider(case, snapshot, rooms) if group is None else None
     if relaxed is not None:
         return relaxed
     target = _target(case)
     if target is None:
-        return _as_wanted(case)
-    waits = _not_now(case, target, snapshot)
-    if waits is not None:
-        return waits
+        return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
+    return _not_now(case, target, snapshot) or _move(case, group, target, snapshot, rooms)
+
+
+def _move(
+    case: Case, group: GroupName | None, target: Capacity, snapshot: Snapshot, rooms: Rooms
+) -> Outcome:
+    if group is not None:
+        return gang.move(case, group, _replica_sets(case), target, snapshot, rooms)
     if isinstance(case.workload, Deployment):
         return handover.move(case, _replica_sets(case)[0], target, snapshot, rooms)
     return ordinal.move(case, target, snapshot, rooms)
@@ -101,28 +107,6 @@ def _target(case: Case) -> Capacity | None:
     if case.standing.missing:
         return Capacity.ON_DEMAND
     return Capacity.SPOT if case.standing.surplus else None
-
-
-def _as_wanted(case: Case) -> Decision:
-    return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
-
-
-def _of_a_gang(case: Case) -> Decision | None:
-    """Leave a workload whose pods are of use together only.
-
-    A part on the other capacity type is of no use there, and to move all at once takes as much
-    room again as they have; their owner starts them anew where that is worth it.
-    """
-    template = case.workload.spec.template
-    found = named(template.metadata.labels, template.spec.scheduling_group)
-    if found is None:
-        return None
-    target = _target(case)
-    if target is None:
-        return _as_wanted(case)
-    kind, name, _ = found
-    group = kind.resource.kind
-    return leave(case, "Gang", f"its pods are of the {group} {name}: no part goes to {target}")
 
 
 def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:

@@ -41,7 +41,7 @@ def move(
     if pod is None:
         return refused
     wish = Wish(requests=requests_of(pod), rules=replica_set.spec.template.spec)
-    held = _held(case, replica_set, pod) or floor_held_without(case, pod, target)
+    held = held_back(case, replica_set, pod) or floor_held_without(case, pod, target)
     if held is not None:
         return held
     if not rooms.take(wish, target) and target is Capacity.SPOT:
@@ -73,7 +73,8 @@ def _rank(pod: Pod, here: Capacity) -> tuple[bool, float, str]:
     return asks_for_it, -created.timestamp() if created is not None else 0.0, pod.uid
 
 
-def _held(case: Case, replica_set: ReplicaSet, pod: Pod) -> Decision | None:
+def held_back(case: Case, replica_set: ReplicaSet, pod: Pod) -> Decision | None:
+    """Why a pod cannot be replaced, or must not go now."""
     failure = replica_set.cannot_create
     if failure is not None:
         return leave(case, "CannotBeReplaced", failure.message)
@@ -102,18 +103,7 @@ def _step(
 ) -> Step:
     now = snapshot.now
     until = now + snapshot.terms.patience
-    census = Census(now=now, replica_set=replica_set, owner=owner, owned=case.owned)
-    release = Release(
-        reason=ReleaseReason.RESTORE,
-        deadline=until,
-        since=now,
-        wanted=census.worth_keeping,
-        controller=replica_set.name,
-        controller_uid=replica_set.uid,
-        do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
-        target=target,
-        there=sum(snapshot.fleet.capacity(each) is target for each in case.owned),
-    )
+    release = release_of(case, owner, replica_set, target, snapshot, pod)
     lease = new_move(replica_set.reference, pod.reference, target, now, until)
     return Step(
         workload=case.workload.key,
@@ -128,7 +118,31 @@ def _step(
         ),
         before=[tell(lease, case.moves.get(replica_set.uid))],
         after=[memory.note(case, pod.name, target, now)],
-        moves=True,
+        moves=1,
+    )
+
+
+def release_of(
+    case: Case,
+    owner: Owner,
+    replica_set: ReplicaSet,
+    target: Capacity,
+    snapshot: Snapshot,
+    pod: Pod,
+) -> Release:
+    """What the reconciler has to know of a pod that moves."""
+    now = snapshot.now
+    census = Census(now=now, replica_set=replica_set, owner=owner, owned=case.owned)
+    return Release(
+        reason=ReleaseReason.RESTORE,
+        deadline=now + snapshot.terms.patience,
+        since=now,
+        wanted=census.worth_keeping,
+        controller=replica_set.name,
+        controller_uid=replica_set.uid,
+        do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
+        target=target,
+        there=sum(snapshot.fleet.capacity(each) is target for each in case.owned),
     )
 
 

@@ -90,8 +90,8 @@ def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
     return Rest(until, message)
 
 
-def note(case: Case, pod_name: str, target: Capacity, now: datetime) -> Patch:
-    """Note on the workload what is moved, beside what was noted before."""
-    spot = case.standing.spot + (1 if target is Capacity.SPOT else -1)
+def note(case: Case, pod_name: str, target: Capacity, now: datetime, number: int = 1) -> Patch:
+    """Note on the workload what is moved, so many pods, beside what was noted before."""
+    spot = case.standing.spot + (number if target is Capacity.SPOT else -number)
     value = Restored(at=now, target=target, pod=pod_name, spot=max(0, spot))
     return writes.annotate(case.workload, names.RESTORED, msgspec.json.encode(value).decode())

@@ -134,4 +134,4 @@ def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:
         before.append(tell(lease, case.moves.get(owner.uid)))
     message = f"{why(case, target)}; nothing runs in its place meanwhile"
     decision = about(case, Verb.EVICT, reason_of(target), message, pod=pod, write=writes.evict(pod))
-    return Step(workload=case.workload.key, decision=decision, before=before, moves=True)
+    return Step(workload=case.workload.key, decision=decision, before=before, moves=1)

@@ -1,5 +1,7 @@
 """The plan for all workloads: missing floors first, then what is above them."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from evenkeel.decisions.restore.case import consider
@@ -25,11 +27,15 @@ def plan(snapshot: Snapshot) -> RestorePlan:
         outcome = consider(case, snapshot, rooms)
         if isinstance(outcome, Decision):
             left.append(outcome)
-        elif outcome.counts and sum(step.counts for step in steps) >= snapshot.terms.moves:
+        elif outcome.counts and _taken(steps) + outcome.counts > snapshot.terms.moves:
             left.append(_beyond_budget(case, snapshot))
         else:
             steps.append(outcome)
     return RestorePlan(steps=steps, left=left)
+
+
+def _taken(steps: Iterable[Step]) -> int:
+    return sum(step.counts for step in steps)
 
 
 def plan_again(snapshot: Snapshot, case: Case) -> Outcome:

@@ -84,6 +84,15 @@ class Rooms:
             free[resource] = free.get(resource, 0.0) - amount
         return True
 
+    def take_all(self, wish: Wish, capacity: Capacity, number: int) -> bool:
+        """As ``take``, for so many pods alike: all of them or none."""
+        before = {name: dict(free) for name, free in self._free.items()}
+        if all(self.take(wish, capacity) for _ in range(number)):
+            return True
+        self._free = before
+        self._refused.pop((capacity, wish.key), None)
+        return False
+
     def taking(self, rules: NewPodSpec, capacity: Capacity) -> Sequence[Node]:
         """The nodes of this capacity type that take pods with these rules, full ones too."""
         wish = Wish(requests={}, rules=rules)

@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.gang import GroupName
 from evenkeel.model.move import Move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -78,9 +79,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at the cluster."""
+    """One look at the cluster. ``members``: how many active pods name a group."""
 
     now: datetime
     cases: Sequence[Case]
     fleet: Fleet
     terms: Terms = Terms()
+    members: Mapping[GroupName, int] = {}

@@ -16,21 +16,21 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do. ``decision.write`` does it.
 
     What has to be accepted ``before``, in this order, else it is not done; what follows ``after``
-    an accepted write. ``workload`` is the key of whose step it is. ``moves`` a pod: so many steps
-    are within a run's budget; so are those whose write ``rolls`` a workload out.
+    an accepted write. ``workload`` is the key of whose step it is. ``moves`` so many pods: a run
+    has a budget of them, of which a write that ``rolls`` a workload out takes one, too.
     """
 
     workload: str
     decision: Decision
     before: Sequence[Write] = ()
     after: Sequence[Write] = ()
-    moves: bool = False
+    moves: int = 0
     rolls: bool = False
 
     @property
-    def counts(self) -> bool:
-        """Whether it is within a run's budget."""
-        return self.moves or self.rolls
+    def counts(self) -> int:
+        """What it takes of a run's budget."""
+        return self.moves or int(self.rolls)
 
     @property
     def writes(self) -> Sequence[Write]:

@@ -134,7 +134,7 @@ class RestoreFlow:
                 return
             renewed = self._renewed(snapshot, [(cases[step.workload], step) for step in some])
             for step in writer.carry_out(renewed):
-                self._recorder.counted(_COUNTED[step.decision.verb])
+                self._recorder.counted(_COUNTED[step.decision.verb], max(1, step.moves))
                 done.append(step)
 
     def _renewed(self, snapshot: Snapshot, some: Sequence[tuple[Case, Step]]) -> Sequence[Step]:

@@ -3,7 +3,7 @@
 Nothing of it is fresher than the cluster was when it was read: what is moved is read again.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.gang import group_of
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -84,7 +85,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
         maker.case(workload, by_owner[workload.key], by_workload[workload.key])
         for workload in (*deployments, *stateful_sets)
     ]
-    return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms)
+    named = (group_of(pod) for pod in pods if pod.active)
+    members = Counter(group for group in named if group is not None)
+    return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms, members=members)
 
 
 def read_again(cluster: Cluster, cases: Sequence[Case], fleet: Fleet) -> Sequence[Case | None]:
