@@ -6,7 +6,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -14,7 +15,7 @@ from typing import Any, Final
 import urllib3
 
 from bench.extender.results import Calls, Extent
-from bench.extender.serving import HOME, node_name, workload
+from bench.extender.serving import HOME, asked_name, node_name, workload
 from bench.placement.results import spread
 from bench.say import Say
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
@@ -44,20 +45,30 @@ def measure(extent: Extent, say: Say) -> tuple[Sequence[Calls], float]:
             assert server.stdout is not None
             url = f"https://127.0.0.1:{int(server.stdout.readline())}/v1/{token}"
             say(f"the extender knows {extent.nodes} nodes and {extent.standing} pods")
+            asked = count()
             with urllib3.PoolManager(ca_certs=str(trusted), maxsize=1) as pool:
-                calls = [_calls(pool, url, offered, extent, say) for offered in extent.offered]
+                calls = [
+                    _calls(pool, url, offered, asked, extent, say) for offered in extent.offered
+                ]
             told, _ = server.communicate(timeout=30)
             return calls, float(told)
 
 
-def _calls(pool: urllib3.PoolManager, url: str, offered: int, extent: Extent, say: Say) -> Calls:
+def _calls(
+    pool: urllib3.PoolManager,
+    url: str,
+    offered: int,
+    asked: Iterator[int],
+    extent: Extent,
+    say: Say,
+) -> Calls:
     numbers = Random(1).sample(range(extent.nodes), offered)  # noqa: S311 - the same ones each time
     names = [node_name(number) for number in numbers]
     took: dict[str, list[float]] = {FILTER: [], PRIORITIZE: []}
-    for number in range(WARM_UP + extent.asked):
+    for number in islice(asked, WARM_UP + extent.asked):
         left = names
         for verb, found in took.items():
-            body = json.dumps({"Pod": _pod(f"{offered}-{number}"), "NodeNames": left}).encode()
+            body = json.dumps({"Pod": _pod(asked_name(number)), "NodeNames": left}).encode()
             began = time.perf_counter()
             told = _ask(pool, url + verb, body)
             found.append(time.perf_counter() - began)
@@ -80,7 +91,7 @@ def _pod(name: str) -> dict[str, Any]:
     """A pod as the scheduler sends it."""
     _, owner = workload()
     found = document(owner, name=name)
-    found["metadata"] |= {"namespace": HOME, "uid": f"uid-{name}"}
+    found["metadata"] |= {"namespace": HOME, "uid": f"{name}-uid"}
     return found
 
 

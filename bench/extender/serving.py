@@ -36,6 +36,15 @@ ROOM: Final = {"cpu": "8", "memory": "32Gi"}
 ASKED: Final = {"cpu": "100m", "memory": "128Mi"}
 
 
+MOST: Final = 2_000
+"""So many pods wait for a node, one after the other."""
+
+
+def asked_name(number: int) -> str:
+    """The name of a pod that waits for its node; its uid is the same and ``-uid``."""
+    return f"asked-{number}"
+
+
 def node_name(number: int) -> str:
     """As EC2 names its nodes."""
     return f"ip-10-{number >> 16}-{number >> 8 & 255}-{number & 255}.eu-central-1.compute.internal"
@@ -104,6 +113,10 @@ def _fill(world: World, nodes: int, pods: int) -> None:
         world.absorb([Relisted(selection, listing)])
     for number in range(pods):
         _show(world, number, number % nodes)
+    _, owner = workload()
+    for number in range(MOST):
+        pod = builders.pod(asked_name(number), of=owner, node="", ready=False, namespace=HOME)
+        world.absorb([Change(SELECTIONS[-1], pod)])
 
 
 def _show(world: World, number: int, node: int) -> None:
