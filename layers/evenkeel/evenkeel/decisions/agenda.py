@@ -71,35 +71,28 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
         return own if self.together is None else min(own, self.together)
 
     def eviction(self) -> Decision:
-        """The forced eviction."""
-        if self.together is not None:
-            return self._with_its_gang()
-        there = "its replacement is available" if self.is_replaced else "replacement or not"
+        """The forced eviction; on a node that lives it is none by force."""
+        reason, message = self._why
         return Decision(
             verb=Verb.EVICT,
             subject=self.pod.reference,
             workload=self.owner.workload,
             node=self.pod.spec.node_name,
-            reason="LastMoment",
-            message=f"its node dies and its grace period has to fit: evicted, {there}",
+            reason=reason,
+            message=message,
             warning=not self.is_replaced,
-            forced=True,
-            write=writes.evict(self.pod),
-        )
-
-    def _with_its_gang(self) -> Decision:
-        where = "a dying node" if not self.lives else "a healthy node"
-        return Decision(
-            verb=Verb.EVICT,
-            subject=self.pod.reference,
-            workload=self.owner.workload,
-            node=self.pod.spec.node_name,
-            reason="GangBroken",
-            message=f"too few of its gang stay: evicted from {where} together with the others",
-            warning=True,
             forced=not self.lives,
             write=writes.evict(self.pod),
         )
+
+    @property
+    def _why(self) -> tuple[str, str]:
+        if self.together is not None:
+            where = "a healthy node" if self.lives else "a dying node"
+            told = f"too few of its gang stay: evicted from {where} together with the others"
+            return "GangBroken", told
+        there = "its replacement is available" if self.is_replaced else "replacement or not"
+        return "LastMoment", f"its node dies and its grace period has to fit: evicted, {there}"
 
 
 class Slot(msgspec.Struct, frozen=True):

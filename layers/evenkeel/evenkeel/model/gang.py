@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Resource
 from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Workload
 
 
 class GangPolicy(ApiStruct, frozen=True, kw_only=True):
@@ -83,21 +84,23 @@ class GroupName(NamedTuple):
 
 
 def named(
-    labels: Mapping[str, str] | None, own: SchedulingGroup | None
-) -> tuple[type[PodGroup], str, str] | None:
-    """What pods with these labels and this group name: its kind, its name, and by which label."""
+    namespace: str, labels: Mapping[str, str] | None, own: SchedulingGroup | None
+) -> GroupName | None:
+    """The group that pods with these labels and this group of their own name."""
     if own is not None and own.pod_group_name:
-        return PodGroup, own.pod_group_name, ""
+        return GroupName(PodGroup, namespace, own.pod_group_name)
     for label, kind in LABELS.items():
         if labels and labels.get(label):
-            return kind, labels[label], label
+            return GroupName(kind, namespace, labels[label], label)
     return None
 
 
 def group_of(pod: Pod) -> GroupName | None:
     """The group that a pod names, whether or not it is there."""
-    found = named(pod.metadata.labels, pod.spec.scheduling_group)
-    if found is None:
-        return None
-    kind, name, label = found
-    return GroupName(kind, pod.namespace, name, label)
+    return named(pod.namespace, pod.metadata.labels, pod.spec.scheduling_group)
+
+
+def group_of_template(workload: Workload) -> GroupName | None:
+    """The group that the pods of a workload name by its template."""
+    template = workload.spec.template
+    return named(workload.namespace, template.metadata.labels, template.spec.scheduling_group)

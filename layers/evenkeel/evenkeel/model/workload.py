@@ -231,6 +231,11 @@ class Job(KubernetesObject, frozen=True, kw_only=True):
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
 
+    @property
+    def is_gang(self) -> bool:
+        """Whether its owner says that its pods are of use together only."""
+        return self.metadata.annotations.get(names.GANG, "").lower() == "true"
+
 
 type Workload = Deployment | ReplicaSet | StatefulSet | Job
 """Anything that owns pods and that a person would name."""

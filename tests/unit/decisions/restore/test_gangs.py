@@ -7,7 +7,6 @@ import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.restore.case import consider
-from evenkeel.decisions.restore.gang import group_of
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case
@@ -16,7 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision
-from evenkeel.model.gang import GroupName, PodGroup
+from evenkeel.model.gang import GroupName, PodGroup, group_of_template
 from evenkeel.model.move import Restored
 from evenkeel.model.request import Patch
 from tests import builders
@@ -57,8 +56,8 @@ def left(found: Outcome) -> tuple[str, str]:
 
 
 def test_the_group_is_the_template_s() -> None:
-    assert group_of(in_group(deployment(1))) == TRAIN
-    assert group_of(deployment(1)) is None
+    assert group_of_template(in_group(deployment(1))) == TRAIN
+    assert group_of_template(deployment(1)) is None
 
 
 def test_all_on_one_capacity_type_are_as_wanted() -> None:

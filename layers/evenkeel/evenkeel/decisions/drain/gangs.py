@@ -63,9 +63,9 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
         noted = group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
         return Gang(group.reference, group.minimum, all_go or noted == "all")
     job = owner.controller
-    if not isinstance(job, Job) or job.metadata.annotations.get(names.GANG, "").lower() != "true":
-        return None
-    return Gang(job.reference, _needed(job), all_go)
+    if isinstance(job, Job) and job.is_gang:
+        return Gang(job.reference, _needed(job), all_go)
+    return None
 
 
 def _needed(job: Job) -> int:

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, read
 from evenkeel.model import names
-from evenkeel.model.gang import named
+from evenkeel.model.gang import group_of_template
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 type Sized = Deployment | ReplicaSet | StatefulSet | Job
@@ -61,11 +61,9 @@ def of_a_gang(found: FloorOf) -> FloorOf:
 
 
 def _is_gang(workload: Sized) -> bool:
-    template = workload.spec.template
-    if named(template.metadata.labels, template.spec.scheduling_group) is not None:
+    if group_of_template(workload) is not None:
         return True
-    is_job = isinstance(workload, Job)
-    return is_job and workload.metadata.annotations.get(names.GANG, "").lower() == "true"
+    return isinstance(workload, Job) and workload.is_gang
 
 
 def _floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:

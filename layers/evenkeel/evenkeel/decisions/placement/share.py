@@ -44,7 +44,7 @@ def share_of(
     """
     workload = deployment if deployment is not None else controller
     found = floor_of(workload, namespace_annotations)
-    if named(pod.metadata.labels, pod.spec.scheduling_group) is not None:
+    if named(workload.namespace, pod.metadata.labels, pod.spec.scheduling_group) is not None:
         found = of_a_gang(found)
     return Share(_verdict(pod, controller, found, is_relaxed=is_relaxed), found)
 

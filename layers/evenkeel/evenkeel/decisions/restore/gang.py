@@ -12,18 +12,8 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
-from evenkeel.model.gang import GroupName, named
-from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
-
-
-def group_of(workload: Deployment | StatefulSet) -> GroupName | None:
-    """The group that the pods of a workload name, by its template."""
-    template = workload.spec.template
-    found = named(template.metadata.labels, template.spec.scheduling_group)
-    if found is None:
-        return None
-    kind, name, label = found
-    return GroupName(kind, workload.namespace, name, label)
+from evenkeel.model.gang import GroupName
+from evenkeel.model.workload import Deployment, ReplicaSet
 
 
 def move(
