@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions import writes
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.handover import held_back, reason_of, release_of, why
+from evenkeel.decisions.restore.handover import held_back, reason_of, release_from, released, why
 from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -62,10 +61,8 @@ def move(
     if not rooms.take_all(wish, target, len(pods)):
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
         return leave(case, "NoRoomForGang", message)
-    releases = [
-        writes.release_patch(pod, release_of(case, owner, replica_set, target, snapshot, pod))
-        for pod in pods
-    ]
+    release = release_from(case, owner, replica_set, target, snapshot)
+    releases = [released(pod, release) for pod in pods]
     decision = about(
         case,
         Verb.RELEASE,
@@ -73,7 +70,7 @@ def move(
         f"{why(case, target)}; with all {len(pods)} pods of {called} that are elsewhere",
         pod=pods[0],
         write=releases[0],
-        until=snapshot.now + snapshot.terms.patience,
+        until=release.deadline,
     )
     note = memory.note(case, pods[0].name, target, snapshot.now, len(pods))
     return Step(

@@ -103,7 +103,7 @@ def _step(
 ) -> Step:
     now = snapshot.now
     until = now + snapshot.terms.patience
-    release = release_of(case, owner, replica_set, target, snapshot, pod)
+    release = release_from(case, owner, replica_set, target, snapshot)
     lease = new_move(replica_set.reference, pod.reference, target, now, until)
     return Step(
         workload=case.workload.key,
@@ -113,7 +113,7 @@ def _step(
             reason_of(target),
             f"{why(case, target)}; {release.wanted} are to stay available",
             pod=pod,
-            write=writes.release_patch(pod, release),
+            write=released(pod, release),
             until=until,
         ),
         before=[tell(lease, case.moves.get(replica_set.uid))],
@@ -122,15 +122,10 @@ def _step(
     )
 
 
-def release_of(
-    case: Case,
-    owner: Owner,
-    replica_set: ReplicaSet,
-    target: Capacity,
-    snapshot: Snapshot,
-    pod: Pod,
+def release_from(
+    case: Case, owner: Owner, replica_set: ReplicaSet, target: Capacity, snapshot: Snapshot
 ) -> Release:
-    """What the reconciler has to know of a pod that moves."""
+    """What the reconciler has to know of any pod of a workload that moves now."""
     now = snapshot.now
     census = Census(now=now, replica_set=replica_set, owner=owner, owned=case.owned)
     return Release(
@@ -140,10 +135,15 @@ def release_of(
         wanted=census.worth_keeping,
         controller=replica_set.name,
         controller_uid=replica_set.uid,
-        do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
         target=target,
         there=sum(snapshot.fleet.capacity(each) is target for each in case.owned),
     )
+
+
+def released(pod: Pod, release: Release) -> Patch:
+    """Release a pod, which keeps what it said to Karpenter."""
+    kept = pod.metadata.annotations.get(names.DO_NOT_DISRUPT)
+    return writes.release_patch(pod, msgspec.structs.replace(release, do_not_disrupt=kept))
 
 
 def reason_of(target: Capacity) -> str:

@@ -1,7 +1,5 @@
 """The plan for all workloads: missing floors first, then what is above them."""
 
-from collections.abc import Iterable
-
 import msgspec
 
 from evenkeel.decisions.restore.case import consider
@@ -21,21 +19,19 @@ def plan(snapshot: Snapshot) -> RestorePlan:
     rooms = Rooms(snapshot.fleet)
     steps: list[Step] = []
     left: list[Decision] = []
+    budget = snapshot.terms.moves
     for case in sorted(snapshot.cases, key=_rank):
         if case.standing.floor.problem and case.standing.is_managed:
             left.append(_bad_floor(case))
         outcome = consider(case, snapshot, rooms)
         if isinstance(outcome, Decision):
             left.append(outcome)
-        elif outcome.counts and _taken(steps) + outcome.counts > snapshot.terms.moves:
+        elif outcome.counts > budget:
             left.append(_beyond_budget(case, snapshot))
         else:
+            budget -= outcome.counts
             steps.append(outcome)
     return RestorePlan(steps=steps, left=left)
-
-
-def _taken(steps: Iterable[Step]) -> int:
-    return sum(step.counts for step in steps)
 
 
 def plan_again(snapshot: Snapshot, case: Case) -> Outcome:

@@ -76,22 +76,31 @@ class Rooms:
 
     def take(self, wish: Wish, capacity: Capacity) -> bool:
         """As ``has``, and from now on the room is taken."""
-        name = self._find(wish, capacity)
-        if name is None:
-            return False
-        free = self._free[name]
-        for resource, amount in wish.requests.items():
-            free[resource] = free.get(resource, 0.0) - amount
-        return True
+        return self.take_all(wish, capacity, 1)
 
     def take_all(self, wish: Wish, capacity: Capacity, number: int) -> bool:
         """As ``take``, for so many pods alike: all of them or none."""
-        before = {name: dict(free) for name, free in self._free.items()}
-        if all(self.take(wish, capacity) for _ in range(number)):
-            return True
-        self._free = before
-        self._refused.pop((capacity, wish.key), None)
-        return False
+        taken: list[str] = []
+        for _ in range(number):
+            name = self._find(wish, capacity)
+            if name is None:
+                self._give_back(wish, capacity, taken)
+                return False
+            self._add(name, wish, -1)
+            taken.append(name)
+        return True
+
+    def _give_back(self, wish: Wish, capacity: Capacity, taken: Sequence[str]) -> None:
+        for name in taken:
+            self._add(name, wish, 1)
+        if taken:
+            del self._refused[capacity, wish.key]  # there is some again
+
+    def _add(self, name: str, wish: Wish, times: int) -> None:
+        """So many times what a pod asks for is free more on a node, or less."""
+        free = self._free[name]
+        for resource, amount in wish.requests.items():
+            free[resource] = free.get(resource, 0.0) + times * amount
 
     def taking(self, rules: NewPodSpec, capacity: Capacity) -> Sequence[Node]:
         """The nodes of this capacity type that take pods with these rules, full ones too."""
