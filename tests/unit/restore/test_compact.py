@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.restore.room import requests_of
 from evenkeel.flows.restore.compact import KEPT_ANNOTATIONS, Compactor
 from evenkeel.model import names
 from evenkeel.model.meta import Condition
@@ -34,7 +33,7 @@ def test_what_decides_something_is_kept() -> None:
     assert small.reference == full.reference
     assert small.metadata == full.metadata
     assert (small.ready, small.active, small.template_hash) == (True, True, builders.HASH)
-    assert requests_of(small) == requests_of(full)
+    assert small.requests == full.requests
     assert small.spec.volumes == full.spec.volumes
 
 

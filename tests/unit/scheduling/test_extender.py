@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.flows.scheduling.fleet import INSTANCE_TYPE, SHORT_FOR, ZONE
+from evenkeel.flows.scheduling.fleet import SHORT_FOR
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
@@ -24,7 +24,7 @@ SHOP: Mapping[str, Any] = {"namespace": "shop"}
 
 
 def pool(kind: str, zone: str = "a") -> dict[str, str]:
-    return {INSTANCE_TYPE: kind, ZONE: zone}
+    return {names.INSTANCE_TYPE: kind, names.ZONE: zone}
 
 
 def workload(floor: str, size: int = 4) -> tuple[Deployment, ReplicaSet]:

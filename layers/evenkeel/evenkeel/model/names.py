@@ -113,6 +113,12 @@ HANDOVER_LEASE: Final = "evenkeel-handover"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 """Annotation on that Lease: when the next wake-up is due that is known to be in the queue."""
 
+INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+"""Label of a node: its EC2 instance type."""
+
+ZONE: Final = "topology.kubernetes.io/zone"
+"""Label of a node: its availability zone."""
+
 TEMPLATE_HASH: Final = "pod-template-hash"
 """Label that the Deployment controller puts on its ReplicaSets and their pods."""
 

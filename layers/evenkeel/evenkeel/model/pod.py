@@ -1,5 +1,6 @@
 """Pods."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import ClassVar
@@ -8,11 +9,15 @@ from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.notes import read_note
+from evenkeel.model.quantity import number
 from evenkeel.model.release import Asked, Release
 from evenkeel.model.times import is_sound, span
 
 DEFAULT_GRACE_SECONDS = 30
 """What the API server fills in for terminationGracePeriodSeconds."""
+
+PLACES = "pods"
+"""The resource of which every pod takes one."""
 
 LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
@@ -107,6 +112,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """How long its containers get between SIGTERM and SIGKILL."""
         seconds = self.spec.termination_grace_period_seconds
         return span(DEFAULT_GRACE_SECONDS if seconds is None else seconds)
+
+    @property
+    def requests(self) -> Mapping[str, float]:
+        """What it takes of its node: what its containers ask for, and its place."""
+        found = {PLACES: 1.0}
+        for container in self.spec.containers:
+            for name, quantity in container.resources.requests.items():
+                found[name] = found.get(name, 0.0) + number(quantity)
+        return found
 
     @property
     def finished(self) -> bool:

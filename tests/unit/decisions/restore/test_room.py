@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
+from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
@@ -38,7 +38,7 @@ def test_a_pod_takes_its_requests_and_its_place() -> None:
         for cpu in ("500m", "1")
     )
     pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, containers=two))
-    assert requests_of(pod) == {"pods": 1.0, "cpu": 1.5, "memory": 2048.0}
+    assert pod.requests == {"pods": 1.0, "cpu": 1.5, "memory": 2048.0}
 
 
 def test_room_is_what_others_leave_and_each_takes_its_part() -> None:

@@ -6,7 +6,7 @@ from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.restore import memory
 from evenkeel.decisions.restore.handover import held_back, reason_of, release_from, released, why
-from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
+from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model.capacity import Capacity
@@ -57,7 +57,7 @@ def move(
             f" {snapshot.terms.moves}"
         )
         return leave(case, "GangTooLarge", message)
-    wish = Wish(requests=requests_of(pods[0]), rules=replica_set.spec.template.spec)
+    wish = Wish(requests=pods[0].requests, rules=replica_set.spec.template.spec)
     if not rooms.take_all(wish, target, len(pods)):
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
         return leave(case, "NoRoomForGang", message)

@@ -10,7 +10,7 @@ from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.room import Rooms, Wish, requests_of
+from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
@@ -40,7 +40,7 @@ def move(
     pod, refused = _who(case, owner, target, snapshot)
     if pod is None:
         return refused
-    wish = Wish(requests=requests_of(pod), rules=replica_set.spec.template.spec)
+    wish = Wish(requests=pod.requests, rules=replica_set.spec.template.spec)
     held = held_back(case, replica_set, pod) or floor_held_without(case, pod, target)
     if held is not None:
         return held

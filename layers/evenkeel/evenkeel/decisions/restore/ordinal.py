@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore import memory
 from evenkeel.decisions.restore.handover import floor_held_without, reason_of, tell, why
-from evenkeel.decisions.restore.room import ZONE, Rooms, Wish, requests_of
+from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
@@ -54,7 +54,7 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
     if held is not None:
         return held
     wish = Wish(
-        requests=requests_of(pod),
+        requests=pod.requests,
         rules=stateful_set.spec.template.spec,
         zone=_zone(case, pod, snapshot),
     )
@@ -117,7 +117,7 @@ def _zone(case: Case, pod: Pod, snapshot: Snapshot) -> str:
     shared = {claim.name for claim in case.surroundings.claims if not claim.single_node}
     if not mounted - shared:
         return ""
-    return snapshot.fleet.nodes[pod.spec.node_name].metadata.labels.get(ZONE, "")
+    return snapshot.fleet.nodes[pod.spec.node_name].metadata.labels.get(names.ZONE, "")
 
 
 def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:

@@ -11,16 +11,11 @@ import msgspec
 
 from evenkeel.decisions.placement.clauses import bears_spot
 from evenkeel.decisions.restore.snapshot import Fleet
+from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node, Taint
-from evenkeel.model.pod import Pod
 from evenkeel.model.quantity import number
-
-ZONE: Final = "topology.kubernetes.io/zone"
-
-PODS: Final = "pods"
-"""The resource of which every pod takes one."""
 
 KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
 
@@ -38,15 +33,6 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> bytes:
         """Equal for pods that ask for the same."""
         return msgspec.json.encode((self.requests, self.rules, self.zone))
-
-
-def requests_of(pod: Pod) -> Mapping[str, float]:
-    """What a pod takes of its node: its containers' requests, and its place."""
-    found = {PODS: 1.0}
-    for container in pod.spec.containers:
-        for name, quantity in container.resources.requests.items():
-            found[name] = found.get(name, 0.0) + number(quantity)
-    return found
 
 
 class Rooms:
@@ -142,7 +128,7 @@ def _accepts(wish: Wish, node: Node, borne: Sequence[Toleration]) -> bool:
     ``borne``: what placement lets it tolerate besides.
     """
     rules, labels = wish.rules, node.metadata.labels
-    if wish.zone and labels.get(ZONE) != wish.zone:
+    if wish.zone and labels.get(names.ZONE) != wish.zone:
         return False
     if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
         return False

@@ -15,7 +15,6 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import marks
-from evenkeel.decisions.restore.room import requests_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import list_all
@@ -229,7 +228,7 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
     for pod in pods:
         if pod.spec.node_name:
             taken = used[pod.spec.node_name]
-            for name, amount in requests_of(pod).items():
+            for name, amount in pod.requests.items():
                 taken[name] += amount
     doomed = frozenset(
         node.name

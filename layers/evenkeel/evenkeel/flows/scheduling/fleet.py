@@ -7,12 +7,10 @@ from typing import Final, NamedTuple
 
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.scheduling.rank import base, tier_of
+from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.quantity import number
-
-INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
-ZONE: Final = "topology.kubernetes.io/zone"
 
 SHORT_FOR: Final = timedelta(minutes=3)
 """So long a pool counts as short once its last doomed node has gone: of spot instances of one type
@@ -44,7 +42,7 @@ class _Place:
         self.is_closed = notice is not None and notice.cordoned_at is not None
         self.pool = ("", "")
         if capacity is Capacity.SPOT:
-            self.pool = (labels.get(INSTANCE_TYPE, ""), labels.get(ZONE, ""))
+            self.pool = (labels.get(names.INSTANCE_TYPE, ""), labels.get(names.ZONE, ""))
         allocatable = node.status.allocatable
         self.allocatable = Load(*(number(allocatable.get(each, "0")) for each in Load._fields))
 
@@ -114,11 +112,6 @@ class Fleet:
         for pool in [pool for pool, at in self._recovering.items() if at <= now]:
             del self._recovering[pool]
             self._rank_pool(pool)
-
-    @property
-    def names(self) -> set[str]:
-        """The names of all nodes."""
-        return set(self._places)
 
     def _is_short(self, pool: tuple[str, str]) -> bool:
         return any(pool) and (bool(self._doomed_in.get(pool)) or pool in self._recovering)

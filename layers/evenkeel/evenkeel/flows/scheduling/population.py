@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from evenkeel.flows.scheduling.fleet import Fleet, Load
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
-from evenkeel.model.quantity import number
 
 _NONE: Final[Mapping[str, int]] = {}
 
@@ -62,12 +61,8 @@ class Population:
         self.lose(pod.uid, but_promised=pod.active and not pod.spec.node_name)
         if pod.finished:
             return
-        load = Load()
-        for container in pod.spec.containers:
-            requests = container.resources.requests
-            load = Load(
-                *(has + number(requests.get(of, "0")) for has, of in zip(load, _ASKED, strict=True))
-            )
+        requests = pod.requests
+        load = Load(*(requests.get(each, 0.0) for each in Load._fields))
         key = "" if pod.leaving or pod.released else pod.controller_key
         seen = self._seen[pod.uid] = _Seen(pod.spec.node_name, key, load)
         if seen.node:
@@ -91,17 +86,9 @@ class Population:
             if not there:
                 del self._nodes_of[seen.controller_key]
 
-    @property
-    def uids(self) -> set[str]:
-        """The uids of all pods that were seen."""
-        return set(self._seen)
-
     def _keep_promise(self, uid: str) -> None:
         controller_key = self._promised.pop(uid, "")
         others = self._promised_of.get(controller_key, set())
         others.discard(uid)
         if not others:
             self._promised_of.pop(controller_key, None)
-
-
-_ASKED: Final = Load._fields
