@@ -1,10 +1,12 @@
 """The fixtures of all end-to-end tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.harness import Site
+from tests.e2e.placement.webhook import Ground, opened
 from tests.e2e.test_rights import GATE_RIGHTS, MANIFESTS
 from tests.fixtures.control_plane import ControlPlane
 
@@ -14,6 +16,13 @@ def site(control_plane: ControlPlane, namespace: str) -> Iterator[Site]:
     """A part of the real control plane of its own; at the end nothing of it is left."""
     with Site.open(control_plane, namespace) as opened:
         yield opened
+
+
+@pytest.fixture
+def ground(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Ground]:
+    """A managed namespace; at the end no webhook is left, nor a claim."""
+    with opened(control_plane, namespace, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
