@@ -295,13 +295,13 @@ MUTATIONS = (
     ),
     Mutation(
         "the others of a gang stay once those on dying nodes have gone",
-        "flows/drain/workload/planning.py",
+        "flows/drain/workload/gangs.py",
         [("and any(map(is_evicted, found.uids))", "and not found.uids")],
         [WHOLE],
     ),
     Mutation(
         "all members of a gang go, whatever their owner says",
-        "flows/drain/workload/planning.py",
+        "flows/drain/workload/gangs.py",
         [("if not gang.all_go:", "if not gang:")],
         [TORN, ALONG],
     ),

@@ -100,11 +100,16 @@ def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
     stranger may have named it. Raises the ClusterError where the API server did not answer,
     and where it refuses every single object, for then it is not the objects.
     """
-    errors = [reply.error for reply in replies if reply.error is not None]
-    for error in errors:
-        if isinstance(error, UnavailableError | ThrottledError | UnauthenticatedError):
-            raise error
+    errors = [reply.error for reply in answered(replies) if reply.error is not None]
     if len(errors) == len(replies) and not any(isinstance(e, NotFoundError) for e in errors):
         for error in errors:
             raise error
+    return replies
+
+
+def answered(replies: Sequence[Reply]) -> Sequence[Reply]:
+    """Replies that may be refusals. Raises the ClusterError of one that is no answer at all."""
+    for reply in replies:
+        if isinstance(reply.error, UnavailableError | ThrottledError | UnauthenticatedError):
+            raise reply.error
     return replies

@@ -10,11 +10,14 @@ From the top:
 The rooms:
 
 - ``cache``: the objects as last seen. ``view`` holds nodes, controllers and surroundings, and
-  ``pods`` the pods; ``streams`` how old a watch is. An eviction counts from when it is sent.
+  ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is. An
+  eviction counts from when it is sent.
 - ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from ``watches``;
-  ``owners`` reads new nodes and what pods hang on, ``unwatched`` the pods that no watch selects.
+  ``owners`` reads new nodes and what pods hang on, ``groups`` the groups that they name,
+  ``unwatched`` the pods that no watch selects.
   ``questions`` are asked beside the loop, ``reads`` through its session.
-- ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects.
+- ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;
+  ``gangs`` says which of them go with others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of forced
   evictions, ``releasing`` picks the pods whose turn it is to be released, ``approving`` the
   evictions for which the watches are fresh enough (``checking`` reads the pods where they are not),

@@ -18,7 +18,7 @@ from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import groups, reading
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
@@ -37,7 +37,7 @@ from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 READS = (
     reading.read_pods,
     reading.find_lost_nodes,
-    reading.read_members,
+    groups.read_members,
     reading.read_owners,
     reading.read_surroundings,
 )

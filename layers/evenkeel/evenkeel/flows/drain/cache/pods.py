@@ -5,10 +5,10 @@ the uid of a stranger's ReplicaSet into a pod of his own, and it would count as 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evenkeel.model.gang import GroupName, group_of
+from evenkeel.flows.drain.cache.groups import Groups
 from evenkeel.model.pod import Pod
 
 
@@ -38,10 +38,7 @@ class Pods:
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
-        self._members: defaultdict[GroupName, dict[str, Pod]] = defaultdict(dict)
-        self._lists: dict[GroupName, Sequence[Pod]] = {}
-        self._groups_of: defaultdict[str, set[GroupName]] = defaultdict(set)  # by controller
-        self._controllers_in: defaultdict[GroupName, set[str]] = defaultdict(set)
+        self.groups = Groups()
 
     def __contains__(self, uid: str) -> bool:
         """Whether the pod was seen and is not known to be gone."""
@@ -143,28 +140,6 @@ class Pods:
         """The keys of the controllers of pods that were seen."""
         return {self._controllers[pod.uid] for pod in pods}
 
-    def members_of(self, group: GroupName) -> Sequence[Pod]:
-        """The active pods that name a group, as far as they were seen.
-
-        The same list, until one of them changes.
-        """
-        if group not in self._lists:
-            self._lists[group] = list(self._members.get(group, {}).values())
-        return self._lists[group]
-
-    @property
-    def groups(self) -> Collection[GroupName]:
-        """The groups that pods which were seen have named."""
-        return self._controllers_in.keys()
-
-    def with_mates(self, controller_keys: Iterable[str]) -> set[str]:
-        """These controllers, and all that share a group of pods with one of them."""
-        found = set(controller_keys)
-        if self._groups_of:
-            groups = {group for key in found for group in self._groups_of.get(key, ())}
-            found.update(*(self._controllers_in[group] for group in groups))
-        return found
-
     @property
     def active(self) -> Sequence[Pod]:
         """All pods that count, in no order that means anything."""
@@ -176,24 +151,19 @@ class Pods:
         if pod is None:
             return
         controller = self._controllers[uid]
-        group = group_of(pod)
-        if group is not None:
-            self._groups_of[controller].add(group)
-            self._controllers_in[group].add(controller)
-            self._lists.pop(group, None)
-        counts = pod.active and uid not in self._assumed_evicted
-        for pods in (self._counting[controller], *([self._members[group]] if group else [])):
-            if counts:
-                pods[uid] = pod
-            else:
-                pods.pop(uid, None)
+        counting, counts = (
+            self._counting[controller],
+            pod.active and not self.is_assumed_evicted(uid),
+        )
+        if counts:
+            counting[uid] = pod
+        else:
+            counting.pop(uid, None)
+        self.groups.see(pod, controller, counts=counts)
 
     def _drop(self, uid: str, revision: int) -> str | None:
-        group = group_of(self._pods.pop(uid))
-        if group is not None:
-            self._members[group].pop(uid, None)
-            self._lists.pop(group, None)
+        pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
-        controller = self._controllers.pop(uid)
+        self.groups.see(pod, controller, counts=False)
         counted = self._counting[controller].pop(uid, None) is not None
         return controller if counted else None

@@ -63,7 +63,7 @@ class Plans:
 
     def replan(self, controllers: Iterable[str], now: datetime) -> None:
         """Plan again for these controllers."""
-        for key in sorted(self._view.pods.with_mates(controllers)):
+        for key in sorted(self._view.pods.groups.with_mates(controllers)):
             self._drop(key)
             if self._view.pods.has_any(key):
                 self._keep(key, self._planner.plan(key, now))

@@ -14,9 +14,9 @@ from evenkeel.decisions.drain.surroundings import Controller, Surroundings
 from evenkeel.errors import ClusterError
 from evenkeel.flows.access import metric_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import groups, reading
+from evenkeel.flows.drain.sync.groups import Members
 from evenkeel.flows.drain.sync.questions import Question
-from evenkeel.flows.drain.sync.reading import Members
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
@@ -158,7 +158,7 @@ def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:
     beside.surroundings = dict(known.surroundings)
     for pod in pods:
         beside.pods.see(pod)
-    members = reading.read_members(cluster, beside)
+    members = groups.read_members(cluster, beside)
     reading.read_owners(cluster, beside)
     reading.read_surroundings(cluster, beside)
     return Found(beside, members)

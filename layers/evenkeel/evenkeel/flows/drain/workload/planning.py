@@ -1,44 +1,31 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain import breaks, gangs
+from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
-from evenkeel.decisions.drain.route import Route, Way, not_ours, route
+from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Controller, Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.plan import Plan, earliest
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.workload.gangs import Gangs
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.gang import group_of
-from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import Job, ReplicaSet
-
-
-class _Look(NamedTuple):
-    """What was found of a gang, from these members and these notices."""
-
-    members: Sequence[Pod]
-    dooms: Mapping[str, NodeNotice]
-    found: Together | None
-    has_begun: bool
+from evenkeel.model.workload import ReplicaSet
 
 
 class Planner:
@@ -50,7 +37,7 @@ class Planner:
         self._routes: dict[tuple[str, int, bool], Route] = {}
         self._minimums: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
-        self._looks: dict[Reference, _Look] = {}
+        self._gangs = Gangs(view)
 
     def raise_minimum(self, uid: str, wanted: int) -> None:
         """At least so many pods of a ReplicaSet, by its own uid, are to stay available."""
@@ -68,13 +55,13 @@ class Planner:
         dooms = view.dooms
         movers: list[Mover] = []
         orphans: list[Mover] = []
-        has_gangs = bool(view.pods.groups) or isinstance(controller, Job)
+        has_gangs = self._gangs.may_have(controller)
         for pod in pods:
             notice = dooms.get(pod.spec.node_name)
             if pod.spec.node_name in view.unread or pod.released:
                 continue
             own = None if notice is None else Mover(pod, self._route(pod, notice), notice)
-            mover = self._in_its_gang(pod, own, pods, now) if has_gangs else own
+            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
@@ -195,58 +182,6 @@ class Planner:
         """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
         owner = self._view.owner_of(mover.pod)
         return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
-
-    def _in_its_gang(
-        self, pod: Pod, own: Mover | None, siblings: Sequence[Pod], now: datetime
-    ) -> Mover | None:
-        """How a pod goes that would go in its own way, or not at all, if its gang is asked."""
-        owner = self._view.owner_of(pod)
-        gang = gangs.gang_of(pod, owner, self._view.surroundings_of(pod.namespace))
-        if gang is None:
-            return own
-        if own is not None and own.notice.is_hint:
-            own = Mover(pod, gangs.left_to_a_hint(own.route, gang), own.notice)
-        found = self._broken(gang, pod, siblings, now)
-        if found is None or not_ours(pod, owner) is not None:
-            return own
-        if own is not None and own.deadline.forced:
-            return Mover(pod, gangs.with_the_others(found), own.notice, found.at)
-        if not gang.all_go:
-            return own
-        return Mover(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
-
-    def _broken(
-        self, gang: Gang, pod: Pod, siblings: Sequence[Pod], now: datetime
-    ) -> Together | None:
-        """When the members of a gang go together, if too few stay.
-
-        Once one of them was told to go that holds for the others, however few are left by then, as
-        long as evictions are tried.
-        """
-        named = group_of(pod)
-        members = siblings if named is None else self._view.pods.members_of(named)
-        look = self._look(gang, members)
-        if not look.has_begun or look.found is None:
-            return look.found
-        holds = pod.uid in look.found.uids and now < tried_until(node_deadline(look.found.notice))
-        return look.found if holds else None
-
-    def _look(self, gang: Gang, members: Sequence[Pod]) -> _Look:
-        """What becomes of a gang; looked at once for all its pods until something changes."""
-        dooms, is_evicted = self._view.dooms, self._view.pods.is_assumed_evicted
-        last = self._looks.get(gang.reference)
-        if last is not None and last.members is members and last.dooms is dooms:
-            return last
-        found = last.found if last is not None else None
-        has_begun = (
-            found is not None
-            and any(map(is_evicted, found.uids))
-            and any(each.uid in found.uids for each in members)
-        )
-        if not has_begun:
-            found = gangs.together(gang, members, dooms)
-        look = self._looks[gang.reference] = _Look(members, dooms, found, has_begun)
-        return look
 
     def _route(self, pod: Pod, notice: NodeNotice) -> Route:
         key = (pod.uid, pod.revision, notice.is_hint)

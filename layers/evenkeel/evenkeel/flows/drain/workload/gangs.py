@@ -1,0 +1,95 @@
+"""What becomes of the gangs of a view, for the plans of their controllers."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from evenkeel.decisions.drain import gangs
+from evenkeel.decisions.drain.breaks import Mover
+from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.gangs import Gang, Together
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.route import not_ours
+from evenkeel.decisions.drain.surroundings import Controller
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.model.gang import group_of
+from evenkeel.model.meta import Reference
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.workload import Job
+
+
+class _Look(NamedTuple):
+    """What was found of a gang, from these members and these notices."""
+
+    members: Sequence[Pod]
+    dooms: Mapping[str, NodeNotice]
+    found: Together | None
+    has_begun: bool
+
+
+class Gangs:
+    """Looks at a gang once for all its pods, until one of them or a notice changes."""
+
+    def __init__(self, view: View) -> None:
+        """The invocation's."""
+        self._view = view
+        self._looks: dict[Reference, _Look] = {}
+
+    def may_have(self, controller: Controller | None) -> bool:
+        """Whether pods of a controller may be in a gang: most clusters have none."""
+        return bool(self._view.pods.groups) or isinstance(controller, Job)
+
+    def mover(
+        self, pod: Pod, own: Mover | None, siblings: Sequence[Pod], now: datetime
+    ) -> Mover | None:
+        """How a pod goes, if its gang is asked; by itself it goes as ``own``, or not at all.
+
+        ``siblings``: the pods of its controller.
+        """
+        owner = self._view.owner_of(pod)
+        gang = gangs.gang_of(pod, owner, self._view.surroundings_of(pod.namespace))
+        if gang is None:
+            return own
+        if own is not None and own.notice.is_hint:
+            own = Mover(pod, gangs.left_to_a_hint(own.route, gang), own.notice)
+        found = self._broken(gang, pod, siblings, now)
+        if found is None or not_ours(pod, owner) is not None:
+            return own
+        if own is not None and own.deadline.forced:
+            return Mover(pod, gangs.with_the_others(found), own.notice, found.at)
+        if not gang.all_go:
+            return own
+        return Mover(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
+
+    def _broken(
+        self, gang: Gang, pod: Pod, siblings: Sequence[Pod], now: datetime
+    ) -> Together | None:
+        """When the members of a gang go together, if too few stay.
+
+        Once one of them was told to go that holds for the others, however few are left by then, as
+        long as evictions are tried.
+        """
+        named = group_of(pod)
+        members = siblings if named is None else self._view.pods.groups.members(named)
+        look = self._look(gang, members)
+        if not look.has_begun or look.found is None:
+            return look.found
+        holds = pod.uid in look.found.uids and now < tried_until(node_deadline(look.found.notice))
+        return look.found if holds else None
+
+    def _look(self, gang: Gang, members: Sequence[Pod]) -> _Look:
+        dooms, is_evicted = self._view.dooms, self._view.pods.is_assumed_evicted
+        last = self._looks.get(gang.reference)
+        if last is not None and last.members is members and last.dooms is dooms:
+            return last
+        found = last.found if last is not None else None
+        has_begun = (
+            found is not None
+            and any(map(is_evicted, found.uids))
+            and any(each.uid in found.uids for each in members)
+        )
+        if not has_begun:
+            found = gangs.together(gang, members, dooms)
+        look = self._looks[gang.reference] = _Look(members, dooms, found, has_begun)
+        return look
