@@ -27,6 +27,13 @@ ADMISSION = "admissionregistration.k8s.io/v1"
 LEASES = f"apis/coordination.k8s.io/v1/namespaces/{names.SYSTEM_NAMESPACE}/leases"
 
 
+def printed(*arguments: str) -> str:
+    """What the command prints."""
+    return subprocess.run(
+        [*EVENKEEL, *arguments], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
+    ).stdout
+
+
 class Webhook:
     """``evenkeel serve`` at work.
 
@@ -242,15 +249,8 @@ class Ground:
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
         url = f"https://{host}:{port}/v1/{self.token}"
-        printed = subprocess.run(
-            [*EVENKEEL, "webhook-config", "--url", url, "--ca", authority, *options],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-            cwd=ROOT,
-        ).stdout
-        configuration = yaml.safe_load(printed)
+        text = printed("webhook-config", "--url", url, "--ca", str(authority), *options)
+        configuration = yaml.safe_load(text)
         (webhook,) = configuration["webhooks"]
         webhook["namespaceSelector"]["matchExpressions"].append(
             {

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tests.e2e.accounts import SYSTEM, applied, kubeconfig_of
-from tests.e2e.placement.webhook import EVENKEEL, Ground
+from tests.e2e.placement.webhook import Ground, printed
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 ACCOUNT = "evenkeel-scheduler"
@@ -87,7 +87,7 @@ def extender_applied(ground: Ground) -> Iterator[None]:
     folder = ground.folder / "manifests"
     shutil.copytree(ROOT / "manifests", folder)
     url = f"https://{SERVE}.{SYSTEM}.svc/v1/{ground.token}"
-    (folder / EXTENDER / "config.yaml").write_text(_printed("--url", url))
+    (folder / EXTENDER / "config.yaml").write_text(printed("scheduler-config", "--url", url))
     with applied(ground.control_plane, folder / EXTENDER):
         yield
 
@@ -105,16 +105,7 @@ def asking(ground: Ground, port: int) -> Config:
     authority = ground.folder / "ca.crt"
     authority.write_text(ground.authority.certificate)
     url = f"https://127.0.0.1:{port}/v1/{ground.token}"
-    config: Config = yaml.safe_load(_printed("--url", url, "--ca", str(authority)))
+    config: Config = yaml.safe_load(
+        printed("scheduler-config", "--url", url, "--ca", str(authority))
+    )
     return config
-
-
-def _printed(*arguments: str) -> str:
-    return subprocess.run(
-        [*EVENKEEL, "scheduler-config", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-        cwd=ROOT,
-    ).stdout
