@@ -9,8 +9,9 @@ from cli.errors import BadInputError
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
 from evenkeel.adapters.kubernetes.endpoint import BUDGET
 from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
-from evenkeel.adapters.kubernetes.refusals import Tell, silent
+from evenkeel.adapters.kubernetes.transport import SILENT
 from evenkeel.errors import SettingsError
+from evenkeel.ports import Journal
 
 PATIENCE: Final = timedelta(seconds=2)
 """How long a person waits to learn that no server answers. The functions wait longer."""
@@ -40,14 +41,16 @@ class Target:
         except SettingsError as error:
             raise BadInputError(str(error)) from None
 
-    def connect(self, *, budget: timedelta = BUDGET, tell: Tell = silent) -> RestCluster:
+    def connect(self, *, budget: timedelta = BUDGET, journal: Journal = SILENT) -> RestCluster:
         """Open the cluster; nothing is sent yet. Raises BadInputError.
 
-        ``budget`` is the time of one request with all its tries. ``tell`` gets a line where the
-        API server refuses the credentials.
+        ``budget`` is the time of one request with all its tries. ``journal`` gets a line
+        where the API server refuses the credentials or an object cannot be read.
         """
         path = None if self.kubeconfig is None else str(self.kubeconfig)
         try:
-            return from_kubeconfig(self.context, path, first=PATIENCE, budget=budget, tell=tell)
+            return from_kubeconfig(
+                self.context, path, first=PATIENCE, budget=budget, journal=journal
+            )
         except SettingsError as error:
             raise BadInputError(str(error)) from None

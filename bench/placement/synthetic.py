@@ -11,8 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.adapters.kubernetes.omissions import Omissions
+from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.ports import TimeLeft
 
@@ -40,6 +42,7 @@ class SyntheticServer(Transport):
     def __init__(self, nodes: int) -> None:
         """With so many nodes, and all else in proportion."""
         self.limits = Limits()
+        self.left_out = Omissions(SystemClock(), SILENT)
         self.nodes = nodes
         self.pods = nodes * PODS_OF_A_NODE
         self.stateful_sets = self.pods // 10 // ORDINALS
@@ -63,10 +66,14 @@ class SyntheticServer(Transport):
     def close(self) -> None:
         """There are no connections."""
 
-    def exchange(
-        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
-    ) -> bytes:
-        """A page of a list."""
+    def exchange[T](
+        self,
+        call: Call,
+        read: Callable[[bytes], T],
+        until: datetime | None = None,
+        left: TimeLeft | None = None,
+    ) -> T:
+        """What is read of a page of a list."""
         del until, left
         began = time.thread_time()
         target = urlsplit(call.target)
@@ -86,7 +93,7 @@ class SyntheticServer(Transport):
         )
         self.served_seconds += time.thread_time() - began
         self.served_bytes += len(page)
-        return page
+        return read(page)
 
     def _pod(self, number: int) -> bytes:
         of_deployments = self.deployments * REPLICAS

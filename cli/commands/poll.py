@@ -89,7 +89,8 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     metrics = PrometheusRecorder(name)
-    with target.connect(tell=log.noted) as cluster:
+    recorder = Tee(log, metrics)
+    with target.connect(journal=recorder) as cluster:
         application = Application(
             Outside(
                 cluster=cluster,
@@ -100,7 +101,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
                 notices=SqsQueue(queue_url, client.meta.region_name, writer),
                 wake_ups=to_wake,
                 clock=clock,
-                recorder=Tee(log, metrics),
+                recorder=recorder,
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),

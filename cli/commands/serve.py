@@ -100,7 +100,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     metrics = PrometheusRecorder(environ[settings.shared.CLUSTER_NAME])
     known = partial(authenticate, tokens=chosen.tokens)
     with (
-        target.connect(budget=WEBHOOK_REQUEST, tell=log.noted) as cluster,
+        target.connect(budget=WEBHOOK_REQUEST, journal=Tee(log, metrics)) as cluster,
         EventsBeside(ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)) as events,
         ExitStack() as watching,
     ):

@@ -10,8 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from evenkeel.adapters.kubernetes.failures import warnings_in
+from evenkeel.adapters.kubernetes.objects import expected
 from evenkeel.adapters.kubernetes.transport import Transport
-from evenkeel.adapters.kubernetes.wire import Call, decode
+from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.model.names import FIELD_MANAGER
 
 AT_ONCE: Final = 16
@@ -43,7 +44,7 @@ class ApiServer:
 
     def read_as[T](self, shape: type[T], target: str, what: str) -> T:
         """GET a path and decode what it answers."""
-        return decode(msgspec.json.Decoder(shape), self.read(target, what).body, what)
+        return expected(msgspec.json.Decoder(shape), self.read(target, what).body, what)
 
     def try_out(self, target: str, body: Mapping[str, Any], what: str) -> Answer:
         """POST a dry run: admitted like any other request, and not stored."""
@@ -57,7 +58,7 @@ class ApiServer:
 
         def one(body: Mapping[str, Any]) -> T:
             call = Call("POST", target, what, body=msgspec.json.encode(body), safe=True)
-            return decode(decoder, self._send(call).body, what)
+            return expected(decoder, self._send(call).body, what)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(one, bodies))

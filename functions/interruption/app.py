@@ -26,7 +26,7 @@ def assemble() -> Handler:
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
-        tell=log.noted,
+        journal=log,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
     return telemetry.follow(

@@ -33,7 +33,7 @@ def assemble() -> Handler:
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
         budget=WEBHOOK_REQUEST,
-        tell=log.noted,
+        journal=log,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
     tokens = None

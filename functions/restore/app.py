@@ -31,7 +31,7 @@ def assemble() -> Handler:
         EksToken(connection.cluster_name, connection.region, clock),
         parallel=connection.parallel,
         listing=LISTING,
-        tell=log.noted,
+        journal=log,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
     wake_ups = SqsQueue(settings.wake_up_queue_url, connection.region)

@@ -5,6 +5,7 @@ EvenkeelError
 |-- MalformedNoticeError          an event lacks a field or has a bad one
 |-- MalformedWakeUpError          a wake-up message is not one of ours
 |-- MalformedEventError           what invoked a function is no event of its event source
+|-- UnreadableError               JSON is not what it should be
 |-- NothingDoneError              a scheduled invocation could not read what it needs
 |-- ClusterError                  the Kubernetes API said no, or nothing
 |   |-- NotFoundError             404
@@ -16,6 +17,8 @@ EvenkeelError
 |   |-- UnauthenticatedError      401
 |   |-- DisruptionRefusedError    429 with the cause DisruptionBudget
 |   |-- MultipleBudgetsError      500 on eviction: several budgets select the pod
+|   |-- UnreadableObjectError     an answer holds an object that cannot be read
+|   |-- TooLargeError             an answer has more bytes than are read at once
 |   |-- ThrottledError            429 without that cause, 503: retry_after seconds
 |   `-- UnavailableError          5xx, reset, timeout: the outcome is unknown
 |-- InstancesError                EC2 said no, or nothing
@@ -49,6 +52,10 @@ class MalformedWakeUpError(EvenkeelError):
 
 class MalformedEventError(EvenkeelError):
     """What invoked a function has not the shape of its event source's events."""
+
+
+class UnreadableError(EvenkeelError):
+    """A JSON document is malformed, or not what is expected; the message says where."""
 
 
 class NothingDoneError(EvenkeelError):
@@ -107,6 +114,17 @@ class DisruptionRefusedError(ClusterError):
 
 class MultipleBudgetsError(ClusterError):
     """More than one PodDisruptionBudget selects the pod: it can never be evicted (500)."""
+
+
+class UnreadableObjectError(ClusterError):
+    """The API server answered with an object that cannot be read: the matter of that object alone.
+
+    It would not be another one if it were read again.
+    """
+
+
+class TooLargeError(ClusterError):
+    """The answer has more bytes than are read at once: ask for less."""
 
 
 class ThrottledError(ClusterError):

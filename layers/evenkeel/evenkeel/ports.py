@@ -203,12 +203,8 @@ class Queue(Protocol):
         ...
 
 
-class Recorder(Protocol):
-    """Where decisions and counts go: logs, metrics, Kubernetes Events, the decision log."""
-
-    def decided(self, decision: Decision) -> None:
-        """Record one decision."""
-        ...
+class Journal(Protocol):
+    """Where counts and lines for people go."""
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Count something; ``value`` is in the metric's unit."""
@@ -216,6 +212,14 @@ class Recorder(Protocol):
 
     def noted(self, message: str, **details: object) -> None:
         """Log something that is no decision about an object. Never a secret."""
+        ...
+
+
+class Recorder(Journal, Protocol):
+    """Where all that is recorded goes: logs, metrics, Kubernetes Events, the decision log."""
+
+    def decided(self, decision: Decision) -> None:
+        """Record one decision."""
         ...
 
     def flush(self) -> None:

@@ -2,19 +2,22 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
-from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.adapters.kubernetes.tokens import TokenSource
-from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import ClusterError
+from evenkeel.model.metrics import Metric
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request, Selection
+from evenkeel.ports import Journal
 from tests.fixtures.api_server import HandClock, ScriptedServer, Step, answer
 
 READ = Get(Pod, "web-1", "shop")
@@ -28,6 +31,20 @@ def tokens_seen(server: ScriptedServer) -> list[str | None]:
     return [seen.headers.get("Authorization") for seen in server.seen]
 
 
+@dataclass
+class Lines:
+    """A Journal: the lines, and how much was counted of each metric."""
+
+    told: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        self.counts[metric] += int(value)
+
+    def noted(self, message: str, **_: object) -> None:
+        self.told.append(message)
+
+
 class Connect(Protocol):
     """What the fixture ``connect`` offers."""
 
@@ -36,7 +53,7 @@ class Connect(Protocol):
         limits: Limits = ...,
         tokens: TokenSource | None = ...,
         path: str = ...,
-        tell: Tell = ...,
+        journal: Journal = ...,
     ) -> RestCluster: ...
 
 
@@ -48,11 +65,11 @@ def connecting(server: ScriptedServer, clock: HandClock) -> Iterator[Connect]:
             limits: Limits = Limits(read=timedelta(seconds=0.2)),  # noqa: B008 - it is frozen
             tokens: TokenSource | None = None,
             path: str = "",
-            tell: Tell = silent,
+            journal: Journal = SILENT,
         ) -> RestCluster:
             endpoint = Endpoint(server.url + path, tokens=tokens, remedy="let it in")
             jitter = random.Random(1)  # noqa: S311
-            transport = Transport(endpoint, limits, clock=clock, jitter=jitter, tell=tell)
+            transport = Transport(endpoint, limits, clock=clock, jitter=jitter, journal=journal)
             return clusters.enter_context(RestCluster(transport))
 
         yield connect

@@ -11,7 +11,7 @@ from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.refusals import RENEWED
 from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step
-from tests.unit.kubernetes.making import READ, Connect, error_of
+from tests.unit.kubernetes.making import READ, Connect, Lines, error_of
 from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only
 
 NOBODY = "the API server refuses these credentials (401): let it in"
@@ -37,7 +37,7 @@ def test_a_token_that_ran_out_and_was_renewed_is_one_harmless_line(
     server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
 ) -> None:
     server.script(always=at(clock, 0, only("t2")))
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert [error_of(cluster, READ) for _ in range(3)] == [None] * 3
     assert told == [RENEWED]
 
@@ -55,7 +55,7 @@ def test_many_threads_that_met_the_same_refusal_tell_it_once(
 
     server.script(always=deny_the_first_eight)
     limits = Limits(parallel=8, read=timedelta(seconds=10))
-    cluster = connect(limits, tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(limits, tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert [reply.error for reply in cluster.perform([READ] * 8)] == [None] * 8
     assert told == [RENEWED]
 
@@ -65,7 +65,7 @@ def test_a_role_that_is_not_let_in_is_one_line_with_the_remedy(
     ahead: float, server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
 ) -> None:
     server.script(always=at(clock, ahead, DENIED))
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert all(error_of(cluster, READ) for _ in range(3))
     assert told == [NOBODY]
 
@@ -76,7 +76,7 @@ def test_so_is_one_whose_only_token_is_refused_or_who_has_none(
     server.script(always=at(clock, 0, DENIED))
     only_one = RenewedToken(lambda: Token("the only one"), clock)
     for tokens in (only_one, None):
-        assert error_of(connect(tokens=tokens, tell=told.append), READ)
+        assert error_of(connect(tokens=tokens, journal=Lines(told)), READ)
     assert told == [NOBODY] * 2
 
 
@@ -90,7 +90,7 @@ def test_a_clock_that_is_wrong_is_one_line_with_its_seconds(
     told: list[str],
 ) -> None:
     server.script(always=at(clock, ahead, DENIED))
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert all(error_of(cluster, READ) for _ in range(3))
     (line,) = told
     assert line.startswith(f"the clock here is 1200 s {side} the API server's")
@@ -101,7 +101,7 @@ def test_a_clock_that_makes_tokens_old_too_soon_is_told_though_a_new_one_is_acce
     server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
 ) -> None:
     server.script(always=at(clock, 600, only("t2")))
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert error_of(cluster, READ) is None
     (line,) = told
     assert line.startswith("the clock here is 600 s behind the API server's")
@@ -116,7 +116,7 @@ def test_a_server_without_a_time_says_nothing_of_the_clock(
         DENIED(handler)
 
     server.script(always=undated)
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert error_of(cluster, READ)
     assert told == [NOBODY]
 
@@ -126,7 +126,7 @@ def test_each_episode_is_told(
 ) -> None:
     denied, done = at(clock, 0, DENIED), at(clock, 0, DONE)
     server.script(*[denied] * 4, done, done, *[denied] * 4)
-    cluster = connect(tokens=RenewedToken(Mint(clock), clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     errors = [error_of(cluster, READ) is not None for _ in range(6)]
     assert errors == [True, True, False, False, True, True]
     assert told == [NOBODY, NOBODY]
@@ -137,7 +137,7 @@ def test_no_line_has_a_token_in_it(
 ) -> None:
     mint = Mint(clock)
     server.script(at(clock, 0, only("t2")), at(clock, 0, only("t2")), always=at(clock, 900, DENIED))
-    cluster = connect(tokens=RenewedToken(mint, clock), tell=told.append)
+    cluster = connect(tokens=RenewedToken(mint, clock), journal=Lines(told))
     for _ in range(3):
         error_of(cluster, READ)
     assert len(told) == 2

@@ -220,7 +220,7 @@ def test_a_long_list_is_read_in_pages(server: ScriptedServer, connect: Connect) 
     assert [item.name for item in listing.items] == ["a", "b", "c", "d"]
     assert listing.resource_version == "10"
     assert [seen.query.get("continue") for seen in server.seen] == [None, "t1", "t2"]
-    assert {seen.query["limit"] for seen in server.seen} == {"1000"}
+    assert {seen.query["limit"] for seen in server.seen} == {"500"}
     assert {seen.query["labelSelector"] for seen in server.seen} == {"app=web"}
 
 

@@ -94,7 +94,7 @@ def test_a_watch_lists_first_and_then_tells_changes(
         ("left", "b", 13),
     ]
     listed, followed = server.seen
-    assert listed.query == {"labelSelector": "app=web", "limit": "1000"}
+    assert listed.query == {"labelSelector": "app=web", "limit": "500"}
     assert 240 <= int(followed.query["timeoutSeconds"]) <= 300
     assert followed.query == {
         "labelSelector": "app=web",

@@ -142,7 +142,7 @@ def test_a_pod_that_cannot_be_read_passes_with_a_warning(scene: Scene, asked: An
     response = json.loads(answer["body"])["response"]
     assert response["allowed"] is True
     assert "patch" not in response
-    assert response["warnings"] == ["evenkeel did not place this pod (ValidationError)"]
+    assert response["warnings"] == ["evenkeel did not place this pod (UnreadableError)"]
     assert scene.recorder.total("PlacementsFailed") == 1
 
 

@@ -14,8 +14,8 @@ from evenkeel.ports import Clock, Cluster
 REMEMBERED: Final = timedelta(seconds=1)
 """How long an answer counts, from when it was asked for."""
 
-MOST_REMEMBERED: Final = 2_000
-"""More answers are not kept: a process may live for months."""
+MOST_BYTES: Final = 2**25
+"""Bytes, as the API server sent them, of the listings that are kept."""
 
 type Found = KubernetesObject | Listing[KubernetesObject] | None
 
@@ -28,7 +28,12 @@ class Remembered:
         self._cluster = cluster
         self._clock = clock
         self._lock = Lock()
-        self._known: dict[Read, tuple[Found, datetime]] = {}
+        self._known: dict[Read, tuple[Found, datetime]] = {}  # the oldest first
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        """How many answers are kept."""
+        return len(self._known)
 
     def ask(
         self,
@@ -56,10 +61,9 @@ class Remembered:
                 raise reply.error
             known[question] = reply.result
         with self._lock:
-            if len(self._known) + len(missing) > MOST_REMEMBERED:
-                self._known.clear()
-            kept = [question for question in missing if question not in afresh]
-            self._known |= {question: (known[question], now) for question in kept}
+            for question in missing:
+                if question not in afresh:
+                    self._keep(question, known[question], now)
         return [known[question] for question in questions]
 
     def deployment_of(
@@ -76,6 +80,25 @@ class Remembered:
         (found,) = self.ask(asked, afresh=(asked,) if afresh else ())
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
+    def _keep(self, question: Read, found: Found, now: datetime) -> None:
+        """Remember an answer; forget those that are too old, and the oldest of too many bytes."""
+        self._forget(question)
+        self._known[question] = found, now
+        self._bytes += _size(found)
+        while self._known:
+            oldest = next(iter(self._known))
+            if self._bytes <= MOST_BYTES and self._remembers(oldest, now):
+                break
+            self._forget(oldest)
+
+    def _forget(self, question: Read) -> None:
+        if question in self._known:
+            self._bytes -= _size(self._known.pop(question)[0])
+
     def _remembers(self, question: Read, now: datetime) -> bool:
         remembered = self._known.get(question)
         return remembered is not None and now - remembered[1] < REMEMBERED
+
+
+def _size(found: Found) -> int:
+    return found.size if isinstance(found, Listing) else 0

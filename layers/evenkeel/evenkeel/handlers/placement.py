@@ -22,6 +22,7 @@ from evenkeel.model.admission import (
     allowed,
     deferred,
 )
+from evenkeel.model.decoding import decoded
 from evenkeel.model.metrics import Metric
 from evenkeel.model.placement import NewPod
 from evenkeel.ports import Clock, Cluster, Recorder
@@ -62,7 +63,7 @@ def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -
     if not request.creates_a_pod:
         return allowed(request.uid)
     try:
-        outcome = flow.place(request, _POD.decode(request.object))
+        outcome = flow.place(request, decoded(_POD, request.object))
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         failed = Metric.PLACEMENTS_FAILED
         what = _failed(recorder, request, error, failed, "a pod was left as it is")
@@ -76,7 +77,7 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
     if not request.evicts_a_pod:
         return allowed(request.uid)
     try:
-        body = _EVICTION.decode(request.object)
+        body = decoded(_EVICTION, request.object)
         eviction = _eviction(request, body)
         verdict = flow.review(eviction)
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails

@@ -9,11 +9,18 @@ from typing import Any, Final
 
 import msgspec
 
-from evenkeel.errors import MalformedEventError, MalformedWakeUpError, QueueError
+from evenkeel.errors import (
+    MalformedEventError,
+    MalformedWakeUpError,
+    QueueError,
+    UnreadableError,
+)
+from evenkeel.model.decoding import decoded
 from evenkeel.model.notice import WakeUp
 from evenkeel.ports import Queue, Recorder
 
 _EVENT_SOURCE: Final = "aws:sqs"
+_WAKE_UP: Final = msgspec.json.Decoder(WakeUp)
 
 
 class RecordAttributes(msgspec.Struct, frozen=True, rename="pascal"):
@@ -87,8 +94,8 @@ def postpone(record: Record, delay: timedelta, queue: Queue, recorder: Recorder)
 def read_wake_up(record: Record) -> WakeUp:
     """The wake-up in a message. Raises MalformedWakeUpError."""
     try:
-        wake_up = msgspec.json.decode(record.body, type=WakeUp)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        wake_up = decoded(_WAKE_UP, record.body)
+    except UnreadableError as error:
         raise MalformedWakeUpError(f"message {record.message_id} is no wake-up: {error}") from error
     if not all(notice.makes_sense for notice in wake_up.notices.values()):
         problem = "has a time that is out of range"

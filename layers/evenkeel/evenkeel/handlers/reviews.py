@@ -9,6 +9,7 @@ from functools import partial
 
 import msgspec
 
+from evenkeel.errors import UnreadableError
 from evenkeel.handlers.requests import Answerer, RefusedError
 from evenkeel.model.admission import (
     API_VERSION,
@@ -17,6 +18,7 @@ from evenkeel.model.admission import (
     AdmissionReview,
     AnsweredReview,
 )
+from evenkeel.model.decoding import decoded
 
 _REVIEW = msgspec.json.Decoder(AdmissionReview)
 
@@ -35,8 +37,8 @@ def _answer(reviewer: Reviewer, body: bytes) -> bytes:
 
 def _request_in(body: bytes) -> AdmissionRequest:
     try:
-        review = _REVIEW.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        review = decoded(_REVIEW, body)
+    except UnreadableError:
         raise RefusedError(400, "the body is no AdmissionReview") from None
     if (review.api_version, review.kind) != (API_VERSION, KIND):
         raise RefusedError(400, f"only {KIND} of {API_VERSION} is understood")

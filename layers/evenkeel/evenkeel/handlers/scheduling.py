@@ -10,9 +10,10 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.errors import EvenkeelError
+from evenkeel.errors import EvenkeelError, UnreadableError
 from evenkeel.flows.scheduling.extender import Extender
 from evenkeel.handlers.requests import Answerer, RefusedError
+from evenkeel.model.decoding import decoded
 from evenkeel.model.metrics import Metric
 from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority
 from evenkeel.ports import Recorder
@@ -53,8 +54,8 @@ def _prioritize(extender: Extender, recorder: Recorder, body: bytes) -> bytes:
 
 def _args(body: bytes) -> ExtenderArgs:
     try:
-        return _ARGS.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return decoded(_ARGS, body)
+    except UnreadableError:
         raise RefusedError(400, "the body is no ExtenderArgs") from None
 
 

@@ -72,6 +72,10 @@ class Metric(StrEnum):
     )
     LEASE_REFUSED = "LeaseRefused", "Invocations that could not use the Lease."
     WATCHES_REFUSED = "WatchesRefused", "Watches that the API server refused."
+    OBJECTS_LEFT_OUT = (
+        "ObjectsLeftOut",
+        "Objects that could not be read and were left out, each time.",
+    )
     EVENTS_LEFT_OUT = "EventsLeftOut", "Kubernetes Events that were not recorded."
 
     # Placement and the gate.

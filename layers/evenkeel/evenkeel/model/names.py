@@ -175,6 +175,11 @@ _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-
 
 _LABEL_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
+KNOWN: Final = frozenset(
+    value for value in list(globals().values()) if isinstance(value, str) and "/" in value
+)
+"""The keys of all labels, annotations and taints that stand in this module."""
+
 
 def released_hash(template_hash: str) -> str:
     """The value of the template hash label of a pod that was released from this hash."""

@@ -2,12 +2,15 @@
 
 import msgspec
 
+from evenkeel.errors import UnreadableError
+from evenkeel.model.decoding import decoded
+
 
 def read_note[T](text: str | None, kind: type[T]) -> T | None:
     """What a note says; None without one, and for what is none of this kind."""
     if text is None:
         return None
     try:
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return decoded(msgspec.json.Decoder(kind), text)
+    except UnreadableError:
         return None

@@ -90,10 +90,14 @@ class List[T: KubernetesObject]:
 
 @dataclass(frozen=True, slots=True)
 class Listing[T: KubernetesObject]:
-    """The objects of a selection and the resource version that they were read at."""
+    """The objects of a selection and the resource version that they were read at.
+
+    ``size``: so many bytes an API server sent for them.
+    """
 
     items: Sequence[T]
     resource_version: str
+    size: int = 0
 
     @property
     def revision(self) -> int:

@@ -7,10 +7,10 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, PARALLEL, Endpoint, Limits
-from evenkeel.adapters.kubernetes.refusals import Tell, silent
 from evenkeel.adapters.kubernetes.tokens import TokenSource
-from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import SettingsError
+from evenkeel.ports import Journal
 
 __all__ = ["RestCluster", "TokenSource", "connect", "from_kubeconfig"]
 
@@ -28,15 +28,15 @@ def connect(
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
     listing: timedelta = LISTING,
-    tell: Tell = silent,
+    journal: Journal = SILENT,
 ) -> RestCluster:
     """The API server of an EKS cluster. Nothing is sent yet.
 
     ``endpoint`` is its URL and ``ca_data`` its certificate authority, base64 of PEM, both as
     DescribeCluster answers them. ``parallel`` bounds the requests at once, ``budget`` the
     time of one request with all its tries, ``listing`` that of a list with all its pages.
-    ``tell`` gets a line for people where the API server refuses the credentials. Raises
-    SettingsError.
+    ``journal`` gets a line where the API server refuses the credentials, and where an object cannot
+    be read. Raises SettingsError.
     """
     if not endpoint.startswith("https://"):
         raise SettingsError(f"the endpoint {endpoint!r} should start with https://")
@@ -48,7 +48,7 @@ def connect(
         ) from error
     where = Endpoint(endpoint, tls=context, tokens=token_source, remedy=EKS_REMEDY)
     limits = Limits(parallel=parallel, budget=budget, listing=listing)
-    return RestCluster(Transport(where, limits, tell=tell))
+    return RestCluster(Transport(where, limits, journal=journal))
 
 
 def from_kubeconfig(
@@ -58,13 +58,13 @@ def from_kubeconfig(
     parallel: int = PARALLEL,
     budget: timedelta = BUDGET,
     first: timedelta | None = None,
-    tell: Tell = silent,
+    journal: Journal = SILENT,
 ) -> RestCluster:
     """The API server of a kubeconfig's context, the current one without a name.
 
     ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
     ~/.kube/config, else, in a pod, its service account. An exec plugin is started at once. The
-    limits are those of ``Limits``, and ``tell`` is as for ``connect``. Raises SettingsError.
+    limits are those of ``Limits``, and ``journal`` is as for ``connect``. Raises SettingsError.
     """
     # The client library takes 0.2 s to import, which a Lambda function need not pay.
     from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415
@@ -72,4 +72,4 @@ def from_kubeconfig(
     clock = SystemClock()
     where = files.read(context, kubeconfig, clock)
     limits = Limits(parallel=parallel, budget=budget, first=first)
-    return RestCluster(Transport(where, limits, clock=clock, tell=tell))
+    return RestCluster(Transport(where, limits, clock=clock, journal=journal))

@@ -1,14 +1,27 @@
 """One request, carried out."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from evenkeel.adapters.kubernetes import wire
+from evenkeel.adapters.kubernetes.objects import Page, read_object, read_page
 from evenkeel.adapters.kubernetes.transport import Transport
-from evenkeel.errors import ClusterError, ExpiredError, UnavailableError
+from evenkeel.errors import (
+    ClusterError,
+    ExpiredError,
+    TooLargeError,
+    UnavailableError,
+    UnreadableObjectError,
+)
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply, TimeLeft
+
+SMALLER: Final = 8
+"""By how much smaller a page is asked for after one that was too large."""
 
 
 def answer(transport: Transport, request: Request, left: TimeLeft | None = None) -> Reply:
@@ -26,8 +39,9 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
     """Read a list, page by page where it is long. Raises ClusterError.
 
     When the pages' common resource version is lost on the way, which takes minutes on a
-    quiet cluster and less on a busy one, the list is read once more in one piece. A server
-    that always knows of one page more is not followed for longer than ``Limits.listing``.
+    quiet cluster and less on a busy one, the list is read once more in one piece. A piece that is
+    too large is read in smaller ones. A server that always knows of one page more is not followed
+    for longer than ``Limits.listing``.
     """
     until = transport.listing_ends
     try:
@@ -46,33 +60,65 @@ def _result(
         case List():
             return read_list(transport, request)
         case Patch():
-            return _object(transport, wire.patch(request), request.kind, left)
+            return _written(transport, wire.patch(request), request.kind, left)
         case Create():
-            return _object(transport, wire.create(request), type(request.object), left)
+            return _written(transport, wire.create(request), type(request.object), left)
         case Delete():
-            transport.exchange(wire.delete(request), left=left)
+            transport.exchange(wire.delete(request), len, left=left)
         case Evict():
-            transport.exchange(wire.evict(request), left=left)
+            transport.exchange(wire.evict(request), len, left=left)
     return None
 
 
 def _object[T: KubernetesObject](
     transport: Transport, call: wire.Call, kind: type[T], left: TimeLeft | None = None
 ) -> T:
-    return wire.decode(wire.object_decoder(kind), transport.exchange(call, left=left), call.what)
+    try:
+        return transport.exchange(call, lambda body: read_object(kind, body, call.what), left=left)
+    except UnreadableObjectError as error:
+        transport.left_out([error])
+        raise
+
+
+def _written[T: KubernetesObject](
+    transport: Transport, call: wire.Call, kind: type[T], left: TimeLeft | None
+) -> T:
+    """The object that a write answers; one that cannot be read tells nothing of the write."""
+    try:
+        return _object(transport, call, kind, left)
+    except UnreadableObjectError as error:
+        raise UnavailableError(str(error)) from error
 
 
 def _read_pages(
     transport: Transport, request: List[Any], size: int, until: datetime
 ) -> Listing[Any]:
-    pages: list[wire.Page[Any]] = []
-    continued = ""
+    pages: list[Page[Any]] = []
+    continued, total = "", 0
     while not pages or (continued and not wire.suffices(pages[-1], request)):
         call = wire.page(request, continued, size)
-        decoder = wire.page_decoder(request.selection.kind)
-        page = wire.decode(decoder, transport.exchange(call, until), call.what)
-        pages.append(wire.only_kept(page, request))
+        try:
+            page, left_out, sent = transport.exchange(call, partial(_page, request, call), until)
+        except TooLargeError:
+            if size == 1:
+                raise
+            if request.fresh:
+                size = max(1, (size or wire.PAGE) // SMALLER)
+            # The API server's cache knows no pages: what is too large there is read past it.
+            request = replace(request, fresh=True)
+            continue
+        transport.left_out(left_out)
+        pages.append(page)
+        total += sent
         before, continued = continued, pages[-1].metadata.continue_
         if continued and continued == before:
             raise UnavailableError(f"{call.what}: its pages go round in circles")
-    return wire.listing(pages, request.limit)
+    return wire.listing(pages, request.limit, total)
+
+
+def _page(
+    request: List[Any], call: wire.Call, body: bytes
+) -> tuple[Page[Any], Sequence[UnreadableObjectError], int]:
+    """What is kept of a page, what is left out of it, and its bytes. Raises UnavailableError."""
+    page, left_out = read_page(request.selection.kind, body, call.what)
+    return wire.only_kept(page, request), left_out, len(body)

@@ -18,7 +18,9 @@ from evenkeel.errors import (
     ThrottledError,
     UnauthenticatedError,
     UnavailableError,
+    UnreadableError,
 )
+from evenkeel.model.decoding import decoded
 
 BUDGET_CAUSE = "DisruptionBudget"
 """The cause in a 429 on eviction that tells a budget's refusal from throttling."""
@@ -70,8 +72,8 @@ _DECODER = msgspec.json.Decoder(Status)
 def read_status(body: bytes) -> Status:
     """The Status in an answer; a proxy's page instead of one becomes its message."""
     try:
-        return _DECODER.decode(body)
-    except msgspec.DecodeError:
+        return decoded(_DECODER, body)
+    except UnreadableError:
         return Status(message=body[:200].decode(errors="replace").strip())
 
 

@@ -4,21 +4,12 @@ A token that ran out, a wrong clock and a role without an access entry are answe
 told apart by whether a new token is accepted, and by the time in the answer.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import Final
 
-from evenkeel.ports import Clock
-
-type Tell = Callable[[str], None]
-"""Where a line for people goes. Never a secret."""
-
-
-def silent(_: str) -> None:
-    """Drop the line."""
-
+from evenkeel.ports import Clock, Journal
 
 TOLERANCE: Final = timedelta(minutes=5)
 """A clock that is further from the API server's is the cause: AWS tolerates no more in a signature.
@@ -38,10 +29,10 @@ class Refusals:
     accepted.
     """
 
-    def __init__(self, clock: Clock, tell: Tell, remedy: str) -> None:
+    def __init__(self, clock: Clock, journal: Journal, remedy: str) -> None:
         """``remedy`` says what to do where neither a token nor a clock is the cause."""
         self._clock = clock
-        self._tell = tell
+        self._journal = journal
         self._remedy = remedy
         self._lock = Lock()
         self._is_refused = False
@@ -58,7 +49,7 @@ class Refusals:
         with self._lock:
             is_news, self._replaced = token != self._replaced, token
         if is_news:
-            self._tell(self._of_the_clock(date) or RENEWED)
+            self._journal.noted(self._of_the_clock(date) or RENEWED)
 
     def refused(self, date: str | None) -> None:
         """A request was refused for good. ``date`` is the answer's header."""
@@ -66,7 +57,7 @@ class Refusals:
             is_news, self._is_refused = not self._is_refused, True
         if is_news:
             line = f"the API server refuses these credentials (401): {self._remedy}"
-            self._tell(self._of_the_clock(date) or line)
+            self._journal.noted(self._of_the_clock(date) or line)
 
     def _of_the_clock(self, date: str | None) -> str:
         """The line that blames the clock here; empty if it is right, or that is not known."""

@@ -3,11 +3,12 @@
 import random
 import socket
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import urllib3
 from urllib3.exceptions import (
@@ -23,10 +24,12 @@ from urllib3.exceptions import (
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.failures import failure, warnings_in
-from evenkeel.adapters.kubernetes.refusals import Refusals, Tell, silent
+from evenkeel.adapters.kubernetes.omissions import Omissions
+from evenkeel.adapters.kubernetes.refusals import Refusals
 from evenkeel.adapters.kubernetes.wire import Call
-from evenkeel.errors import ClusterError, ThrottledError, UnavailableError
-from evenkeel.ports import Clock, TimeLeft
+from evenkeel.errors import ClusterError, ThrottledError, TooLargeError, UnavailableError
+from evenkeel.model.metrics import Metric
+from evenkeel.ports import Clock, Journal, TimeLeft
 
 USER_AGENT = "evenkeel"
 FIRST_PAUSE = 0.1
@@ -35,6 +38,29 @@ SILENCE = timedelta(seconds=100)
 """A watch without a byte for so long is dead: bookmarks come about once a minute."""
 
 type Response = urllib3.BaseHTTPResponse
+
+
+SMALL = 2**20
+"""Bytes of an answer that any number of threads may hold at once."""
+
+MOST_BYTES = 2**23
+"""Bytes of an answer at most: decoded they may need ten times as much.
+
+A page of 500 pods has some 5 MB, and one object at most what etcd takes: 1.5 MB by default.
+"""
+
+
+class Silent:
+    """A Journal that keeps nothing."""
+
+    def counted(self, metric: Metric, value: float = 1) -> None:
+        """Drop the count."""
+
+    def noted(self, message: str, **details: object) -> None:
+        """Drop the line."""
+
+
+SILENT: Final = Silent()
 
 
 class NotSentError(UnavailableError):
@@ -51,39 +77,61 @@ class Transport:
         *,
         clock: Clock | None = None,
         jitter: random.Random | None = None,
-        tell: Tell = silent,
+        journal: Journal = SILENT,
     ) -> None:
         """Connections are made when they are needed; nothing is sent yet.
 
-        ``tell`` gets a line where the API server refuses who asks.
+        ``journal`` gets a line where the API server refuses who asks, and one, once a minute at
+        most, where an object cannot be read.
         """
         self.limits = limits or Limits()
         self._endpoint = endpoint
         self._clock = clock or SystemClock()
-        self._refusals = Refusals(self._clock, tell, endpoint.remedy)
+        self._refusals = Refusals(self._clock, journal, endpoint.remedy)
+        self.left_out = Omissions(self._clock, journal)
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._base_path = (urllib3.util.parse_url(endpoint.server).path or "").rstrip("/")
         self._lock = Lock()
+        self._one_large = Lock()
         self._pool = self._connect(self.limits.in_sessions, block=True)
         self._streams = self._connect(self.limits.parallel, block=False)
         self._used = self._clock.now()
         self._answered = False
 
-    def exchange(
-        self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
-    ) -> bytes:
-        """The body of the answer to a call, got as ``respond`` gets it. Raises ClusterError."""
-        return self.respond(call, until, left).data
+    def exchange[T](
+        self,
+        call: Call,
+        read: Callable[[bytes], T],
+        until: datetime | None = None,
+        left: TimeLeft | None = None,
+    ) -> T:
+        """What ``read`` makes of the body of the answer to a call, got as ``respond`` gets it.
+
+        However many threads ask, one large body is here at a time. Raises ClusterError:
+        TooLargeError for a body of more than MOST_BYTES.
+        """
+        with ExitStack() as large:
+            return read(self._ask(call, partial(self._body, call, large), until, left))
 
     def respond(
         self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
     ) -> Response:
-        """The whole answer to a call, with its headers.
+        """The whole answer to a call, with its headers, however large. Raises ClusterError.
 
         What was certainly not carried out is tried again while the budget lasts, and not
         beyond ``until``; what may have been, only if the call is safe. No try begins, nor is waited
-        for, once nothing is ``left``. Raises ClusterError.
+        for, once nothing is ``left``.
         """
+        return self._ask(call, _with_body, until, left)
+
+    def _ask[T](
+        self,
+        call: Call,
+        take: Callable[[Response], T],
+        until: datetime | None,
+        left: TimeLeft | None,
+    ) -> T:
+        """What ``take`` reads of the answer to a call, tried again as ``respond`` says."""
         now = self._clock.now()
         give_up = (
             now + self.limits.budget if until is None else min(now + self.limits.budget, until)
@@ -95,7 +143,8 @@ class Transport:
         while True:
             try:
                 pool = self._current_pool()
-                return self._open(call, pool, self._time_left(give_up, left))
+                with self._translating(call):
+                    return take(self._open(call, pool, self._time_left(give_up, left)))
             except (ThrottledError, UnavailableError) as error:
                 pause = self._pause(error, tries)
                 may_repeat = call.safe or isinstance(error, ThrottledError | NotSentError)
@@ -161,6 +210,23 @@ class Transport:
                 raise refused
         return response
 
+    def _body(self, call: Call, large: ExitStack, response: Response) -> bytes:
+        """The body of an answer, once no other large one is here if this one is large."""
+        body = response.read(SMALL)
+        if len(body) < SMALL:
+            return body
+        large.enter_context(self._one_large)
+        try:
+            body += response.read(MOST_BYTES + 1 - SMALL)
+        except HTTPError:
+            large.close()
+            raise
+        if len(body) > MOST_BYTES:
+            response.close()
+            response.release_conn()
+            raise TooLargeError(f"{call.what}: the answer has more than {MOST_BYTES} bytes")
+        return body
+
     def _send(
         self,
         call: Call,
@@ -190,9 +256,12 @@ class Transport:
                 redirect=False,
                 timeout=timeout,
                 pool_timeout=rest.total_seconds(),  # type: ignore[arg-type]  # a queue's timeout
-                preload_content=whole,
+                preload_content=False,
                 assert_same_host=False,
             )
+            if response.status >= 300:
+                # Now, so that the connection is free whatever becomes of the error.
+                _with_body(response)
         self._answered = True
         return response
 
@@ -266,6 +335,12 @@ class Transport:
             else urllib3.PoolManager(**options)
         )
         return manager.connection_from_url(endpoint.server)
+
+
+def _with_body(response: Response) -> Response:
+    """The same answer, once its body is here."""
+    assert response.data is not None  # noqa: S101 - reading it is what this is for
+    return response
 
 
 def _socket_options() -> list[tuple[int, int, int]]:

@@ -8,8 +8,21 @@ from threading import Event, Lock, Thread
 from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.answers import read_list
 from evenkeel.adapters.kubernetes.failures import failure, read_status
-from evenkeel.adapters.kubernetes.transport import Response, Transport
-from evenkeel.errors import ClusterError, ExpiredError, ThrottledError, UnavailableError
+from evenkeel.adapters.kubernetes.objects import (
+    read_event,
+    read_metadata,
+    read_object,
+    read_version,
+)
+from evenkeel.adapters.kubernetes.transport import MOST_BYTES, Response, Transport
+from evenkeel.errors import (
+    ClusterError,
+    ExpiredError,
+    ThrottledError,
+    TooLargeError,
+    UnavailableError,
+    UnreadableObjectError,
+)
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Relisted, Selection
 from evenkeel.ports import Arrival, Reply
@@ -27,7 +40,9 @@ class Watch[T: KubernetesObject]:
     A stream that ends, which a busy cluster's do without an error, goes on from the last
     resource version seen; one that has fallen too far behind (410) begins with a new list.
     What the server refuses is tried again and again with pauses, and delivered once as the
-    Reply of a List.
+    Reply of a List. An object that can no longer be read has left the selection. Where twice
+    at one resource version what comes cannot be used, that is delivered like a refusal, and a new
+    list follows.
     """
 
     def __init__(
@@ -47,6 +62,7 @@ class Watch[T: KubernetesObject]:
         self._lock = Lock()
         self._response: Response | None = None
         self._version = ""
+        self._failed_at = ""
         self._fruitless = 0
         self._complained = False
         name = f"evenkeel-watch-{selection.kind.resource.plural}"
@@ -98,22 +114,31 @@ class Watch[T: KubernetesObject]:
         call = wire.watch(self._selection, self._version, seconds)
         with self._transport.stream(call) as response, self._interruptible(response):
             for line in lines(response.stream(BITE)):
-                self._see(line, call.what)
+                try:
+                    self._see(line, call.what)
+                except UnavailableError:
+                    if self._version == self._failed_at:
+                        self._version = ""
+                    self._failed_at = self._version
+                    raise
                 self._fruitless = 0
                 self._complained = False
 
     def _see(self, line: bytes, what: str) -> None:
-        event = wire.decode(wire.EVENT, line, what)
+        event = read_event(line, what)
         if event.type == "ERROR":
             body = bytes(event.object)
             raise failure(what, read_status(body).code, body)
         if event.type == "BOOKMARK":
-            bookmark = wire.decode(wire.BOOKMARK, event.object, what)
-            self._version = bookmark.metadata.resource_version
+            self._version = read_version(event.object, what)
             return
-        decoder = wire.object_decoder(self._selection.kind)
-        changed = wire.decode(decoder, event.object, what)
-        self._put(Change(self._selection, changed, deleted=event.type == "DELETED"))
+        try:
+            changed = read_object(self._selection.kind, event.object, what)
+            deleted = event.type == "DELETED"
+        except UnreadableObjectError as error:
+            self._transport.left_out([error])
+            changed, deleted = read_metadata(self._selection.kind, event.object, what), True
+        self._put(Change(self._selection, changed, deleted=deleted))
         self._version = changed.metadata.resource_version
 
     @contextlib.contextmanager
@@ -151,8 +176,13 @@ class Watch[T: KubernetesObject]:
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The whole lines in a stream of chunks; half a line at its end is dropped."""
+    """The whole lines in a stream of chunks; half a line at its end is dropped.
+
+    Raises TooLargeError.
+    """
     rest = b""
     for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
         yield from filter(None, whole)
+        if len(rest) > MOST_BYTES:
+            raise TooLargeError(f"a line of a watch has more than {MOST_BYTES} bytes")

@@ -1,24 +1,20 @@
-"""Requests as HTTP, and the API server's bytes as values.
-
-Decoding is partial: msgspec skips what the model does not name, so that a page of pods costs a
-fiftieth of what full models of the API cost.
-"""
+"""Requests as HTTP."""
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from evenkeel.errors import InvalidError, UnavailableError
+from evenkeel.adapters.kubernetes.objects import Page
+from evenkeel.errors import InvalidError
 from evenkeel.model.meta import KubernetesObject, Resource
 from evenkeel.model.names import FIELD_MANAGER, is_path_segment
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Selection
 
-PAGE = 1000
-"""Objects per page of a fresh list: a page of pods is some 10 MB."""
+PAGE = 500
+"""Objects per page of a fresh list: a page of pods is some 5 MB."""
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 JSON = "application/json"
@@ -48,60 +44,6 @@ class Call:
         object.__setattr__(self, "headers", headers)
 
 
-class ListMetadata(msgspec.Struct, frozen=True, rename="camel"):
-    """ListMeta, as far as paging needs it."""
-
-    resource_version: str = ""
-    continue_: str = msgspec.field(default="", name="continue")
-
-
-class Page[T: KubernetesObject](msgspec.Struct, frozen=True):
-    """One page of a list. Go writes an empty slice as null in places."""
-
-    metadata: ListMetadata
-    items: tuple[T, ...] | None = ()
-
-
-class WatchEvent(msgspec.Struct, frozen=True):
-    """One line of a watch; what the object is depends on the type."""
-
-    type: str
-    object: msgspec.Raw
-
-
-class Versioned(msgspec.Struct, frozen=True):
-    """An object of which only the resource version matters, as a bookmark's."""
-
-    metadata: ListMetadata
-
-
-EVENT = msgspec.json.Decoder(WatchEvent)
-BOOKMARK = msgspec.json.Decoder(Versioned)
-
-
-def object_decoder[T: KubernetesObject](kind: type[T]) -> msgspec.json.Decoder[T]:
-    """The decoder of one object of this kind."""
-    return _decoder(kind)
-
-
-def page_decoder[T: KubernetesObject](kind: type[T]) -> msgspec.json.Decoder[Page[T]]:
-    """The decoder of one page of objects of this kind."""
-    return _decoder(Page[kind])  # type: ignore[valid-type]  # a type at run time
-
-
-@cache
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(shape)
-
-
-def decode[T](decoder: msgspec.json.Decoder[T], body: bytes | msgspec.Raw, what: str) -> T:
-    """Decode an answer. Raises UnavailableError if it is not what the API promises."""
-    try:
-        return decoder.decode(body)
-    except msgspec.DecodeError as error:
-        raise UnavailableError(f"{what}: not the answer of a Kubernetes API: {error}") from error
-
-
 def get(request: Get[Any]) -> Call:
     """Read one object. Raises InvalidError for what can be no name."""
     resource = request.kind.resource
@@ -116,7 +58,7 @@ def page(request: List[Any], continued: str = "", size: int = PAGE) -> Call:
     query = selectors(request.selection)
     if not request.fresh:
         query["resourceVersion"] = "0"
-    limit = request.limit or (size if request.fresh else 0)
+    limit = min(request.limit or size, size or request.limit) if request.fresh else request.limit
     if limit:
         query["limit"] = str(limit)
     if continued:
@@ -286,11 +228,11 @@ def suffices[T: KubernetesObject](page: Page[T], request: List[T]) -> bool:
     return bool(request.limit) and (request.kept is None or bool(page.items))
 
 
-def listing[T: KubernetesObject](pages: list[Page[T]], limit: int) -> Listing[T]:
-    """The pages of one list as a Listing; ``limit`` as in List.
+def listing[T: KubernetesObject](pages: list[Page[T]], limit: int, size: int) -> Listing[T]:
+    """The pages of one list as a Listing; ``limit`` as in List, ``size`` as in Listing.
 
     The resource version is the first page's: a watch from there misses nothing that changed
     while the others were read.
     """
     items = tuple(item for one in pages for item in one.items or ())
-    return Listing(items[:limit] if limit else items, pages[0].metadata.resource_version)
+    return Listing(items[:limit] if limit else items, pages[0].metadata.resource_version, size)

@@ -1,20 +1,24 @@
 """From an event of EventBridge to what it means."""
 
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 
 from evenkeel.decisions.notice import harmless, kinds, probe
 from evenkeel.decisions.notice.event import EC2, Event, Reading, Rules, Unknown
 from evenkeel.decisions.notice.fields import Fields
-from evenkeel.errors import MalformedNoticeError
+from evenkeel.errors import MalformedNoticeError, UnreadableError
+from evenkeel.model.decoding import decoded
+
+_ANYTHING: Final = msgspec.json.Decoder()
 
 
 def read_json(text: str | bytes, rules: Rules) -> Reading:
     """Read an event from JSON. Raises MalformedNoticeError."""
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        value = decoded(_ANYTHING, text)
+    except UnreadableError as error:
         raise MalformedNoticeError("event", f"is no JSON: {error}") from error
     return read(value, rules)
 

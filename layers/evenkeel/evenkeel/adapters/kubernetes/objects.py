@@ -1,0 +1,224 @@
+"""The API server's bytes as objects: one that cannot be read is left out, and no other with it.
+
+Decoding is partial: msgspec skips what the model does not name, so that a page of pods costs a
+fiftieth of what full models of the API cost. What a stranger or a kubelet can write into an object
+decides what becomes of that object alone:
+
+| in the answer | what comes of it |
+|---|---|
+| nesting deeper than is decoded, as in managedFields | the rest of the object is read |
+| a time that is none to Python, a null where a value belongs | the field counts as not set |
+| many or long annotations | those that Evenkeel never reads are forgotten at once |
+| more than LARGEST bytes that Evenkeel does read; a field of another type | it is left out |
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import inspect
+
+from evenkeel.errors import UnavailableError, UnreadableError, UnreadableObjectError
+from evenkeel.model import names
+from evenkeel.model.decoding import decoded
+from evenkeel.model.meta import KubernetesObject, Metadata
+
+LARGEST: Final = 65_536
+"""Bytes of an object, as far as Evenkeel reads it. A pod with ten containers has some 3,000."""
+
+FEW_ANNOTATIONS: Final = 4_096
+"""Characters of annotations that are kept whatever they are."""
+
+LONGEST_ANNOTATION: Final = 16_384
+"""Characters of an annotation that Evenkeel reads, where there are more than a few."""
+
+OTHERS: Final = "others"
+"""Stands for annotations that were forgotten: a patch has to know that there are some."""
+
+
+class ListMetadata(msgspec.Struct, frozen=True, rename="camel"):
+    """ListMeta, as far as paging needs it."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class Page[T: KubernetesObject](msgspec.Struct, frozen=True):
+    """One page of a list. Go writes an empty slice as null in places."""
+
+    metadata: ListMetadata
+    items: tuple[T, ...] | None = ()
+
+
+class WatchEvent(msgspec.Struct, frozen=True):
+    """One line of a watch; what the object is depends on the type."""
+
+    type: str
+    object: msgspec.Raw
+
+
+class _Pieces(msgspec.Struct, frozen=True):
+    """One page of a list, whose objects are still bytes."""
+
+    metadata: ListMetadata
+    items: tuple[msgspec.Raw, ...] | None = ()
+
+
+class _Identity(msgspec.Struct, frozen=True, rename="camel"):
+    """ObjectMeta, as far as it tells which object this is."""
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+class _Versioned(msgspec.Struct, frozen=True):
+    """A bookmark, of which nothing but the resource version matters."""
+
+    metadata: ListMetadata
+
+
+class _Identified(msgspec.Struct, frozen=True):
+    """An object of which nothing but that matters."""
+
+    metadata: _Identity
+
+
+@cache
+def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
+
+
+def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, what: str) -> T:
+    """An object, as far as it can be read. ``what`` names the request in errors.
+
+    Raises UnreadableObjectError for an object that cannot be read, UnavailableError for what is no
+    object of the API.
+    """
+    size = len(memoryview(data))
+    try:
+        found: T = _slim(decoded(_decoder(kind), data), size)
+    except UnreadableError:
+        plain = expected(_decoder(Any), data, what)
+    else:
+        return found
+    try:
+        return _slim(msgspec.convert(_mended(plain, _type_of(kind)), kind), size)
+    except (UnreadableError, msgspec.ValidationError) as error:
+        identity = _identity(data, what)
+        named = "/".join(filter(None, (identity.namespace, identity.name)))
+        raise UnreadableObjectError(f"{what}: {named} cannot be read: {error}") from error
+
+
+def read_page[T: KubernetesObject](
+    kind: type[T], data: bytes, what: str
+) -> tuple[Page[T], Sequence[UnreadableObjectError]]:
+    """A page without the objects that cannot be read, and why each of those cannot.
+
+    Raises UnavailableError if it is no page.
+    """
+    try:
+        page: Page[T] = decoded(_decoder(Page[kind]), data)  # type: ignore[valid-type]
+        average = len(data) // max(1, len(page.items or ()))
+        # A page may hold a few large objects: what they have together is bounded by its size.
+        for item in page.items or ():
+            _slim(item, LARGEST if average > LARGEST // 4 else 0)
+    except UnreadableError:
+        pieces: _Pieces = expected(_decoder(_Pieces), data, what)
+    else:
+        return page, ()
+    found: list[T] = []
+    left_out: list[UnreadableObjectError] = []
+    for piece in pieces.items or ():
+        try:
+            found.append(read_object(kind, piece, what))
+        except UnreadableObjectError as error:
+            left_out.append(error)
+    return Page(pieces.metadata, tuple(found)), left_out
+
+
+def read_event(line: bytes, what: str) -> WatchEvent:
+    """A line of a watch. Raises UnavailableError if it is none."""
+    event: WatchEvent = expected(_decoder(WatchEvent), line, what)
+    return event
+
+
+def read_version(data: msgspec.Raw, what: str) -> str:
+    """The resource version in a bookmark. Raises UnavailableError if it is none."""
+    found: _Versioned = expected(_decoder(_Versioned), data, what)
+    return found.metadata.resource_version
+
+
+def read_metadata[T: KubernetesObject](kind: type[T], data: msgspec.Raw, what: str) -> T:
+    """Which object this is; all else of it as if it were not set. Raises UnavailableError."""
+    metadata = msgspec.to_builtins(_identity(data, what))
+    return kind(metadata=msgspec.convert(metadata, Metadata))
+
+
+def _identity(data: bytes | msgspec.Raw, what: str) -> _Identity:
+    found: _Identified = expected(_decoder(_Identified), data, what)
+    return found.metadata
+
+
+def expected[T](decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, what: str) -> T:
+    """What an answer says. Raises UnavailableError if it is not what the API promises."""
+    try:
+        return decoded(decoder, data)
+    except UnreadableError as error:
+        raise UnavailableError(f"{what}: not the answer of a Kubernetes API: {error}") from error
+
+
+def _slim[T: KubernetesObject](item: T, size: int) -> T:
+    """An object that was just decoded, without the annotations that are never read.
+
+    ``size``: the bytes that it may have had. Raises UnreadableError where too much remains.
+    """
+    annotations = item.metadata.annotations
+    if annotations and sum(map(len, annotations.values())) > FEW_ANNOTATIONS:
+        kept = dict(_read_of(annotations))
+        if len(kept) < len(annotations):
+            kept[OTHERS] = ""
+            msgspec.structs.force_setattr(item.metadata, "annotations", kept)
+    if size >= LARGEST and (remains := len(msgspec.json.encode(item))) > LARGEST:
+        raise UnreadableError(f"{remains} bytes of it would be read, and {LARGEST} are at most")
+    return item
+
+
+def _read_of(annotations: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for key, value in annotations.items():
+        if key in names.KNOWN and len(value) <= LONGEST_ANNOTATION:
+            yield key, value
+
+
+@cache
+def _type_of(kind: type[KubernetesObject]) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _mended(value: Any, shape: inspect.Type) -> Any:
+    """A decoded value without nulls in its structs, and with null for times that are none."""
+    match shape:
+        case inspect.StructType(fields=fields) if isinstance(value, dict):
+            shapes = {field.encode_name: field.type for field in fields}
+            mended = ((k, _mended(v, shapes[k])) for k, v in value.items() if k in shapes)
+            return {key: each for key, each in mended if each is not None}
+        case inspect.VarTupleType(item_type=each) if isinstance(value, list):
+            return [_mended(item, each) for item in value]
+        case inspect.UnionType(types=shapes):
+            for one in shapes:
+                value = _mended(value, one)
+            return value
+        case inspect.DateTimeType() if isinstance(value, str):
+            return value if _is_time(value) else None
+    return value
+
+
+def _is_time(text: str) -> bool:
+    try:
+        msgspec.convert(text, datetime)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -1,0 +1,57 @@
+"""JSON from outside as values. Whatever the bytes are, nothing but UnreadableError is raised."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from evenkeel.errors import UnreadableError
+
+DEEPEST: Final = 64
+"""Levels of a document that are decoded. The deepest field that Evenkeel reads is on level 16."""
+
+_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
+_FLAT: Final = rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+"
+_BRACKET: Final = re.compile(
+    rb'(?:[^"{}\[\]]++|'
+    + _STRING
+    + (rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\])*+")
+    + rb"(?:([{\[])|[}\]])",
+    re.DOTALL,
+)
+"""Everything up to a bracket that holds, or ends what holds, another one; group 1: it opens."""
+
+
+def decoded[T](decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T:
+    """What a document says. Raises UnreadableError if it is not what the decoder expects.
+
+    Whoever writes an object decides how deep its managedFields are nested: the API server takes
+    10,000 levels, and msgspec, which also recurses into what it skips, fewer. So a document that
+    is too deep is decoded without what lies deeper than DEEPEST.
+    """
+    try:
+        try:
+            return decoder.decode(data)
+        except RecursionError:
+            whole = data.encode() if isinstance(data, str) else bytes(data)
+            return decoder.decode(b"".join(_shallow(whole)))
+    except (ValueError, RecursionError) as error:
+        # msgspec's errors are ValueErrors, and so is what a string that is no UTF-8 raises.
+        raise UnreadableError(str(error)) from error
+
+
+def _shallow(document: bytes) -> Iterator[bytes]:
+    """The parts of a document; each value that lies deeper than DEEPEST is null."""
+    depth = copied = 0
+    for found in _BRACKET.finditer(document):
+        if found.group(1) is None:
+            if depth == DEEPEST + 1:
+                copied = found.end()
+            depth -= 1
+        else:
+            if depth == DEEPEST:
+                yield document[copied : found.start(1)] + b"null"
+                copied = len(document)
+            depth += 1
+    yield document[copied:]
