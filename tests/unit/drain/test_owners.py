@@ -1,16 +1,19 @@
 """An invocation works for minutes: what it reads once is read again while pods hang on it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from evenkeel.errors import UnavailableError
 from evenkeel.flows.drain.sync.owners import _replace
-from evenkeel.model.request import List, Request
+from evenkeel.model import names
+from evenkeel.model.metrics import Metric
+from evenkeel.model.request import List, Request, Selection
 from evenkeel.model.surroundings import NetworkPolicy
 from tests import builders
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import deployment
+from tests.unit.drain.manifests import Manifest, deployment
 
 NEVER: dict[str, Any] = {"metadata": {"annotations": {"evenkeel.dev/handover": "never"}}}
 """A change of a Deployment: never two of its pods at once from now on."""
@@ -34,22 +37,51 @@ def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> N
     assert not any("release" in line for line in stories), stories
 
 
+def selected_by_hash(scene: Scene, app: str) -> dict[str, Any]:
+    """A NetworkPolicy that selects the pods of an app by their template hash."""
+    value = scene.pods(app)[0].metadata.labels[names.TEMPLATE_HASH]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "by-hash", "namespace": "default"},
+        "spec": {"podSelector": {"matchLabels": {names.TEMPLATE_HASH: value}}},
+    }
+
+
+def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.apply(selected_by_hash(scene, "web"))
+    scene.begin()
+    policy = ("default", "by-hash")
+    scene.later(5, lambda: scene.cluster.server.delete("NetworkPolicy", policy))
+    scene.interrupt("s1")
+    scene.run(until=20)
+
+    (waiting,) = scene.pods("web", "s1")
+    assert not waiting.released
+    scene.run(until=50)
+    assert scene.pods("web", "s1")[0].released
+
+
 def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
     scene.add_node("s1")
-    scene.apply(deployment("stuck"))
+    scene.apply(deployment("web", 2))
     scene.settle()
+    scene.apply(selected_by_hash(scene, "web"))
     scene.begin()
-    pod = scene.pod("stuck")
 
     def surroundings(request: Request) -> bool:
         return isinstance(request, List) and request.selection.kind is NetworkPolicy
 
     scene.later(5, lambda: scene.fail(UnavailableError("reset"), surroundings))
     scene.interrupt("s1")
-    scene.run(until=100)
+    scene.run(until=80)
 
-    assert any("stay as they were read" in note for note, _ in scene.recorder.notes)
-    assert scene.gone_at(pod) == 88.9
+    assert any("those that are known count" in note for note, _ in scene.recorder.notes)
+    (waiting,) = scene.pods("web", "s1")
+    assert not any("release" in line for line in scene.story(waiting.name))
 
 
 @pytest.mark.parametrize(("read_at", "kept"), [(9, 10), (10, 10), (11, 11)])
@@ -67,3 +99,54 @@ def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() 
     deployments = {"web": known}
     assert _replace(deployments, {"web": read}, ["web"]) == {"web"}
     assert deployments == {"web": read}
+
+
+def in_namespace(namespace: str, manifest: Manifest) -> Manifest:
+    return manifest | {"metadata": {**manifest["metadata"], "namespace": namespace}}
+
+
+def of_namespace(namespace: str) -> Callable[[Request], bool]:
+    """The lists of a namespace's policies."""
+    wanted = Selection(NetworkPolicy, namespace)
+    return lambda request: isinstance(request, List) and request.selection == wanted
+
+
+def two_tenants(scene: Scene) -> None:
+    """Two workloads on a spot node, in a namespace each; there is room elsewhere."""
+    scene.add_node("s1")
+    for namespace in ("honest", "huge"):
+        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        scene.apply(space)
+        scene.apply(in_namespace(namespace, deployment(namespace, 2)))
+    scene.settle()
+    scene.add_node("d1", spot=False)
+    scene.begin()
+
+
+def test_a_namespace_that_cannot_be_read_is_handed_over_like_any_other(scene: Scene) -> None:
+    two_tenants(scene)
+    scene.fail(UnavailableError("there is no time left for it"), of_namespace("huge"))
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    for namespace in ("honest", "huge"):
+        assert scene.lowest(namespace) == 2
+        assert max(sent.at for sent in scene.written() if sent.name.startswith(namespace)) < 10
+        assert scene.pods(namespace, "s1") == []
+    assert scene.recorder.total(Metric.CLUSTER_UNREACHABLE) > 0
+    assert any(details.get("namespace") == "huge" for _, details in scene.recorder.notes)
+
+
+def test_a_hint_waits_until_the_namespace_can_be_read(scene: Scene) -> None:
+    two_tenants(scene)
+    scene.fail(UnavailableError("reset"), of_namespace("huge"), times=2)
+    scene.recommend("s1")
+    scene.run(until=20)
+
+    assert scene.pods("honest", "s1") == []
+    assert len(scene.pods("huge", "s1")) == 2
+    assert scene.told("NamespaceUnread")
+
+    scene.run(until=120)
+    assert scene.lowest("huge") == 2
+    assert scene.pods("huge", "s1") == []

@@ -1,5 +1,7 @@
 """Errors of the API server: which metric counts them, and what mends them."""
 
+from collections.abc import Mapping
+
 from evenkeel.errors import (
     ClusterError,
     ForbiddenError,
@@ -7,6 +9,7 @@ from evenkeel.errors import (
     UnauthenticatedError,
 )
 from evenkeel.model.metrics import Metric
+from evenkeel.ports import Recorder
 
 
 def metric_of(error: ClusterError) -> Metric:
@@ -17,6 +20,17 @@ def metric_of(error: ClusterError) -> Metric:
     """
     refused = isinstance(error, ForbiddenError | UnauthenticatedError)
     return Metric.CLUSTER_FORBIDDEN if refused else Metric.CLUSTER_UNREACHABLE
+
+
+def tell_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> None:
+    """Count and log why budgets, Services and policies of namespaces could not be read."""
+    for namespace, error in unread.items():
+        recorder.counted(metric_of(error))
+        recorder.noted(
+            "could not read all budgets, Services and policies of a namespace; those that are known"
+            f" count: {error}",
+            namespace=namespace,
+        )
 
 
 def nothing_done(error: ClusterError) -> NothingDoneError:

@@ -353,6 +353,17 @@ def test_a_pod_is_handed_over_when_nothing_rules_out_two_at_once(
     assert (found.way, found.reason) == (Way.HANDOVER, "MakeBeforeBreak")
 
 
+def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> None:
+    unread = Surroundings(unread="GET services: 500")
+    pod, owner = of_deployment(builders.deployment())
+    left = way_of(pod, owner, unread, hint=True)
+    assert (left.way, left.reason) == (Way.LEAVE, "NamespaceUnread")
+    assert "GET services: 500" in left.message
+    assert way_of(pod, owner, unread).way is Way.HANDOVER
+    stateful = builders.pod(of=STATEFUL_SET)
+    assert way_of(stateful, builders.owner(STATEFUL_SET), unread, hint=True).way is Way.BY_ORDINAL
+
+
 def test_a_pod_with_a_host_port_is_handed_over_for_its_replacement_never_comes_to_its_node() -> (
     None
 ):

@@ -55,7 +55,8 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
     Clauses, first match wins:
 
     - what is not Evenkeel's to move (see ``not_ours``) is left;
-    - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept;
+    - a hint never touches what its owner, or the owner of the autoscaler, asked to be kept, nor a
+      ReplicaSet's pod in a namespace that could not be read: its node lives, so there is time;
     - StatefulSet: one ordinal at a time; Job: it may still finish; ReplicaSet: see
       ``_replica_set``;
     - a pod without a controller, and one whose controller Evenkeel does not know, is left
@@ -69,6 +70,12 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
         protected = _protected(pod, owner)
         if protected is not None:
             return protected
+        if surroundings.unread and owner.kind == "ReplicaSet":
+            return Route(
+                way=Way.LEAVE,
+                reason="NamespaceUnread",
+                message=f"its namespace could not be read: {surroundings.unread}",
+            )
     way: Route
     match owner.kind:
         case "StatefulSet":

@@ -21,13 +21,17 @@ type Controller = ReplicaSet | StatefulSet | Job
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The objects of one namespace that bear on how its pods can go."""
+    """The objects of one namespace that bear on how its pods can go.
+
+    ``unread`` says why some of them could not be read; it is empty where all were.
+    """
 
     budgets: Sequence[PodDisruptionBudget] = ()
     services: Sequence[Service] = ()
     policies: Sequence[NetworkPolicy] = ()
     claims: Sequence[PersistentVolumeClaim] = ()
     groups: Sequence[PodGroup] = ()
+    unread: str = ""
 
     @classmethod
     def of(cls, items: Sequence[KubernetesObject]) -> Self:

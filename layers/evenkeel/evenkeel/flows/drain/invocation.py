@@ -3,12 +3,13 @@
 import itertools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
-from evenkeel.flows.access import metric_of
+from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.hooks import Hooks
@@ -39,9 +40,8 @@ READS = (
     reading.find_lost_nodes,
     groups.read_members,
     reading.read_owners,
-    reading.read_surroundings,
 )
-"""What an invocation reads first, in this order."""
+"""What an invocation reads first, in this order, and then what surrounds the pods."""
 
 AFTER_A_FAILURE = timedelta(seconds=1)
 """How long until the next try when the API server does not answer: deadlines do not wait."""
@@ -128,8 +128,7 @@ class HandoverFlow:
 
     def _observe(self, view: View) -> Outcome:
         if reading.is_any_work(self._cluster, view) or view.notices:
-            for read in READS:
-                read(self._cluster, view)
+            self._read(view)
             keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce())
             reading.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._clock.now())
@@ -207,11 +206,7 @@ class HandoverFlow:
     ) -> Outcome:
         """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
 
-        def read() -> None:
-            for each in READS:
-                each(self._cluster, view)
-
-        reads = session.start(read)
+        reads = session.start(partial(self._read, view))
         while not reads.done():
             if leadership.is_lost:
                 return Outcome("LeaseLost", timedelta())
@@ -232,6 +227,11 @@ class HandoverFlow:
         )
         until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
         return reconciler.act(until, self._clock.now() - started, left)
+
+    def _read(self, view: View) -> None:
+        for each in READS:
+            each(self._cluster, view)
+        tell_unread(self._recorder, reading.read_surroundings(self._cluster, view))
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

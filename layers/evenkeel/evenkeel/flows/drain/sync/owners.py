@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evenkeel.decisions.drain.surroundings import Controller, Surroundings
 from evenkeel.errors import ClusterError
-from evenkeel.flows.access import metric_of
+from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import groups, reading
 from evenkeel.flows.drain.sync.groups import Members
@@ -44,6 +44,7 @@ class Found(NamedTuple):
 
     beside: View
     members: Sequence[Members]
+    unread: Mapping[str, ClusterError]
 
 
 class Owners:
@@ -95,7 +96,7 @@ class Owners:
     def _failed(self, error: ClusterError) -> None:
         self._has_failed = True
         self._recorder.counted(metric_of(error))
-        self._recorder.noted(f"workloads and surroundings stay as they were read: {error}")
+        self._recorder.noted(f"could not refresh workloads, using the last read: {error}")
 
     def _ask(self, now: datetime) -> None:
         """Ask what is on nodes: at most a quarter of what the session carries out at once."""
@@ -133,7 +134,9 @@ class Owners:
         owners = {key: view.controllers[key] for key in keys & view.controllers.keys()}
         above = {each.controller_key for each in owners.values()} - known.deployments.keys()
         changed |= _replace(view.deployments, read.deployments, above)
+        tell_unread(self._recorder, found.unread)
         around = read.surroundings.keys() - known.surroundings.keys()
+        around -= found.unread.keys() & view.surroundings.keys()
         namespaces = _replace(view.surroundings, read.surroundings, around)
         for pod in (pod for name in nodes for pod in self._pods.pop(name)):
             view.pods.see(pod)
@@ -160,8 +163,8 @@ def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:
         beside.pods.see(pod)
     members = groups.read_members(cluster, beside)
     reading.read_owners(cluster, beside)
-    reading.read_surroundings(cluster, beside)
-    return Found(beside, members)
+    unread = reading.read_surroundings(cluster, beside)
+    return Found(beside, members, unread)
 
 
 def _replace(known: dict[str, Any], read: Mapping[str, Any], keys: Iterable[str]) -> set[str]:

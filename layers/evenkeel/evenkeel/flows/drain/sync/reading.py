@@ -1,14 +1,13 @@
 """Gathering: what an invocation reads before it decides anything."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from evenkeel.decisions.drain.surroundings import Surroundings
-from evenkeel.errors import (
-    NotFoundError,
-)
+from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.asking import MANY, find_all, list_all, shown
 from evenkeel.flows.drain.cache.view import View
@@ -16,7 +15,7 @@ from evenkeel.flows.drain.sync.groups import read_groups
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Selection
+from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.surroundings import (
     NetworkPolicy,
     PersistentVolumeClaim,
@@ -120,10 +119,11 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
         yield pod.origin_key, Get(ReplicaSet, release.controller, pod.namespace)
 
 
-def read_surroundings(cluster: Cluster, view: View) -> None:
+def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError]:
     """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
 
-    Claims only where a pod of the namespace mounts one; groups of pods where one names one.
+    Claims only where a pod of the namespace mounts one; groups of pods where one names one. Answers
+    by namespace why something of it could not be read: that concerns its pods alone.
     """
     namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
     mounting = {
@@ -138,16 +138,21 @@ def read_surroundings(cluster: Cluster, view: View) -> None:
         if namespace in mounting:
             kinds.append(PersistentVolumeClaim)
         requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
-    found = list_all(cluster, requests)
+    found = defaultdict[str, list[KubernetesObject]](list)
+    unread: dict[str, ClusterError] = {}
+    for request, reply in zip(requests, cluster.perform(requests), strict=True):
+        namespace = request.selection.namespace
+        if isinstance(reply.result, Listing):
+            found[namespace] += reply.result.items
+        elif reply.error is not None:
+            unread.setdefault(namespace, reply.error)
     groups = read_groups(cluster, view, namespaces)
     for namespace in ordered:
-        items = [
-            item
-            for request, listed in zip(requests, found, strict=True)
-            if request.selection.namespace == namespace
-            for item in listed
-        ]
-        view.surroundings[namespace] = Surroundings.of([*items, *groups[namespace]])
+        around = Surroundings.of([*found[namespace], *groups[namespace]])
+        if error := unread.get(namespace):
+            around = msgspec.structs.replace(around, unread=str(error))
+        view.surroundings[namespace] = around
+    return unread
 
 
 def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:

@@ -34,7 +34,7 @@ class Planner:
     def __init__(self, view: View) -> None:
         """The invocation's."""
         self._view = view
-        self._routes: dict[tuple[str, int, bool], Route] = {}
+        self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
         self._siblings: dict[str, Sequence[Pod] | None] = {}
         self._gangs = Gangs(view)
@@ -184,13 +184,17 @@ class Planner:
         return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
 
     def _route(self, pod: Pod, notice: NodeNotice) -> Route:
-        key = (pod.uid, pod.revision, notice.is_hint)
-        found = self._routes.get(key)
-        if found is None:
-            owner = self._view.owner_of(pod)
-            surroundings = self._view.surroundings_of(pod.namespace)
-            found = self._routes[key] = route(pod, owner, surroundings, hint=notice.is_hint)
-        return found
+        """The way of a pod, decided anew when something changes that it depends on."""
+        owner = self._view.owner_of(pod)
+        surroundings = self._view.surroundings_of(pod.namespace)
+        above = owner.controller
+        known = None if above is None else (above.metadata.annotations, above.spec)
+        inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, surroundings)
+        found = self._routes.get(pod.uid)
+        if found is None or found[0] != inputs:
+            way = route(pod, owner, surroundings, hint=notice.is_hint)
+            found = self._routes[pod.uid] = inputs, way
+        return found[1]
 
 
 def _watched_by(census: Census) -> frozenset[PodLabel]:
