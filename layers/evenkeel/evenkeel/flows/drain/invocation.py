@@ -205,7 +205,6 @@ class HandoverFlow:
         left: TimeLeft,
     ) -> Outcome:
         """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
-
         reads = session.start(partial(self._read, view))
         while not reads.done():
             if leadership.is_lost:
