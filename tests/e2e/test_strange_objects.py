@@ -12,13 +12,13 @@ from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
 
-DEEPEST = 9_990
+DEEPEST = 9_994
 """Levels that the API server still takes."""
 
 
 @contextmanager
 def deep_pod(control_plane: ControlPlane) -> Iterator[None]:
-    """A tenant's pod, never scheduled, that looks released and whose managedFields are that deep."""
+    """A tenant's pod, never scheduled, that looks released, with managedFields that deep."""
     deep = '{"f:a":' * DEEPEST + "{}" + "}" * DEEPEST
     fields = (
         '[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1",'
