@@ -11,16 +11,20 @@ from evenkeel.errors import UnreadableError
 DEEPEST: Final = 64
 """Levels of a document that are decoded. The deepest field that Evenkeel reads is on level 16."""
 
-_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
+_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"?'
 _FLAT: Final = rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+"
 _BRACKET: Final = re.compile(
     rb'(?:[^"{}\[\]]++|'
     + _STRING
     + (rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\])*+")
-    + rb"(?:([{\[])|[}\]])",
+    + rb"(?:(?P<opens>[{\[])|(?P<closes>[}\]])|\Z)",
     re.DOTALL,
 )
-"""Everything up to a bracket that holds, or ends what holds, another one; group 1: it opens."""
+"""Everything up to a bracket that holds, or ends what holds, another one, or up to the end.
+
+It matches wherever it is tried, also in what is no JSON, so a document is scanned once or twice: a
+string that does not end goes to the end of the document.
+"""
 
 
 def decoded[T](decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T:
@@ -45,13 +49,14 @@ def _shallow(document: bytes) -> Iterator[bytes]:
     """The parts of a document; each value that lies deeper than DEEPEST is null."""
     depth = copied = 0
     for found in _BRACKET.finditer(document):
-        if found.group(1) is None:
-            if depth == DEEPEST + 1:
-                copied = found.end()
-            depth -= 1
-        else:
-            if depth == DEEPEST:
-                yield document[copied : found.start(1)] + b"null"
-                copied = len(document)
-            depth += 1
+        match found.lastgroup:
+            case "closes":
+                if depth == DEEPEST + 1:
+                    copied = found.end()
+                depth -= 1
+            case "opens":
+                if depth == DEEPEST:
+                    yield document[copied : found.start("opens")] + b"null"
+                    copied = len(document)
+                depth += 1
     yield document[copied:]
