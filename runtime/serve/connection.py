@@ -72,6 +72,7 @@ class Connection(BaseHTTPRequestHandler):
         tls.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.request = tls
         super().setup()
+        self._has_shown_the_token = False
         self._reader = _Reader(tls)
         self._buffered = io.BufferedReader(self._reader)
         self.rfile = self._buffered
@@ -136,6 +137,7 @@ class Connection(BaseHTTPRequestHandler):
             "isBase64Encoded": False,
         }
         self.server.prove(self._client)
+        self._has_shown_the_token = True
         return self._write(self.server.handler(event, None))
 
     def _length(self) -> int:
@@ -155,14 +157,14 @@ class Connection(BaseHTTPRequestHandler):
         return self._write({"statusCode": status, "body": f"{message}\n"})
 
     def _write(self, answer: dict[str, Any]) -> int:
-        """Write an answer. After a refusal the connection ends: only good clients may keep one."""
+        """Write an answer. The connection goes on after a good one to who has shown the token."""
         status: int = answer["statusCode"]
         body = answer["body"].encode()
         self.send_response_only(status)
         for name, value in answer.get("headers", {"content-type": "text/plain"}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if status != 200 or self.server.is_ending:
+        if status != 200 or self.server.is_ending or not self._has_shown_the_token:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)

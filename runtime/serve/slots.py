@@ -32,7 +32,7 @@ class Client:
         self.address = address
         self.socket = connection
         self.since = 0.0
-        """When it got its thread, of a clock that is never set back; it has none at 0."""
+        """When it got its thread, by a clock that is never set back."""
 
 
 class Slots:
@@ -45,33 +45,34 @@ class Slots:
         self._all_waiting = 0
         self._with_thread: set[Client] = set()
         self._unproven: dict[Client, None] = {}
-        self._of: Counter[str] = Counter()
+        self._unproven_of: Counter[str] = Counter()
+        self._proven_of: Counter[str] = Counter()
 
     def wait(self, client: Client) -> Client | None:
         """Let a connection wait. The one that is turned away for it, if too many wait.
 
-        That is the last one of the address of which most wait: a connection that is refused lets
-        its eviction pass, and one crowd must not do that to another.
+        That is the last one of the address of which most wait, among those that have no connection
+        which has shown the token: a connection that is refused lets its eviction pass, and
+        strangers must not do that to an API server.
         """
         self._waiting.setdefault(client.address, deque()).append(client)
         self._all_waiting += 1
         if self._all_waiting <= self._room:
             return None
-        largest = max(self._waiting, key=lambda address: len(self._waiting[address]))
-        return self._remove(largest, -1)
+        return self._remove(max(self._waiting, key=self._crowd), -1)
 
     def next(self, now: float) -> Client | None:
         """The connection that gets a thread now, if there is one for it."""
         if len(self._with_thread) >= MOST:
             return None
         for address in self._waiting:
-            if self._of[address] < OF_ONE_ADDRESS:
+            if self._unproven_of[address] < OF_ONE_ADDRESS:
                 self._waiting.move_to_end(address)
                 client = self._remove(address, 0)
                 client.since = now
                 self._with_thread.add(client)
                 self._unproven[client] = None
-                self._of[address] += 1
+                self._unproven_of[address] += 1
                 return client
         return None
 
@@ -85,14 +86,15 @@ class Slots:
         """A connection has shown the token."""
         if client in self._unproven:
             del self._unproven[client]
-            self._of[client.address] -= 1
-            if not self._of[client.address]:
-                del self._of[client.address]
+            _count_down(self._unproven_of, client.address)
+            self._proven_of[client.address] += 1
 
     def leave(self, client: Client) -> None:
-        """A connection gives its thread back."""
-        self.prove(client)
-        self._with_thread.discard(client)
+        """A connection gives its thread back, if it has one."""
+        if client in self._with_thread:
+            self.prove(client)
+            self._with_thread.remove(client)
+            _count_down(self._proven_of, client.address)
 
     def end(self) -> Sequence[Client]:
         """The connections that wait; none does any more."""
@@ -100,6 +102,10 @@ class Slots:
         self._waiting.clear()
         self._all_waiting = 0
         return left
+
+    def _crowd(self, address: str) -> tuple[bool, int]:
+        """How much an address is to be turned away: strangers first, then where most wait."""
+        return not self._proven_of[address], len(self._waiting[address])
 
     def _remove(self, address: str, place: int) -> Client:
         line = self._waiting[address]
@@ -109,3 +115,10 @@ class Slots:
         if not line:
             del self._waiting[address]
         return client
+
+
+def _count_down(counter: Counter[str], address: str) -> None:
+    """One less; addresses are forgotten that have none."""
+    counter[address] -= 1
+    if not counter[address]:
+        del counter[address]

@@ -6,7 +6,6 @@ A request has a minute here. So where one is answered, no client's time was simp
 import contextlib
 import resource
 import select
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +15,9 @@ import pytest
 from runtime.serve import connection, slots
 from runtime.serve.connection import Connection
 from runtime.serve.server import WAITING
-from runtime.serve.slots import MOST, OF_ONE_ADDRESS
-from tests.fixtures.served import PATH, Served
+from runtime.serve.slots import MOST
+from tests.fixtures.served import Served
 from tests.fixtures.silence import silent
-
-CLIENT_HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
-"""How a TLS handshake begins: its first message has 508 bytes more."""
 
 
 @pytest.fixture
@@ -41,52 +37,10 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "SHORT", 0.1)
 
 
-def test_another_address_is_answered_before_any_silent_client_is_closed(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(slots, "SHORT", 60.0)
-    with silent(served.address, MOST + 20) as clients:
-        assert served.ask() == (200, "answered")
-        assert served.ask("GET", "/healthz", None) == (200, "ok\n")
-        assert not any(_is_closed(each) for each in clients)
-
-
-@pytest.mark.parametrize("said", [b"", CLIENT_HELLO], ids=["nothing", "half a handshake"])
-def test_an_address_is_answered_though_others_hold_all_threads(served: Served, said: bytes) -> None:
-    addresses = MOST // OF_ONE_ADDRESS
-    with silent(served.address, MOST, addresses=addresses, said=said):
-        assert served.ask() == (200, "answered")
-
-
 @pytest.mark.usefixtures("few")
 def test_the_address_of_the_silent_is_answered_too(served: Served) -> None:
     with silent(served.address, 20):
         assert served.ask(source="127.0.1.1") == (200, "answered")
-
-
-@pytest.mark.usefixtures("few")
-def test_clients_that_shake_hands_and_stay_silent_give_way_to_one_that_asks(
-    served: Served,
-) -> None:
-    plain = [socket.create_connection(served.address, timeout=10) for _ in range(2)]
-    secure = [served.client.wrap_socket(each, server_hostname="127.0.0.1") for each in plain]
-    assert served.ask() == (200, "answered")
-    for each in secure:
-        assert each.recv(1) == b""
-        each.close()
-
-
-@pytest.mark.usefixtures("few")
-def test_connections_that_have_shown_the_token_go_on_being_answered(served: Served) -> None:
-    kept = served.connect(source="127.0.1.1")
-    kept.request("POST", PATH, "{}")
-    assert kept.getresponse().read() == b"answered"
-    with silent(served.address, 20) as clients:
-        assert clients[0].recv(1) == b"", "the crowd gives way to itself"
-        kept.request("POST", PATH, "{}")
-        assert kept.getresponse().read() == b"answered"
-        assert len({note[0] for note in served.noted(1)}) == 1
-    kept.close()
 
 
 @pytest.mark.usefixtures("few")
@@ -152,12 +106,3 @@ def test_the_process_may_have_files_for_all_that_wait(tmp_path: Path) -> None:
         made.thread.join(5)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
-
-
-def _is_closed(client: socket.socket) -> bool:
-    """Whether the server has closed a connection on which it sends nothing."""
-    client.settimeout(0)
-    try:
-        return client.recv(1) == b""
-    except BlockingIOError:
-        return False

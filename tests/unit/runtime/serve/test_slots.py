@@ -105,6 +105,20 @@ def test_where_too_many_wait_the_last_of_the_largest_crowd_is_turned_away(
     assert waiting.names(waiting.begin()) == ["a0", "b0", "c0", "b1", "c1"]
 
 
+def test_an_address_that_has_shown_the_token_is_turned_away_last(
+    connection: socket.socket,
+) -> None:
+    waiting = Waiting(connection, room=4)
+    waiting.come("a")
+    (client,) = waiting.begin()
+    waiting.slots.prove(client)
+    assert waiting.come("a", 3) + waiting.come("b") == []
+    assert waiting.come("c") + waiting.come("a") == ["b0", "c0"]
+    assert waiting.come("a") == ["a5"], "nobody else waits"
+    waiting.slots.leave(client)
+    assert waiting.come("b") == ["a4"], "its connection is gone"
+
+
 def test_in_the_end_none_waits(waiting: Waiting) -> None:
     waiting.come("a", 2)
     waiting.come("b")
