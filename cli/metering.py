@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from cli.errors import UnmetError
 from cli.log import LineRecorder
+from runtime import metrics_port
 from runtime.metrics import PrometheusRecorder
-from runtime.metrics import serve as serve_metrics
 
 
 def serve(
@@ -17,7 +17,7 @@ def serve(
 ) -> None:
     """Answer /metrics and /healthz from now on, and say where. Raises UnmetError."""
     try:
-        taken = serve_metrics(metrics.registry, address, port, is_well)
+        taken = metrics_port.serve(metrics.registry, address, port, is_well)
     except OSError as error:
         raise UnmetError(f"port {port} of {address} cannot be served: {error}") from None
     log.say(f"serves metrics on port {taken}")

@@ -1,13 +1,10 @@
-"""What is counted, for Prometheus: the metrics of a process behind a port of their own."""
+"""What is counted, for Prometheus."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from socketserver import ThreadingMixIn
-from threading import Thread
-from typing import Any, Final
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from collections.abc import Mapping
+from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, make_wsgi_app
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import MILLISECONDS, Metric
@@ -65,40 +62,3 @@ class PrometheusRecorder:
 
     def flush(self) -> None:
         """Nothing is held back."""
-
-
-def serve(registry: CollectorRegistry, address: str, port: int, is_well: Callable[[], bool]) -> int:
-    """Answer GET /metrics and GET /healthz until the process ends; the port that is taken.
-
-    /healthz is 503 when ``is_well`` says so: a probe then has the process started anew. Port 0 is
-    a free one. Raises OSError where the port cannot be had.
-    """
-    metrics = make_wsgi_app(registry)
-
-    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if path == "/metrics":
-            found: Iterable[bytes] = metrics(environ, start)
-            return found
-        status, body = "404 Not Found", b"there is nothing here\n"
-        if path == "/healthz":
-            well = is_well()
-            status = "200 OK" if well else "503 Service Unavailable"
-            body = b"ok\n" if well else b"a part of it has ended\n"
-        start(status, [("Content-Type", "text/plain; charset=utf-8")])
-        return [body]
-
-    server = make_server(address, port, answer, _Server, _Quiet)
-    Thread(target=server.serve_forever, name="metrics", daemon=True).start()
-    return server.server_port
-
-
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-
-
-class _Quiet(WSGIRequestHandler):
-    timeout = 10
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        """Nothing: a probe comes every few seconds."""

@@ -72,9 +72,9 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     POST /v1/TOKEN, with the token from $EVENKEEL_WEBHOOK_TOKEN (or two, comma-separated: the
     current one and the one before). evenkeel webhook-config prints what tells the API server.
     With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
-    answered from watches. GET /healthz is for probes. SIGTERM or Ctrl-C ends it when the
-    requests under way are answered. Whoever starts it has said yes to writing; --dry-run
-    observes.
+    answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
+    up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
+    are answered. Whoever starts it has said yes to writing; --dry-run observes.
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())
@@ -123,16 +123,16 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         doing = "places" if mode is Mode.ACT else "observes"
         log.say(f"{doing} pods of the cluster at {facts.server} ({facts.source})")
         log.say(f"serves https on port {server.server_address[1]}")
+        serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
         if metrics_port is not None:
-            metering.serve(metrics, bind, metrics_port, lambda: True, log)
-        _run(server, log)
+            metering.serve(metrics, bind, metrics_port, serving.is_alive, log)
+        _run(server, serving, log)
     return 0
 
 
-def _run(server: WebhookServer, log: LineRecorder) -> None:
+def _run(server: WebhookServer, serving: Thread, log: LineRecorder) -> None:
     """Serve until somebody asks for the end."""
     end = EndSignal()
-    serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
     serving.start()
     end.wait()
     log.say("ends when the requests under way are answered")

@@ -9,11 +9,12 @@ import re
 import socket
 import ssl
 import time
-from contextlib import nullcontext
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Final
 
 from evenkeel.handlers.requests import LARGEST, RefusedError
+from runtime.serve.slots import Client
 
 if TYPE_CHECKING:
     from runtime.serve.server import WebhookServer
@@ -55,22 +56,24 @@ class Connection(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: "WebhookServer"
 
+    def __init__(self, client: Client, server: "WebhookServer") -> None:
+        """Serve it to its end."""
+        self._client = client
+        super().__init__(client.socket, (client.address, 0), server)
+
     def setup(self) -> None:
         """Shake hands, in this thread."""
         tls = self.server.tls.wrap_socket(
-            self.request, server_side=True, do_handshake_on_connect=False
+            self._client.socket, server_side=True, do_handshake_on_connect=False
         )
-        try:
-            tls.settimeout(REQUEST)
-            tls.do_handshake()
-            tls.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError:
-            tls.close()
-            raise
+        self._client.socket = tls
+        tls.settimeout(REQUEST)
+        tls.do_handshake()
+        tls.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.request = tls
         super().setup()
+        self._has_shown_the_token = False
         self._reader = _Reader(tls)
-        self._is_good = False
         self._buffered = io.BufferedReader(self._reader)
         self.rfile = self._buffered
 
@@ -84,18 +87,14 @@ class Connection(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def finish(self) -> None:
-        """Close what setup opened, whatever the client has done to it."""
-        try:
+        """Send what is left, whatever the client has done to the connection."""
+        with suppress(OSError):
             super().finish()
-            self.request.close()
-        except OSError:
-            self.close_connection = True
 
     def _comes(self) -> bool:
         """Wait for the first byte of a request; from there on it has its time."""
         self._reader.until = time.monotonic() + IDLE
-        with nullcontext() if self._is_good else self.server.waiting(self.request):
-            found = bool(self._buffered.peek(1))
+        found = bool(self._buffered.peek(1))
         self._reader.until = time.monotonic() + REQUEST
         return found
 
@@ -104,7 +103,7 @@ class Connection(BaseHTTPRequestHandler):
         began = time.monotonic()
         with self.server.working():
             status = self._serve()
-        self.server.note(self.client_address[0], self.command, status, time.monotonic() - began)
+        self.server.note(self._client.address, self.command, status, time.monotonic() - began)
 
     def do_GET(self) -> None:
         """Answer a probe; anything else is the handler's to refuse."""
@@ -137,7 +136,8 @@ class Connection(BaseHTTPRequestHandler):
             "body": text,
             "isBase64Encoded": False,
         }
-        self._is_good = True
+        self.server.prove(self._client)
+        self._has_shown_the_token = True
         return self._write(self.server.handler(event, None))
 
     def _length(self) -> int:
@@ -157,14 +157,14 @@ class Connection(BaseHTTPRequestHandler):
         return self._write({"statusCode": status, "body": f"{message}\n"})
 
     def _write(self, answer: dict[str, Any]) -> int:
-        """Write an answer. After a refusal the connection ends: only good clients may keep one."""
+        """Write an answer. The connection goes on after a good one to who has shown the token."""
         status: int = answer["statusCode"]
         body = answer["body"].encode()
         self.send_response_only(status)
         for name, value in answer.get("headers", {"content-type": "text/plain"}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if status != 200 or self.server.is_ending:
+        if status != 200 or self.server.is_ending or not self._has_shown_the_token:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
@@ -177,7 +177,7 @@ class Connection(BaseHTTPRequestHandler):
         self.request_version = self.protocol_version
         status = 405 if code == 501 else int(code)
         self._refuse(status, "this is no request that is served here")
-        self.server.note(self.client_address[0], "-", status, 0.0)
+        self.server.note(self._client.address, "-", status, 0.0)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         """Nothing: the library's lines hold the path."""

@@ -1,33 +1,29 @@
 """A threaded HTTPS server: one thread for each connection, and only so many of them."""
 
+import resource
+import select
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import ThreadingHTTPServer
-from threading import BoundedSemaphore, Condition
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Condition, Thread
 from typing import Any, Final
 
 from evenkeel.handlers import Handler
-from runtime.serve import connection
 from runtime.serve.connection import Connection
+from runtime.serve.slots import MOST, Client, Slots
 
-MOST: Final = 256
-"""Connections at a time, each with a thread. The others wait in the kernel's queue, in their order:
-a connection that is refused lets its eviction pass. More threads answer later, each and all. One
-that has brought nothing in REQUEST seconds is closed as soon as another waits.
+WAITING: Final = 4096
+"""Connections that wait for a thread, as far as the process may have files; and those that wait to
+be accepted, as far as the kernel allows. An API server opens one for each of many reviews."""
 
-An API server keeps 25 idle ones, and gives one that is free to the next of its requests: so none
-that has brought a good request is closed, however many wait. A handshake takes longer than
-a refusal.
-"""
+OTHER_FILES: Final = 256
+"""Files that the process has besides the connections of its clients."""
 
-QUEUED: Final = 4096
-"""Connections that wait to be taken, as far as the kernel allows."""
-
-POLL: Final = 0.5
-"""Seconds after which a server that has no thread left looks whether it is to end."""
+POLL: Final = 0.1
+"""Seconds after which the server looks whether it is to end, and whose time is over."""
 
 ENDING: Final = 5.0
 """Seconds that the requests under way have in the end."""
@@ -36,12 +32,13 @@ type Note = Callable[[str, str, int, float], None]
 """Told of each answer: the client's address, the method, the status, the seconds it took."""
 
 
-class WebhookServer(ThreadingHTTPServer):
-    """Serves a handler. Handshakes and requests happen in the connections' own threads."""
+class WebhookServer(HTTPServer):
+    """Serves a handler. Handshakes and requests happen in the connections' own threads.
 
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = QUEUED
+    The server's own thread accepts, and never waits for a client: so it sees the addresses of all.
+    """
+
+    request_queue_size = WAITING
 
     def __init__(
         self,
@@ -60,85 +57,114 @@ class WebhookServer(ThreadingHTTPServer):
         self.authenticate = authenticate
         self.note = note
         self.is_ending = False
-        self._slots = BoundedSemaphore(MOST)
-        self._idle = Condition()
+        self._state = Condition()
         self._working = 0
-        self._unproven: dict[socket.socket, float] = {}
+        self._slots = Slots(max(1, _files(WAITING + MOST + OTHER_FILES) - MOST - OTHER_FILES))
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
-        super().__init__(address, Connection)
-
-    @contextmanager
-    def waiting(self, client: socket.socket) -> Iterator[None]:
-        """Know of a connection that has brought no good request yet, and brings none now."""
-        with self._idle:
-            self._unproven[client] = time.monotonic()
-        try:
-            yield
-        finally:
-            with self._idle:
-                self._unproven.pop(client, None)
+        super().__init__(address, BaseHTTPRequestHandler)  # a Connection is made in its thread
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Count a request as under way."""
-        with self._idle:
+        with self._state:
             self._working += 1
         try:
             yield
         finally:
-            with self._idle:
+            with self._state:
                 self._working -= 1
-                self._idle.notify_all()
+                self._state.notify_all()
+
+    def prove(self, client: Client) -> None:
+        """A connection has brought a request with the token, and keeps its thread."""
+        with self._state:
+            self._slots.prove(client)
+
+    def serve_forever(self, poll_interval: float = POLL) -> None:
+        """Accept connections until the end."""
+        super().serve_forever(poll_interval)
 
     def end(self) -> bool:
         """Take no more, and wait for what is under way; whether all of it was answered."""
         self.is_ending = True
         self.shutdown()
         self.server_close()
-        with self._idle:
-            return self._idle.wait_for(lambda: self._working == 0, ENDING)
+        with self._state:
+            waiting = self._slots.end()
+        for client in waiting:
+            self._close(client)
+        with self._state:
+            return self._state.wait_for(lambda: self._working == 0, ENDING)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Give a connection a thread, once there is one left."""
-        while not self._has_slot():
-            if self.is_ending:
-                self.shutdown_request(request)
+        """Let a connection wait for its thread, which it mostly gets at once."""
+        with self._state:
+            turned_away = self._slots.wait(Client(client_address[0], request))
+        if turned_away is not None:
+            self._give_up(turned_away)
+        self._start()
+
+    def service_actions(self) -> None:
+        """Close connections whose time is over. Their threads end then, and others begin."""
+        with self._state:
+            for client in self._slots.overdue(time.monotonic()):
+                if _is_silent(client.socket):
+                    with suppress(OSError):
+                        client.socket.shutdown(socket.SHUT_RDWR)
+
+    def _start(self) -> None:
+        """Give threads to connections that wait, as far as there are any."""
+        while not self.is_ending:
+            with self._state:
+                client = self._slots.next(time.monotonic())
+            if client is None:
                 return
+            try:
+                Thread(target=self._serve, args=(client,), daemon=True).start()
+            except RuntimeError:  # the machine has no thread left
+                self._give_up(client)
+
+    def _serve(self, client: Client) -> None:
+        """Serve a connection, and give its thread to another."""
         try:
-            super().process_request(request, client_address)
-        except BaseException:
-            self._slots.release()
-            raise
+            Connection(client, self)
+        except Exception:  # noqa: BLE001 - a handshake that failed, a client that went away
+            self._give_up(client)
+        else:
+            self._close(client)
+        self._start()
 
-    def _has_slot(self) -> bool:
-        """Whether a thread is left, or gets free soon."""
-        if self._slots.acquire(blocking=False):
-            return True
-        self._close_oldest()
-        return self._slots.acquire(timeout=POLL)
+    def _give_up(self, client: Client) -> None:
+        """Close a connection that never got as far as a request."""
+        self._close(client)
+        self.note(client.address, "-", 0, 0.0)
 
-    def _close_oldest(self) -> None:
-        """Close the connection that has waited longest and shown no token, if it did for long."""
-        with self._idle:
-            found = next(iter(self._unproven.items()), None)
-            if found is None or time.monotonic() - found[1] < connection.REQUEST:
-                return
-            with suppress(OSError):
-                found[0].shutdown(socket.SHUT_RDWR)  # its thread ends then
-            del self._unproven[found[0]]
+    def _close(self, client: Client) -> None:
+        """Forget a connection, and only then close it: the next one has the same file number."""
+        with self._state:
+            self._slots.leave(client)
+        with suppress(OSError):
+            client.socket.close()
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve a connection, and give its place back."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._slots.release()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A handshake that failed, a client that went away: no traceback."""
-        del request
-        self.note(str(client_address[0]), "-", 0, 0.0)
+def _is_silent(client: socket.socket) -> bool:
+    """Whether a client has sent nothing that was not read yet: then it is not us who are late."""
+    number = client.fileno()
+    if number < 0:  # it is about to get TLS
+        return False
+    ready = select.poll()
+    ready.register(number, select.POLLIN)
+    return not ready.poll(0)
+
+
+def _files(wanted: int) -> int:
+    """How many files the process may have open, once it has asked for so many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
 
 
 def tls_context(certificate: str, key: str) -> ssl.SSLContext:

@@ -1,6 +1,7 @@
 """Objects as an installation applies them, on the real API server and beside kubectl."""
 
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def config_map(namespace: str, **data: str) -> dict[str, Any]:
 def test_a_folder_is_read_as_kubectl_reads_it(folder: str, control_plane: ControlPlane) -> None:
     rendered = control_plane.kubectl("kustomize", str(ROOT / "manifests" / folder))
     theirs = {title(each): each for each in yaml.safe_load_all(rendered)}
-    image = "evenkeel:latest"  # which the kustomizations name by a tag
+    image = f"evenkeel:{metadata.version('evenkeel')}"  # which the kustomizations name by a tag
     ours = {title(each): each for each in manifests.documents(folder, image=image)}
     assert ours == theirs
 

@@ -1,7 +1,8 @@
 """The extender on a world that the test shows it, object by object."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from threading import Condition
 from typing import Any
 
 import msgspec
@@ -41,6 +42,24 @@ class HandClock:
         return self.at - NOW
 
 
+class Waiting(Condition):
+    """Who waits moves the clock, and is shown ``meanwhile`` what comes, 0.1 s after 0.1 s."""
+
+    def __init__(self, clock: HandClock) -> None:
+        super().__init__()
+        self._clock = clock
+        self.meanwhile: list[Callable[[], None]] = []
+
+    def wait_for[T](self, predicate: Callable[[], T], timeout: float | None = None) -> T:
+        assert timeout is not None
+        until = self._clock.at + timedelta(seconds=timeout)
+        while not (found := predicate()) and self._clock.at < until:
+            self._clock.at += timedelta(seconds=0.1)
+            if self.meanwhile:
+                self.meanwhile.pop(0)()
+        return found
+
+
 class Scheduling:
     """A world, filled unless told otherwise, and the extender that knows it."""
 
@@ -49,6 +68,7 @@ class Scheduling:
         self.clock = HandClock()
         self.recorder = InMemoryRecorder()
         self.world = World(WELL_KNOWN, self.clock)
+        self.world.known = self.waiting = Waiting(self.clock)
         self.extender = Extender(
             self.world, WELL_KNOWN, self.clock, self.recorder, mode=mode, everywhere=False
         )
@@ -85,6 +105,11 @@ class Scheduling:
         assert "Error" not in found
         return list(found["NodeNames"])
 
+    @property
+    def waited(self) -> timedelta:
+        """How long the scheduler was kept waiting."""
+        return self.clock.boot()
+
     def scores(self, pod: Mapping[str, Any], *nodes: str) -> dict[str, int]:
         """The scores of nodes."""
         return {
@@ -99,9 +124,19 @@ class Scheduling:
 
 
 def waiting(
-    owner: KubernetesObject | None = None, name: str = "web-x", namespace: str = "shop", **more: Any
+    owner: KubernetesObject | None = None,
+    name: str = "web-x",
+    namespace: str = "shop",
+    *,
+    made_ago: timedelta = timedelta(),
+    **more: Any,
 ) -> dict[str, Any]:
     """A pod that waits for its node, as the scheduler sends it."""
     found = document(owner, name=name, **more)
-    found["metadata"] |= {"namespace": namespace, "uid": f"{name}-uid"}
+    created = f"{NOW - made_ago:%Y-%m-%dT%H:%M:%SZ}"
+    found["metadata"] |= {
+        "namespace": namespace,
+        "uid": f"{name}-uid",
+        "creationTimestamp": created,
+    }
     return found

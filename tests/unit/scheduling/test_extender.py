@@ -1,13 +1,14 @@
 """Which nodes the scheduler is left, and which it would rather take."""
 
 from collections.abc import Mapping
-from threading import Timer
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
 from evenkeel.flows.scheduling.fleet import SHORT_FOR
+from evenkeel.flows.scheduling.patience import PATIENCE, REST
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
@@ -256,14 +257,46 @@ def test_whole_nodes_are_not_read(seen: Scheduling) -> None:
 def test_a_controller_that_is_not_shown_in_time_is_an_error(seen: Scheduling) -> None:
     _, owner = workload("all")
     assert "controller" in seen.filter(waiting(owner), *ALL)["Error"]
+    assert seen.waited == PATIENCE
 
 
 def test_one_that_is_shown_a_moment_later_is_waited_for(seen: Scheduling) -> None:
     above, owner = workload("all")
-    timer = Timer(0.05, lambda: seen.show(above, owner))
-    timer.start()
+    seen.waiting.meanwhile.append(lambda: seen.show(above, owner))
     assert seen.left(waiting(owner), *ALL) == ["o1", "o2"]
-    timer.join()
+    assert seen.waited < PATIENCE
+
+
+def test_a_pod_and_its_controller_are_waited_for_once(seen: Scheduling) -> None:
+    above, owner = workload("1")
+    seen.shows_pods = False
+    seen.waiting.meanwhile += [lambda: None] * 3 + [lambda: seen.show(above, owner)]
+    assert "the pod was not shown" in seen.filter(waiting(owner), *ALL)["Error"]
+    assert seen.waited == PATIENCE
+
+
+def test_nodes_are_ranked_without_waiting(seen: Scheduling) -> None:
+    _, owner = workload("all")
+    assert seen.scores(waiting(owner), *ALL) == {}
+    assert not seen.waited
+
+
+@pytest.mark.parametrize("ago", [timedelta(seconds=11), timedelta(seconds=-11)])
+def test_a_pod_that_was_made_long_ago_is_not_waited_for(ago: timedelta, seen: Scheduling) -> None:
+    """Its controller was there before it, so watches have shown that; or clocks are apart."""
+    _, owner = workload("all")
+    assert "controller" in seen.filter(waiting(owner, made_ago=ago), *ALL)["Error"]
+    assert not seen.waited
+
+
+def test_a_namespace_is_waited_for_again_after_a_minute(seen: Scheduling) -> None:
+    above, owner = workload("all")
+    seen.filter(waiting(owner, "web-0"), *ALL)
+    seen.filter(waiting(owner, "web-1"), *ALL)
+    assert seen.waited == PATIENCE
+    seen.clock.at += REST
+    seen.waiting.meanwhile.append(lambda: seen.show(above, owner))
+    assert seen.left(waiting(owner, "web-2", made_ago=-REST), *ALL) == ["o1", "o2"]
 
 
 @pytest.mark.parametrize("verb", [FILTER, PRIORITIZE])

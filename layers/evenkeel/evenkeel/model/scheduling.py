@@ -5,6 +5,7 @@ https://github.com/kubernetes/kube-scheduler/blob/master/extender/v1/types.go
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -20,6 +21,7 @@ class PendingMetadata(NewPodMetadata, frozen=True, kw_only=True):
 
     namespace: str = ""
     uid: str = ""
+    creation_timestamp: datetime | None = None
 
 
 class PendingPod(NewPod, frozen=True, kw_only=True):

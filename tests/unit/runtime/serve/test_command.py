@@ -13,11 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import urllib3
 import yaml
 
+from runtime import metrics_port
+from runtime.serve.slots import MOST
 from tests.fixtures.api_server import Handler, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT
+from tests.fixtures.silence import silent
 from tests.unit.placement.scene import review
 
 TOKEN = "0123456789abcdef" * 4
@@ -51,7 +55,7 @@ def managed(handler: Handler) -> None:
 class Process:
     """The command at work, and what it writes."""
 
-    def __init__(self, folder: Path, server: str, authority: Authority) -> None:
+    def __init__(self, folder: Path, server: str, authority: Authority, *options: str) -> None:
         certificate, key = authority.issue("webhook", "127.0.0.1").write(folder, "webhook")
         self.client = ssl.create_default_context(cadata=authority.certificate)
         ca = base64.b64encode(authority.certificate.encode()).decode()
@@ -71,7 +75,7 @@ class Process:
             [
                 *(sys.executable, "-m", "cli.main", "serve", "--port", "0"),
                 *("--bind", "127.0.0.1", "--tls-cert", certificate, "--tls-key", key),
-                *("--kubeconfig", kubeconfig, "--cluster-name", "prod"),
+                *("--kubeconfig", str(kubeconfig), "--cluster-name", "prod", *options),
             ],
             stdout=subprocess.PIPE,
             text=True,
@@ -105,11 +109,11 @@ class Process:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Process]:
+def started(folder: Path, *options: str) -> Iterator[Process]:
     authority = Authority()
     with serving(authority.server_context(folder, "127.0.0.1")) as server:
         server.script(always=managed)
-        process = Process(folder, server.url, authority)
+        process = Process(folder, server.url, authority, *options)
         try:
             yield process
         finally:
@@ -137,3 +141,16 @@ def test_it_places_a_pod_tells_of_it_without_the_token_and_ends(
         assert "InFloor" in told
         assert TOKEN not in told
         assert "/v1/" not in told
+
+
+def test_probes_are_answered_whatever_happens_on_the_webhooks_port(tmp_path: Path) -> None:
+    with started(tmp_path, "--metrics-port", "0") as process:
+        port = int(process.wait_for("serves metrics on port").rpartition(" ")[2])
+        with (
+            silent(("127.0.0.1", process.port), 2 * MOST, addresses=16),
+            silent(("127.0.0.1", port), 2 * metrics_port.MOST),
+            urllib3.PoolManager(retries=False, timeout=20) as pool,
+        ):
+            assert pool.request("GET", f"http://127.0.0.1:{port}/healthz").status == 200
+            metrics = pool.request("GET", f"http://127.0.0.1:{port}/metrics").data.decode()
+    assert 'evenkeel_reviews_refused_total{cluster="prod"} 0.0' in metrics

@@ -1,92 +1,19 @@
 """The webhook's own server: slow and broken clients, what it logs, how it ends."""
 
 import contextlib
-import http.client
 import json
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from evenkeel.handlers.requests import authenticate
-from runtime.serve import connection, server
-from runtime.serve.server import MOST, WebhookServer, tls_context
-from tests.fixtures.certificates import Authority
+from runtime.serve import connection
+from tests.fixtures.served import PATH, Served
 
-PATH = "/v1/secret-path"
 ZEROS = b"0" * 12
-
-
-class Served:
-    """A server that answers with what it was asked, and what it noted."""
-
-    def __init__(self, folder: Path) -> None:
-        authority = Authority()
-        files = authority.issue("server", "127.0.0.1").write(folder, "server")
-        self.client = ssl.create_default_context(cadata=authority.certificate)
-        self.notes: list[tuple[str, str, int, float]] = []
-        self.has_noted = threading.Condition()
-        self.events: list[dict[str, Any]] = []
-        self.wait = threading.Event()
-        self.wait.set()
-        self.server = WebhookServer(
-            ("127.0.0.1", 0),
-            tls_context(*map(str, files)),
-            self.handle,
-            partial(authenticate, tokens=(PATH.removeprefix("/v1/"),)),
-            self.note,
-        )
-        self.address = ("127.0.0.1", self.server.server_address[1])
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
-        self.thread.start()
-
-    def handle(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
-        self.events.append(event)
-        self.wait.wait(5)
-        return {"statusCode": 200, "body": "answered"}
-
-    def note(self, *facts: Any) -> None:
-        with self.has_noted:
-            self.notes.append(facts)
-            self.has_noted.notify()
-
-    def noted(self, number: int) -> list[tuple[str, str, int, float]]:
-        """What was noted, once it is so much: an answer is noted when it is sent already."""
-        with self.has_noted:
-            self.has_noted.wait_for(lambda: len(self.notes) >= number, 5)
-            return list(self.notes)
-
-    def connect(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection(*self.address, context=self.client, timeout=5)
-
-    def ask(
-        self, method: str = "POST", path: str = PATH, body: str | None = "{}"
-    ) -> tuple[int, str]:
-        made = self.connect()
-        try:
-            made.request(method, path, body, {"Content-Type": "application/json"})
-            answer = made.getresponse()
-            return answer.status, answer.read().decode()
-        finally:
-            made.close()
-
-    def raw(self, sent: bytes) -> bytes:
-        """What comes back for these bytes, until the server closes."""
-        with (
-            socket.create_connection(self.address, timeout=5) as plain,
-            self.client.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
-        ):
-            secure.sendall(sent)
-            received = b""
-            while part := secure.recv(65536):
-                received += part
-            return received
 
 
 @pytest.fixture
@@ -209,57 +136,6 @@ def test_slow_clients_block_no_other_and_are_disconnected(served: Served) -> Non
         each.settimeout(3)
         assert each.recv(1) == b""
         each.close()
-
-
-def test_clients_that_shake_hands_and_stay_silent_give_way_to_one_that_asks(
-    served: Served,
-) -> None:
-    for _ in range(MOST - 2):
-        assert served.server._slots.acquire(blocking=False)
-    silent = [
-        served.client.wrap_socket(
-            socket.create_connection(served.address), server_hostname="127.0.0.1"
-        )
-        for _ in range(2)
-    ]
-    assert served.ask() == (200, "answered")
-    kept = served.connect()
-    for _ in range(2):
-        kept.request("POST", PATH, "{}", {"Content-Type": "application/json"})
-        assert kept.getresponse().read() == b"answered"
-    assert served.ask() == (200, "answered")
-    kept.request("POST", PATH, "{}", {"Content-Type": "application/json"})
-    assert kept.getresponse().read() == b"answered"  # what has shown the token is not closed
-    kept.close()
-    for each in silent:
-        each.settimeout(3)
-        assert each.recv(1) == b""
-        each.close()
-    served.server._slots.release(MOST - 2)
-
-
-def test_a_connection_too_many_waits_until_another_has_ended(served: Served) -> None:
-    slots = [served.server._slots.acquire(blocking=False) for _ in range(MOST)]
-    assert all(slots)
-    answers: list[tuple[int, str]] = []
-    asking = threading.Thread(target=lambda: answers.append(served.ask()))
-    asking.start()
-    asking.join(0.3)
-    assert asking.is_alive()
-    for _ in slots:
-        served.server._slots.release()
-    asking.join(5)
-    assert answers == [(200, "answered")]
-
-
-def test_a_server_that_is_full_ends(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "POLL", 0.05)
-    for _ in range(MOST):
-        assert served.server._slots.acquire(blocking=False)
-    with socket.create_connection(served.address, timeout=3) as waiting:
-        assert served.server.end()
-        with contextlib.suppress(ConnectionResetError):
-            assert waiting.recv(1) == b""
 
 
 def test_in_the_end_what_is_under_way_is_answered(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The scheduler's two questions about a pod: which nodes are left, and how good each is."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Final
 
@@ -9,6 +10,7 @@ from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.scheduling.rank import FEWEST
 from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
 from evenkeel.errors import EvenkeelError
+from evenkeel.flows.scheduling.patience import PATIENCE, Patience
 from evenkeel.flows.scheduling.world import World
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -18,10 +20,6 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 
-PATIENCE: Final = 0.5
-"""Seconds that a pod, or its owner, has to be shown: watches may be behind the scheduler's."""
-
-
 DRAINED: Final = "the node is drained"
 FLOOR: Final = "the pod is one of its floor"
 """Why a node is not left. A scheduler counts them, and an answer says it of thousands of nodes."""
@@ -29,6 +27,10 @@ FLOOR: Final = "the pod is one of its floor"
 
 class UnansweredError(EvenkeelError):
     """The scheduler has to go on without an answer; the message says why."""
+
+
+class UnshownError(UnansweredError):
+    """No watch has shown yet what it takes to answer."""
 
 
 class Extender:
@@ -52,17 +54,19 @@ class Extender:
         self._world = world
         self._labels = labels
         self._clock = clock
+        self._patience = Patience(clock)
         self._recorder = recorder
         self._everywhere = everywhere
 
     def filter(self, args: ExtenderArgs) -> FilterResult:
         """The nodes that are left. A pod of the floor loses those on spot, any pod the doomed.
 
-        Raises UnansweredError where not everything that it takes is known.
+        What no watch has shown yet is waited for here, and not in ``prioritize``, which is asked
+        next. Raises UnansweredError where not everything that it takes is known.
         """
         names = _names(args)
         with self._world.known:
-            wish = self._wish(args.pod)
+            wish = self._awaited(args.pod)
             fleet = self._world.fleet
             failed = dict.fromkeys(fleet.closed.intersection(names), DRAINED)
             if wish.must and wish.capacity is not None:
@@ -74,7 +78,7 @@ class Extender:
         return FilterResult(node_names=left, failed_and_unresolvable_nodes=failed)
 
     def prioritize(self, args: ExtenderArgs) -> Sequence[HostPriority]:
-        """A score for each node. Raises UnansweredError as ``filter`` does."""
+        """A score for each node. Raises UnansweredError where not all is known that it takes."""
         names = _names(args)
         with self._world.known:
             wish = self._wish(args.pod)
@@ -89,6 +93,22 @@ class Extender:
                 HostPriority(name, base(name, 0) + (FEWEST if there.get(name, 0) == fewest else 0))
                 for name in names
             ]
+
+    def _awaited(self, pod: PendingPod) -> Wish:
+        """What a pod wishes. Raises UnansweredError if that is not known even a little later."""
+        wish = self._shown(pod)
+        if wish is None and self._patience.is_left_for(pod.metadata):
+            within = PATIENCE.total_seconds()
+            wish = self._world.known.wait_for(lambda: self._shown(pod), within)
+            if wish is None:
+                self._patience.was_in_vain(pod.metadata)
+        return self._wish(pod) if wish is None else wish
+
+    def _shown(self, pod: PendingPod) -> Wish | None:
+        """What a pod wishes; None while no watch has shown what that takes."""
+        with suppress(UnshownError):
+            return self._wish(pod)
+        return None
 
     def _wish(self, pod: PendingPod) -> Wish:
         world = self._world
@@ -109,25 +129,21 @@ class Extender:
         return self._counted(pod, controller, found) if isinstance(found, Counted) else found
 
     def _controller_of(self, pod: PendingPod) -> Controller:
-        """The controller of a pod; waits for it a little. Raises UnansweredError without it."""
-        world, key = self._world, pod.controller_key
-        world.known.wait_for(lambda: world.owner(key) is not None, PATIENCE)
-        found = world.owner(key)
+        """The controller of a pod. Raises UnshownError without it."""
+        found = self._world.owner(pod.controller_key)
         if not isinstance(found, ReplicaSet | StatefulSet | Job):
-            raise UnansweredError("the pod's controller was not shown yet")
+            raise UnshownError("the pod's controller was not shown yet")
         return found
 
     def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
         """Count the pods of the floor. One that is told to go to on-demand counts from now on.
 
         Only pods that the API server has: who made one up could fill a floor with it. Raises
-        UnansweredError for one that is not shown in a moment.
+        UnshownError for one that was not shown.
         """
         world, uid = self._world, pod.metadata.uid
-        if not world.known.wait_for(
-            lambda: world.population.is_waiting(uid, controller.key), PATIENCE
-        ):
-            raise UnansweredError("the pod was not shown yet")
+        if not world.population.is_waiting(uid, controller.key):
+            raise UnshownError("the pod was not shown yet")
         population = world.population
         wish = by_count(counted, population.on_demand_of(controller.key, uid))
         if wish.must and population.promise(uid, controller.key):

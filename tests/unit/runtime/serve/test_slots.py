@@ -1,0 +1,126 @@
+"""Which connection gets a thread next, which has to give its thread up, which is turned away."""
+
+import socket
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from runtime.serve.slots import MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
+
+PLENTY = 10_000
+
+
+@pytest.fixture
+def connection() -> Iterator[socket.socket]:
+    """A socket. Nothing here looks at it."""
+    with socket.socket() as made:
+        yield made
+
+
+class Waiting:
+    """Slots, and connections by their address and a number."""
+
+    def __init__(self, connection: socket.socket, room: int = PLENTY) -> None:
+        self.slots = Slots(room)
+        self.now = 1.0
+        self._connection = connection
+        self._names: dict[Client, str] = {}
+
+    def come(self, address: str, count: int = 1) -> list[str]:
+        """Connections come; those that are turned away."""
+        turned_away = []
+        for _ in range(count):
+            client = Client(address, self._connection)
+            number = sum(name.startswith(address) for name in self._names.values())
+            self._names[client] = f"{address}{number}"
+            found = self.slots.wait(client)
+            turned_away += [] if found is None else [self._names[found]]
+        return turned_away
+
+    def begin(self) -> list[Client]:
+        """The connections that get threads now."""
+        found = []
+        while (client := self.slots.next(self.now)) is not None:
+            found.append(client)
+        return found
+
+    def names(self, clients: Sequence[Client]) -> list[str]:
+        return [self._names[client] for client in clients]
+
+
+@pytest.fixture
+def waiting(connection: socket.socket) -> Waiting:
+    return Waiting(connection)
+
+
+def test_addresses_take_turns_and_the_connections_of_each_their_order(waiting: Waiting) -> None:
+    waiting.come("a", 3)
+    waiting.come("b", 2)
+    waiting.come("c")
+    assert waiting.names(waiting.begin()) == ["a0", "b0", "c0", "a1", "b1", "a2"]
+
+
+def test_one_address_has_a_share_of_the_threads_until_it_shows_the_token(waiting: Waiting) -> None:
+    waiting.come("a", MOST)
+    first = waiting.begin()
+    assert len(first) == OF_ONE_ADDRESS
+    waiting.come("b")
+    assert waiting.names(waiting.begin()) == ["b0"], "there are threads for others"
+    waiting.slots.prove(first[0])
+    waiting.slots.leave(first[1])
+    assert waiting.names(waiting.begin()) == [f"a{OF_ONE_ADDRESS}", f"a{OF_ONE_ADDRESS + 1}"]
+
+
+def test_all_threads_are_for_one_address_that_shows_the_token(waiting: Waiting) -> None:
+    waiting.come("a", MOST + 1)
+    begun = []
+    while now := waiting.begin():
+        for client in now:
+            waiting.slots.prove(client)
+        begun += now
+    assert len(begun) == MOST
+    waiting.slots.leave(begun[0])
+    assert waiting.names(waiting.begin()) == [f"a{MOST}"]
+
+
+def test_the_time_to_show_the_token_is_short_only_while_others_wait(waiting: Waiting) -> None:
+    waiting.come("a", OF_ONE_ADDRESS)
+    first = waiting.begin()
+    waiting.slots.prove(first[0])
+    waiting.now += SHORT
+    assert waiting.slots.overdue(waiting.now) == ()
+    waiting.come("a", 2)
+    waiting.begin()
+    assert waiting.slots.overdue(waiting.now - 0.01) == []
+    assert waiting.slots.overdue(waiting.now) == first[1:], "the token keeps a thread"
+
+
+def test_where_too_many_wait_the_last_of_the_largest_crowd_is_turned_away(
+    connection: socket.socket,
+) -> None:
+    waiting = Waiting(connection, room=5)
+    assert waiting.come("a", 3) + waiting.come("b", 2) == []
+    assert waiting.come("b") == ["a2"], "a was first to have three"
+    assert waiting.come("c", 2) == ["b2", "a1"]
+    assert waiting.names(waiting.begin()) == ["a0", "b0", "c0", "b1", "c1"]
+
+
+def test_an_address_that_has_shown_the_token_is_turned_away_last(
+    connection: socket.socket,
+) -> None:
+    waiting = Waiting(connection, room=4)
+    waiting.come("a")
+    (client,) = waiting.begin()
+    waiting.slots.prove(client)
+    assert waiting.come("a", 3) + waiting.come("b") == []
+    assert waiting.come("c") + waiting.come("a") == ["b0", "c0"]
+    assert waiting.come("a") == ["a5"], "nobody else waits"
+    waiting.slots.leave(client)
+    assert waiting.come("b") == ["a4"], "its connection is gone"
+
+
+def test_in_the_end_none_waits(waiting: Waiting) -> None:
+    waiting.come("a", 2)
+    waiting.come("b")
+    assert waiting.names(waiting.slots.end()) == ["a0", "a1", "b0"]
+    assert waiting.begin() == []
