@@ -1,7 +1,7 @@
 """Groups of pods that are of use together only: gangs.
 
-- ``scheduling.k8s.io``: Kubernetes' own, named by a pod's ``spec.schedulingGroup`` (1.36, alpha);
-  https://kubernetes.io/docs/concepts/workloads/podgroup-api/
+- ``scheduling.k8s.io``: Kubernetes' own, named by a pod's ``spec.schedulingGroup`` (alpha in 1.36,
+  beta in 1.37, off by default); k8s.io/api, scheduling/v1alpha2, v1alpha3 and v1beta1
 - ``scheduling.x-k8s.io``: of the coscheduling plugin, and ``scheduling.sigs.k8s.io`` of its earlier
   versions and of Koordinator, named by a label of the pod.
   https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/
@@ -39,7 +39,11 @@ class PodGroup(KubernetesObject, frozen=True, kw_only=True):
     """A group of ``scheduling.k8s.io``; the other two have the same form here."""
 
     resource: ClassVar = Resource(
-        group="scheduling.k8s.io", version="v1alpha2", plural="podgroups", kind="PodGroup"
+        group="scheduling.k8s.io",
+        version="v1beta1",
+        earlier=("v1alpha3", "v1alpha2"),
+        plural="podgroups",
+        kind="PodGroup",
     )
 
     spec: PodGroupSpec = PodGroupSpec()
