@@ -103,3 +103,64 @@ def test_of_two_kinds_that_are_not_served_both_are_said(
     error_of(cluster, GROUPS)
     error_of(cluster, COSCHEDULED)
     assert ["scheduling.x-k8s.io" in line for line in journal.told] == [True, False]
+
+
+BASIC = {"basic": {}}
+THREE = {"gang": {"minCount": 3}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "mode", "minimum"),
+    [
+        (BASIC, {}, 0),
+        (BASIC, {"disruptionMode": {"single": {}}}, 0),
+        (BASIC, {"disruptionMode": "Pod"}, 0),
+        (THREE, {}, 3),
+        (THREE, {"disruptionMode": None}, 3),
+        (THREE, {"disruptionMode": {"single": {}}}, 3),
+        (THREE, {"disruptionMode": "Pod"}, 3),
+    ],
+)
+def test_the_policy_is_the_same_in_every_version(
+    policy: dict[str, Any],
+    mode: dict[str, Any],
+    minimum: int,
+    server: ScriptedServer,
+    connect: Connect,
+) -> None:
+    found = read(server, connect, {"schedulingPolicy": policy, **mode})
+    assert (found.minimum, found.is_one) == (minimum, False)
+
+
+@pytest.mark.parametrize("policy", [BASIC, THREE])
+@pytest.mark.parametrize("mode", [{"all": {}}, "PodGroup"])
+def test_a_group_that_is_disrupted_together_needs_all_its_pods(
+    policy: dict[str, Any], mode: object, server: ScriptedServer, connect: Connect
+) -> None:
+    found = read(server, connect, {"schedulingPolicy": policy, "disruptionMode": mode})
+    assert (found.minimum, found.is_one) == (None, True)
+
+
+def test_of_a_policy_that_is_not_known_all_pods_are_needed(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    assert read(server, connect, {"schedulingPolicy": {"ofTomorrow": {}}}).minimum is None
+
+
+@pytest.mark.parametrize(("spec", "minimum"), [({"minMember": 4}, 4), ({}, 0)])
+def test_the_same_form_reads_others_groups(
+    spec: dict[str, Any], minimum: int, server: ScriptedServer, connect: Connect
+) -> None:
+    assert read(server, connect, spec, COSCHEDULED).minimum == minimum
+
+
+def read(
+    server: ScriptedServer, connect: Connect, spec: dict[str, Any], asked: List[Any] = GROUPS
+) -> PodGroup:
+    """A group with this spec, as it comes out of a list."""
+    server.script(listed(group(**spec)))
+    (reply,) = connect().perform([asked])
+    assert isinstance(reply.result, Listing), reply.error
+    (found,) = reply.result.items
+    assert isinstance(found, PodGroup)
+    return found

@@ -10,6 +10,8 @@
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
 
+import msgspec
+
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Resource
 from evenkeel.model.pod import Pod
@@ -22,17 +24,32 @@ class GangPolicy(ApiStruct, frozen=True, kw_only=True):
     min_count: int = 1
 
 
-class SchedulingPolicy(ApiStruct, frozen=True, kw_only=True):
-    """How the pods of a group are scheduled; without ``gang`` one by one."""
+class Chosen(ApiStruct, frozen=True, kw_only=True):
+    """A member of a union of which no field is read."""
 
+
+class SchedulingPolicy(ApiStruct, frozen=True, kw_only=True):
+    """How the pods of a group are scheduled: one by one (``basic``), or as a gang."""
+
+    basic: Chosen | None = None
     gang: GangPolicy | None = None
 
 
-class PodGroupSpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of a group's spec that Evenkeel reads: of either API."""
+class DisruptionMode(ApiStruct, frozen=True, kw_only=True):
+    """Whether the pods of a group are disrupted together; without ``whole`` one by one."""
 
-    scheduling_policy: SchedulingPolicy = SchedulingPolicy()
-    min_member: int | None = None
+    whole: Chosen | None = msgspec.field(default=None, name="all")
+
+
+class PodGroupSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a group's spec that Evenkeel reads: of all the APIs.
+
+    ``disruption_mode`` is text in v1alpha2 of Kubernetes' own: ``Pod`` or ``PodGroup``.
+    """
+
+    scheduling_policy: SchedulingPolicy | None = None
+    disruption_mode: DisruptionMode | str | None = None
+    min_member: int = 0
 
 
 class PodGroup(KubernetesObject, frozen=True, kw_only=True):
@@ -49,10 +66,26 @@ class PodGroup(KubernetesObject, frozen=True, kw_only=True):
     spec: PodGroupSpec = PodGroupSpec()
 
     @property
+    def is_one(self) -> bool:
+        """Whether its owner says that its pods are disrupted together, or none of them is."""
+        mode = self.spec.disruption_mode
+        return mode.whole is not None if isinstance(mode, DisruptionMode) else mode == "PodGroup"
+
+    @property
     def minimum(self) -> int | None:
-        """How many pods it takes at least; None: it is no gang."""
-        gang = self.spec.scheduling_policy.gang
-        return self.spec.min_member if gang is None else gang.min_count
+        """How many pods it takes at least: 0, it is no gang; None, all that it has.
+
+        That is all where one is not disrupted without the others, and where its policy is one that
+        Evenkeel does not know.
+        """
+        policy = self.spec.scheduling_policy
+        if self.is_one:
+            return None
+        if policy is None:
+            return self.spec.min_member
+        if policy.gang is not None:
+            return policy.gang.min_count
+        return None if policy.basic is None else 0
 
 
 class CoschedulingPodGroup(PodGroup, frozen=True, kw_only=True):
