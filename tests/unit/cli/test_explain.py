@@ -359,7 +359,7 @@ def test_a_gang_is_told_with_what_becomes_of_it(
 def test_of_a_group_that_is_disrupted_together_it_says_so(cluster: SimulatedCluster) -> None:
     metadata = {"name": "login", "namespace": "shop"}
     group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": metadata}
-    spec = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
+    spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
     cluster.apply(group | {"spec": spec})
     own = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
     cluster.server.patch("Deployment", ("shop", "login"), own)

@@ -49,7 +49,9 @@ def test_a_group_is_read_in_the_newest_version_that_is_served(
     for _ in range(2):
         (reply,) = cluster.perform([GROUPS])
         assert isinstance(reply.result, Listing), reply.error
-        assert [(each.name, each.minimum) for each in reply.result.items] == [("train", 3)]
+        (found,) = reply.result.items
+        assert isinstance(found, PodGroup)
+        assert (found.name, found.minimum) == ("train", 3)
     asked = [*KNOWN[: position + 1], KNOWN[position]]
     assert versions_asked(server) == asked, "once found it is asked for first"
 
@@ -105,7 +107,7 @@ def test_of_two_kinds_that_are_not_served_both_are_said(
     assert ["scheduling.x-k8s.io" in line for line in journal.told] == [True, False]
 
 
-BASIC = {"basic": {}}
+BASIC: dict[str, Any] = {"basic": {}}
 THREE = {"gang": {"minCount": 3}}
 
 

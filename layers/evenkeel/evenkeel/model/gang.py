@@ -88,6 +88,14 @@ class PodGroup(KubernetesObject, frozen=True, kw_only=True):
         return None if policy.basic is None else 0
 
 
+def is_gang(group: PodGroup | None) -> bool:
+    """Whether pods that name this group are of use together only; None: it could not be read.
+
+    Then they may be.
+    """
+    return group is None or group.minimum != 0
+
+
 class CoschedulingPodGroup(PodGroup, frozen=True, kw_only=True):
     """A group of the coscheduling plugin."""
 

@@ -49,9 +49,10 @@ def own(
     name: str = "train",
     policy: SchedulingPolicy = gang_policy(3),  # noqa: B008 - it is frozen
     mode: DisruptionMode | str | None = None,
-    **notes: str,
+    at_notice: str = "",
 ) -> PodGroup:
-    """A group of Kubernetes' own."""
+    """A group of Kubernetes' own; ``at_notice`` is its annotation."""
+    notes = {names.GANG_AT_NOTICE: at_notice} if at_notice else {}
     spec = PodGroupSpec(scheduling_policy=policy, disruption_mode=mode)
     return PodGroup(metadata=builders.metadata(name, annotations=notes), spec=spec)
 
@@ -115,19 +116,19 @@ def test_a_group_that_is_disrupted_together_needs_all_its_pods_and_all_go(
 def test_the_annotation_says_more_than_the_disruption_mode() -> None:
     """``single`` is the default, so nobody may have meant it; an annotation was written."""
 
-    def all_go(group: PodGroup, **notes: str) -> bool:
+    def all_go(group: PodGroup, at_notice: str = "") -> bool:
+        notes = {names.GANG_AT_NOTICE: at_notice} if at_notice else {}
         owner = Owner(kind="ReplicaSet", controller=builders.replica_set(annotations=notes))
         found = gang_of(in_group("train"), owner, Surroundings(groups=[group]))
         assert found is not None
         return found.all_go
 
-    every, dying = {names.GANG_AT_NOTICE: "all"}, {names.GANG_AT_NOTICE: "dying"}
-    assert all_go(own(mode=SINGLE, **every))
-    assert all_go(own(mode=SINGLE), **every)
-    assert not all_go(own(mode=ALL, **dying))
-    assert not all_go(own(mode=ALL), **dying)
-    assert not all_go(own(**every), **dying), "the workload's is nearer"
-    assert all_go(own(**dying), **every)
+    assert all_go(own(mode=SINGLE, at_notice="all"))
+    assert all_go(own(mode=SINGLE), at_notice="all")
+    assert not all_go(own(mode=ALL, at_notice="dying"))
+    assert not all_go(own(mode=ALL), at_notice="dying")
+    assert not all_go(own(at_notice="all"), at_notice="dying"), "the workload's is nearer"
+    assert all_go(own(at_notice="dying"), at_notice="all")
 
 
 def test_of_a_policy_that_is_not_known_all_are_needed() -> None:

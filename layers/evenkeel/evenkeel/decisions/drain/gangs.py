@@ -13,7 +13,7 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
-from evenkeel.model.gang import group_of
+from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -66,7 +66,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
         if group is None:
             kind = named.kind.resource.kind
             return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")
-        if group.minimum == 0:
+        if not is_gang(group):
             return None
         noted = noted or group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
         all_go = noted == "all" if noted else group.is_one

@@ -12,7 +12,7 @@ from evenkeel.errors import (
 from evenkeel.flows import selections
 from evenkeel.flows.asking import MANY, find_all, list_all, shown
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync.groups import read_groups
+from evenkeel.flows.groups import read_groups
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -139,7 +139,8 @@ def read_surroundings(cluster: Cluster, view: View) -> None:
             kinds.append(PersistentVolumeClaim)
         requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
     found = list_all(cluster, requests)
-    groups = read_groups(cluster, view, namespaces)
+    named = {Selection(each.kind, each.namespace) for each in view.pods.groups}
+    groups = read_groups(cluster, [each for each in named if each.namespace in namespaces])
     for namespace in ordered:
         items = [
             item
@@ -147,7 +148,8 @@ def read_surroundings(cluster: Cluster, view: View) -> None:
             if request.selection.namespace == namespace
             for item in listed
         ]
-        view.surroundings[namespace] = Surroundings.of([*items, *groups[namespace]])
+        items += [group for group in groups if group.namespace == namespace]
+        view.surroundings[namespace] = Surroundings.of(items)
 
 
 def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:
