@@ -15,6 +15,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.omissions import Omissions
 from evenkeel.adapters.kubernetes.transport import SILENT, Transport
+from evenkeel.adapters.kubernetes.versions import Versions
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.ports import TimeLeft
 
@@ -43,6 +44,7 @@ class SyntheticServer(Transport):
         """With so many nodes, and all else in proportion."""
         self.limits = Limits()
         self.left_out = Omissions(SystemClock(), SILENT)
+        self.versions = Versions(SystemClock(), SILENT)
         self.nodes = nodes
         self.pods = nodes * PODS_OF_A_NODE
         self.stateful_sets = self.pods // 10 // ORDINALS

@@ -94,9 +94,10 @@ def _facts(
 def _in_a_gang(gang: Gang) -> str:
     all_go = "all of them go together, those on healthy nodes too"
     which = all_go if gang.all_go else "those on dying nodes go together"
+    when = "where one has to go" if gang.minimum is None else "where fewer stay"
     return (
-        f"It is in the {gang}: where fewer stay, {which}, at the earliest last moment of those"
-        " that die. Restore moves all of it or none."
+        f"It is in the {gang}: {when}, {which}, at the earliest last moment of those that die."
+        " Restore moves all of it or none."
     )
 
 

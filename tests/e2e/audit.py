@@ -45,11 +45,12 @@ class Audit:
 
 @contextmanager
 def audited(folder: Path, request: pytest.FixtureRequest) -> Iterator[tuple[ControlPlane, Audit]]:
-    """A real control plane whose API server keeps such a log."""
+    """A real control plane with groups of pods whose API server keeps such a log."""
     policy, log = folder / "policy.yaml", folder / "audit.log"
     policy.write_text(yaml.safe_dump(POLICY))
     options = Options(
         kube=request.config.getoption("--kube"),
+        gangs=True,
         api_server_flags=(f"audit-policy-file={policy}", f"audit-log-path={log}"),
     )
     with ControlPlane.launch(options) as started:

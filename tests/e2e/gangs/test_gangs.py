@@ -14,13 +14,21 @@ AGO = 100.0
 """How old the warning is when it comes: 20 s are left of its 120."""
 
 
-def group(minimum: int, **notes: str) -> dict[str, Any]:
-    """The group ``train``."""
+def group(site: Site, minimum: int, *, is_one: bool = False, **notes: str) -> dict[str, Any]:
+    """The group ``train``; 0: its pods are scheduled one by one."""
+    groups = site.control_plane.pod_groups
+    assert groups is not None
+    spec: dict[str, Any] = {
+        "schedulingPolicy": {"gang": {"minCount": minimum}} if minimum else {"basic": {}}
+    }
+    if is_one:
+        is_text = groups.api_version.endswith("v1alpha2")
+        spec["disruptionMode"] = "PodGroup" if is_text else {"all": {}}
     return {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "apiVersion": groups.api_version,
         "kind": "PodGroup",
         "metadata": {"name": "train", "annotations": notes},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}},
+        "spec": spec,
     }
 
 
@@ -29,9 +37,9 @@ def member(name: str, replicas: int, **more: Any) -> dict[str, Any]:
     return deployment(name, replicas, cpu="1", schedulingGroup={"podGroupName": "train"}, **more)
 
 
-def begin(site: Site, minimum: int, **notes: str) -> None:
+def begin(site: Site, minimum: int, *, is_one: bool = False, **notes: str) -> None:
     """Four pods of two Deployments on two nodes, two on each; then there is room elsewhere."""
-    site.apply(group(minimum, **notes))
+    site.apply(group(site, minimum, is_one=is_one, **notes))
     site.add_nodes("a", cpu="2")
     site.apply(member("ps", 1), member("worker", 3, grace=10))
     site.let_pass(2)
@@ -69,8 +77,30 @@ def test_where_enough_stay_each_is_replaced_before_it_goes(site: Site) -> None:
     assert site.witness.lowest("worker") == 3
 
 
-def test_whose_owner_says_so_goes_whole(site: Site) -> None:
-    begin(site, 3, **{names.GANG_AT_NOTICE: "all"})
+def test_a_group_with_the_basic_policy_is_no_gang(site: Site) -> None:
+    begin(site, 0)
+    evenkeel = site.deploy()
+    evenkeel.notify(site.warning("a"))
+    site.wait_for("the node to be empty", lambda: not site.pods_on("a"), seconds=40)
+    site.wait_for("all to be there", lambda: _whole(site), seconds=40)
+    assert site.witness.lowest("ps") == 1
+    assert site.witness.lowest("worker") == 3
+    assert not [each for each in evenkeel.recorder.decisions if "gang" in each.message]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "is_one", "notes"),
+    [
+        pytest.param(3, False, {names.GANG_AT_NOTICE: "all"}, id="annotation"),
+        pytest.param(2, True, {}, id="disruptionMode of a gang"),
+        pytest.param(0, True, {}, id="disruptionMode without a gang"),
+    ],
+)
+def test_whose_owner_says_so_goes_whole(
+    site: Site, *, minimum: int, is_one: bool, notes: dict[str, str]
+) -> None:
+    """Enough would stay of the gang of two; its disruptionMode says that none is to."""
+    begin(site, minimum, is_one=is_one, **notes)
     before = {pod["metadata"]["uid"] for node in ("a", "b") for pod in site.pods_on(node)}
     site.deploy().notify(site.warning("a", ago=AGO))
     site.wait_for(

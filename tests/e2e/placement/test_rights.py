@@ -14,15 +14,15 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import TRACES, Scope
-from evenkeel.model import names
+from evenkeel.model import gang, names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
-from tests.e2e.manifests import deployment, job, stateful_set
+from tests.e2e.manifests import Manifest, deployment, job, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
-from tests.e2e.test_rights import allowed, kubeconfig_of
+from tests.e2e.test_rights import Right, allowed, kubeconfig_of
 from tests.fixtures.control_plane import ControlPlane
 
 pytestmark = pytest.mark.controlplane
@@ -35,6 +35,31 @@ NO_PODS = {
     "spec": {"hard": {"pods": "0"}},
 }
 """Refuses a pod when webhooks have seen it."""
+
+
+def grouped(ground: Ground) -> Iterator[Manifest]:
+    """Four pods that name groups, of each kind. The group of Kubernetes' own has the basic policy.
+
+    The others are not there: all of their pods are on one capacity type.
+    """
+    for number, label in enumerate(gang.LABELS):
+        made = deployment(f"gang-{number}", 1, annotations={ON_DEMAND: "all"})
+        made["spec"]["template"]["metadata"]["labels"][label] = "none"
+        yield made
+    groups, named = ground.control_plane.pod_groups, {}
+    if groups is not None:
+        spec: Manifest = {"schedulingPolicy": {"basic": {}}}
+        metadata = {"name": "basic"}
+        api = groups.api_version
+        yield {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+        named = {"schedulingGroup": {"podGroupName": "basic"}}
+    yield deployment("basic", 2, annotations={ON_DEMAND: "1"}, **named)
+
+
+def usable(ground: Ground, function: str) -> set[Right]:
+    """What a function may do of what this Kubernetes has."""
+    has_groups = ground.control_plane.pod_groups is not None
+    return allowed(function) - (set() if has_groups else {("list", "scheduling.k8s.io/podgroups")})
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +105,9 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     counted = job("batch")
     counted["metadata"]["annotations"] = {ON_DEMAND: "1"}
     ground.apply(counted)
-    assert len(on_demand(ground.settled(11))) == 2 + 2 + 1
+    for each in grouped(ground):
+        ground.apply(each)
+    assert len(on_demand(ground.settled(15))) == 2 + 2 + 1 + 2 + 1
     told = ground.wait_for(
         "the warning",
         lambda: [
@@ -94,9 +121,9 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     clock = ShiftedClock()
     clock.skip(timedelta(minutes=3))
     with from_kubeconfig(kubeconfig=str(kubeconfig)) as cluster:
-        assert sweep(cluster, clock) == 3
+        assert sweep(cluster, clock) == 4
     assert audit.refused("evenkeel-placement") == set()
-    assert audit.used("evenkeel-placement") == allowed("placement")
+    assert audit.used("evenkeel-placement") == usable(ground, "placement")
 
 
 class Bell:
@@ -124,7 +151,9 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
     ground.apply(stuck)
     notes = {ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
     ground.apply(deployment("own", 2, annotations=notes))
-    ground.wait_for("9 pods", lambda: len(ground.pods()) == 9)
+    for each in grouped(ground):
+        ground.apply(each)
+    ground.wait_for("13 pods", lambda: len(ground.pods()) == 13)
     ground.wait_for("db is ready", lambda: _ready(ground, "StatefulSet", "db") == 3)
     ground.add_nodes(spot=1, on_demand=0)
 
@@ -161,13 +190,14 @@ def test_nothing_that_restore_does_is_refused_and_each_right_is_used(
         "db",
         "stuck",
         "own",
+        "basic",
     }
     verbs = {step.decision.verb for step in outcome.done}
     assert verbs == {Verb.RELEASE, Verb.EVICT, Verb.RELAX, Verb.PATCH_TEMPLATE}
     assert bell.rung >= 1
     assert recorder.total("WritesFailed") == recorder.total("RestoresOvertaken") == 0
     assert audit.refused("evenkeel-restore") == set()
-    assert audit.used("evenkeel-restore") == allowed("restore")
+    assert audit.used("evenkeel-restore") == usable(ground, "restore")
 
 
 def _ready(ground: Ground, kind: str, name: str) -> int:

@@ -356,6 +356,19 @@ def test_a_gang_is_told_with_what_becomes_of_it(
     assert (course.way, course.reason) == (Way.LEAVE, "JobMayFinish")
 
 
+def test_of_a_group_that_is_disrupted_together_it_says_so(cluster: SimulatedCluster) -> None:
+    metadata = {"name": "login", "namespace": "shop"}
+    group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": metadata}
+    spec: dict[str, Any] = {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}
+    cluster.apply(group | {"spec": spec})
+    own = {"spec": {"template": {"spec": {"schedulingGroup": {"podGroupName": "login"}}}}}
+    cluster.server.patch("Deployment", ("shop", "login"), own)
+    cluster.clock.advance(timedelta(seconds=60))
+    answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
+    (fact,) = (fact for fact in answer.facts if "gang" in fact)
+    assert "that is disrupted as one: where one has to go, all of them go together" in fact
+
+
 def test_under_a_hint_it_says_that_a_gang_stays(cluster: SimulatedCluster) -> None:
     metadata = {"name": "login", "namespace": "shop"}
     group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata}

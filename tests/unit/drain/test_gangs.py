@@ -13,6 +13,7 @@ from tests.unit.drain.manifests import Manifest, apart, bare_pod, budget, deploy
 
 COSCHEDULED = "scheduling.x-k8s.io/pod-group"
 EARLIER = "pod-group.scheduling.sigs.k8s.io"
+OWN = "scheduling.k8s.io/v1beta1"
 ALL = {names.GANG_AT_NOTICE: "all"}
 
 SHORT, LONG = 10, 45
@@ -68,7 +69,7 @@ def test_where_enough_stay_each_goes_as_its_kind(scene: Scene) -> None:
     [
         (COSCHEDULED, "scheduling.x-k8s.io/v1alpha1"),
         (EARLIER, "scheduling.sigs.k8s.io/v1alpha1"),
-        ("", "scheduling.k8s.io/v1alpha2"),
+        ("", OWN),
     ],
 )
 def test_where_too_few_stay_those_on_dying_nodes_go_together(
@@ -100,8 +101,7 @@ def test_a_group_that_is_not_there_needs_all_its_pods(scene: Scene) -> None:
 
 
 def test_a_group_whose_pods_are_scheduled_one_by_one_is_no_gang(scene: Scene) -> None:
-    version = "scheduling.k8s.io/v1alpha2"
-    begin(scene, group(None, version), member("worker", label=""))
+    begin(scene, group(None, OWN), member("worker", label=""))
     pod = scene.pod("worker", "s1")
     scene.interrupt("s1")
     scene.run(until=10)
@@ -144,6 +144,39 @@ def test_whose_owner_says_so_all_go_also_those_on_healthy_nodes(scene: Scene, wh
     times = [scene.gone_at(pod) for pod in pods]
     assert max(times) - min(times) < 0.2
     assert max(times) == pytest.approx(74, abs=0.5)
+
+
+@pytest.mark.parametrize("minimum", [2, None])
+def test_a_group_that_is_disrupted_together_goes_whole_whatever_its_policy(
+    scene: Scene, minimum: int | None
+) -> None:
+    """Two of four stay, who are enough for the policy; but none is to stay without the others."""
+    found = group(minimum, OWN)
+    found["spec"]["disruptionMode"] = {"all": {}}
+    begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
+    pods = [scene.pod(app, node) for app in ("ps", "worker") for node in ("s1", "s2")]
+    scene.interrupt("s1")
+    scene.run(until=70)
+    assert scene.story(pods[0]) == ["1.0 wait Gang"]
+    scene.run(until=80)
+    times = [scene.gone_at(pod) for pod in pods]
+    assert max(times) - min(times) < 0.2
+    assert max(times) == pytest.approx(74, abs=0.5)
+
+
+def test_the_annotation_leaves_those_on_healthy_nodes_whatever_the_group_says(
+    scene: Scene,
+) -> None:
+    found = group(2, OWN)
+    found["spec"]["disruptionMode"] = {"all": {}}
+    found["metadata"]["annotations"] = {names.GANG_AT_NOTICE: "dying"}
+    begin(scene, found, member("ps", label=""), member("worker", LONG, label=""))
+    on_s1, on_s2 = gone(scene, "ps", "worker"), gone(scene, "ps", "worker", node="s2")
+    scene.interrupt("s1")
+    scene.run(until=80)
+    times = [scene.gone_at(pod) for pod in on_s1.values()]
+    assert max(times) - min(times) < 0.1
+    assert gone(scene, "ps", "worker", node="s2") == on_s2
 
 
 def test_on_a_healthy_node_a_budget_is_obeyed(scene: Scene) -> None:

@@ -1,15 +1,18 @@
 """One pod after the other: what becomes of each kind, of dry runs, pauses and reinvocations."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
+from evenkeel.model.gang import PodGroup
 from evenkeel.model.placement import placed_as
+from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
 from tests.unit.placement.scene import (
     NAMESPACE,
@@ -248,3 +251,72 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> 
     scene.clock.advance(scene.settings.counting)
     scene.ask(asked)
     assert len(requests) == 6
+
+
+def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:
+    """A pod that names a group of Kubernetes' own."""
+    return pod(owner, schedulingGroup={"podGroupName": name})
+
+
+def grouped(policy: dict[str, Any], name: str = "train") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": NAMESPACE}
+    spec = {"schedulingPolicy": policy}
+    api = "scheduling.k8s.io/v1beta1"
+    return {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+
+def test_the_pods_of_a_gang_go_where_its_floor_wants_any(scene: Scene) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"gang": {"minCount": 4}}))
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "AllInFloor"
+
+
+def test_the_pods_of_a_group_with_the_basic_policy_are_counted(scene: Scene) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"basic": {}}), grouped({"gang": {"minCount": 4}}, "other"))
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "InFloor"
+
+
+@pytest.mark.parametrize("error", [ForbiddenError("no"), UnavailableError("silence")])
+def test_a_group_that_cannot_be_read_is_a_gang(scene: Scene, error: ClusterError) -> None:
+    owner = scene.replica_set(4, "1")
+    scene.cluster.apply(grouped({"basic": {}}))
+
+    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List) and request.selection.kind is PodGroup:
+            raise error
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    assert place(scene, in_group(owner)) == "on-demand"
+    assert last_reason(scene) == "AllInFloor"
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ({}, "InFloor"),
+        # A label may say what no object can be called.
+        ({"scheduling.x-k8s.io/pod-group": "Train_1"}, "AllInFloor"),
+        # What a pod says is not validated yet when the webhook is asked.
+        ({"scheduling.x-k8s.io/pod-group": "x" * 100_000}, "AllInFloor"),
+        ({"scheduling.x-k8s.io/pod-group": "a,metadata.namespace=other"}, "AllInFloor"),
+    ],
+)
+def test_a_group_that_cannot_be_there_is_not_read(
+    scene: Scene, labels: dict[str, str], reason: str
+) -> None:
+    owner = scene.replica_set(4, "1")
+    asked: list[Request] = []
+
+    def note(request: Request, proceed: Callable[[], Any]) -> Any:
+        asked.append(request)
+        return proceed()
+
+    scene.cluster.intercept(note)
+    place(scene, pod(owner, labels=labels))
+    assert last_reason(scene) == reason
+    listed = [each.selection.kind for each in asked if isinstance(each, List)]
+    assert not [kind for kind in listed if issubclass(kind, PodGroup)]

@@ -1,8 +1,12 @@
 """Restore moves a gang as one, or not at all."""
 
+from collections.abc import Callable
 from typing import Any
 
+from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
+from evenkeel.model.gang import PodGroup
+from evenkeel.model.request import List, Request
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import Manifest, deployment
 
@@ -14,6 +18,15 @@ def gang(replicas: int, **pod: Any) -> tuple[Manifest, Manifest]:
     metadata = {"name": "train", "namespace": "default"}
     group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup"}
     return group | {"metadata": metadata, "spec": {"minMember": replicas}}, made
+
+
+def basic(replicas: int, floor: str) -> tuple[Manifest, Manifest]:
+    """A Deployment whose pods are in a group, and are scheduled one by one."""
+    made = deployment("train", replicas, notes={names.ON_DEMAND: floor})
+    made["spec"]["template"]["spec"]["schedulingGroup"] = {"podGroupName": "train"}
+    metadata = {"name": "train", "namespace": "default"}
+    group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup"}
+    return group | {"metadata": metadata, "spec": {"schedulingPolicy": {"basic": {}}}}, made
 
 
 def begin(scene: RestoreScene, *manifests: Manifest) -> None:
@@ -42,3 +55,26 @@ def test_when_spot_has_room_for_some_none_moves(scene: RestoreScene) -> None:
     scene.run(until=300)
     assert scene.split("train") == {"on-demand": 4}
     assert scene.told("NoRoomForGang")
+
+
+def test_a_group_with_the_basic_policy_moves_pod_by_pod_to_its_floor(scene: RestoreScene) -> None:
+    begin(scene, *basic(4, "1"))
+    scene.add_nodes("s", 2, spot=True)
+    scene.begin()
+    scene.run(until=600)
+    assert scene.split("train") == {"on-demand": 1, "spot": 3}
+
+
+def test_a_group_that_the_api_server_does_not_show_is_a_gang(scene: RestoreScene) -> None:
+    begin(scene, *basic(4, "1"))
+
+    def refuse(request: Request, proceed: Callable[[], Any]) -> Any:
+        if isinstance(request, List) and request.selection.kind is PodGroup:
+            raise ForbiddenError("podgroups is forbidden")
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+    scene.add_nodes("s", 2, spot=True)
+    scene.begin()
+    scene.run(until=600)
+    assert scene.split("train") == {"on-demand": 4}, "all or none"

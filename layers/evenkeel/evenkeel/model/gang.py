@@ -1,7 +1,7 @@
 """Groups of pods that are of use together only: gangs.
 
-- ``scheduling.k8s.io``: Kubernetes' own, named by a pod's ``spec.schedulingGroup`` (1.36, alpha);
-  https://kubernetes.io/docs/concepts/workloads/podgroup-api/
+- ``scheduling.k8s.io``: Kubernetes' own, named by a pod's ``spec.schedulingGroup`` (alpha in 1.36,
+  beta in 1.37, off by default); k8s.io/api, scheduling/v1alpha2, v1alpha3 and v1beta1
 - ``scheduling.x-k8s.io``: of the coscheduling plugin, and ``scheduling.sigs.k8s.io`` of its earlier
   versions and of Koordinator, named by a label of the pod.
   https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/
@@ -9,6 +9,8 @@
 
 from collections.abc import Mapping
 from typing import ClassVar, Final, NamedTuple
+
+import msgspec
 
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Resource
@@ -22,33 +24,76 @@ class GangPolicy(ApiStruct, frozen=True, kw_only=True):
     min_count: int = 1
 
 
-class SchedulingPolicy(ApiStruct, frozen=True, kw_only=True):
-    """How the pods of a group are scheduled; without ``gang`` one by one."""
+class Chosen(ApiStruct, frozen=True, kw_only=True):
+    """A member of a union of which no field is read."""
 
+
+class SchedulingPolicy(ApiStruct, frozen=True, kw_only=True):
+    """How the pods of a group are scheduled: one by one (``basic``), or as a gang."""
+
+    basic: Chosen | None = None
     gang: GangPolicy | None = None
 
 
-class PodGroupSpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of a group's spec that Evenkeel reads: of either API."""
+class DisruptionMode(ApiStruct, frozen=True, kw_only=True):
+    """Whether the pods of a group are disrupted together; without ``whole`` one by one."""
 
-    scheduling_policy: SchedulingPolicy = SchedulingPolicy()
-    min_member: int | None = None
+    whole: Chosen | None = msgspec.field(default=None, name="all")
+
+
+class PodGroupSpec(ApiStruct, frozen=True, kw_only=True):
+    """The part of a group's spec that Evenkeel reads: of all the APIs.
+
+    ``disruption_mode`` is text in v1alpha2 of Kubernetes' own: ``Pod`` or ``PodGroup``.
+    """
+
+    scheduling_policy: SchedulingPolicy | None = None
+    disruption_mode: DisruptionMode | str | None = None
+    min_member: int = 0
 
 
 class PodGroup(KubernetesObject, frozen=True, kw_only=True):
     """A group of ``scheduling.k8s.io``; the other two have the same form here."""
 
     resource: ClassVar = Resource(
-        group="scheduling.k8s.io", version="v1alpha2", plural="podgroups", kind="PodGroup"
+        group="scheduling.k8s.io",
+        version="v1beta1",
+        earlier=("v1alpha3", "v1alpha2"),
+        plural="podgroups",
+        kind="PodGroup",
     )
 
     spec: PodGroupSpec = PodGroupSpec()
 
     @property
+    def is_one(self) -> bool:
+        """Whether its owner says that its pods are disrupted together, or none of them is."""
+        mode = self.spec.disruption_mode
+        return mode.whole is not None if isinstance(mode, DisruptionMode) else mode == "PodGroup"
+
+    @property
     def minimum(self) -> int | None:
-        """How many pods it takes at least; None: it is no gang."""
-        gang = self.spec.scheduling_policy.gang
-        return self.spec.min_member if gang is None else gang.min_count
+        """How many pods it takes at least: 0, it is no gang; None, all that it has.
+
+        That is all where one is not disrupted without the others, and where its policy is one that
+        Evenkeel does not know.
+        """
+        policy = self.spec.scheduling_policy
+        if self.is_one:
+            return None
+        if policy is None:
+            return self.spec.min_member
+        if policy.gang is not None:
+            return policy.gang.min_count
+        return None if policy.basic is None else 0
+
+
+def is_gang(group: PodGroup | None) -> bool:
+    """Whether pods that name this group are of use together only; None: it could not be read.
+
+    Then they may be.
+    """
+    return group is None or group.minimum != 0
 
 
 class CoschedulingPodGroup(PodGroup, frozen=True, kw_only=True):

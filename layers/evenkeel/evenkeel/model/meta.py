@@ -8,13 +8,18 @@ import msgspec
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """Where the API server keeps a kind of object."""
+    """Where the API server keeps a kind of object.
+
+    ``earlier``: versions that are listed, the newest first, where ``version`` is not served. What
+    Evenkeel reads of the kind is in all of them.
+    """
 
     group: str
     version: str
     plural: str
     kind: str
     namespaced: bool = True
+    earlier: tuple[str, ...] = ()
 
     @property
     def api_version(self) -> str:

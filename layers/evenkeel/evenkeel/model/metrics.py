@@ -76,6 +76,10 @@ class Metric(StrEnum):
         "ObjectsLeftOut",
         "Objects that could not be read and were left out, each time.",
     )
+    KINDS_NOT_SERVED = (
+        "KindsNotServed",
+        "Lists of a kind of which the API server serves no version that Evenkeel knows.",
+    )
     EVENTS_LEFT_OUT = "EventsLeftOut", "Kubernetes Events that were not recorded."
 
     # Placement and the gate.

@@ -42,7 +42,7 @@ GANG: Final = "evenkeel.dev/gang"
 
 GANG_AT_NOTICE: Final = "evenkeel.dev/gang-at-notice"
 """Annotation that an owner sets on a workload or PodGroup: ``all`` lets members on healthy nodes go
-with those on dying ones, where too few would stay."""
+with those on dying ones, where too few would stay; ``dying`` keeps them whatever the group says."""
 
 ON_DEMAND: Final = "evenkeel.dev/on-demand"
 """Annotation that an owner sets on workload or namespace: its floor, see decisions.floor."""

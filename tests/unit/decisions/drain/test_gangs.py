@@ -15,7 +15,9 @@ from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.gang import (
+    Chosen,
     CoschedulingPodGroup,
+    DisruptionMode,
     EarlierPodGroup,
     GangPolicy,
     PodGroup,
@@ -34,10 +36,25 @@ EARLIER = {"pod-group.scheduling.sigs.k8s.io": "train"}
 TRAIN = Gang(Reference("PodGroup", "train", "default"), 3)
 
 
-def own(name: str = "train", minimum: int | None = 3) -> PodGroup:
-    gang = None if minimum is None else GangPolicy(min_count=minimum)
-    policy = SchedulingPolicy(gang=gang)
-    return PodGroup(metadata=builders.metadata(name), spec=PodGroupSpec(scheduling_policy=policy))
+BASIC = SchedulingPolicy(basic=Chosen())
+ALL = DisruptionMode(whole=Chosen())
+SINGLE = DisruptionMode()
+
+
+def gang_policy(minimum: int) -> SchedulingPolicy:
+    return SchedulingPolicy(gang=GangPolicy(min_count=minimum))
+
+
+def own(
+    name: str = "train",
+    policy: SchedulingPolicy = gang_policy(3),  # noqa: B008 - it is frozen
+    mode: DisruptionMode | str | None = None,
+    at_notice: str = "",
+) -> PodGroup:
+    """A group of Kubernetes' own; ``at_notice`` is its annotation."""
+    notes = {names.GANG_AT_NOTICE: at_notice} if at_notice else {}
+    spec = PodGroupSpec(scheduling_policy=policy, disruption_mode=mode)
+    return PodGroup(metadata=builders.metadata(name, annotations=notes), spec=spec)
 
 
 def labelled(**labels: str) -> Pod:
@@ -66,7 +83,7 @@ def test_the_group_says_how_many_it_takes() -> None:
     group = CoschedulingPodGroup(
         metadata=builders.metadata("train"), spec=PodGroupSpec(min_member=4)
     )
-    other = own(minimum=7)
+    other = own(policy=gang_policy(7))
     found = gang_of(pod, owner, Surroundings(groups=[other, group]))
     assert found == Gang(group.reference, 4)
     assert str(found) == "gang podgroup default/train of at least 4"
@@ -78,9 +95,46 @@ def test_a_group_that_cannot_be_read_is_a_gang_of_all_its_pods() -> None:
     assert str(found) == "gang podgroup default/train of a size that cannot be read"
 
 
-def test_a_group_without_a_minimum_is_no_gang() -> None:
-    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[own(minimum=None)]))
+@pytest.mark.parametrize("mode", [None, SINGLE, "Pod"])
+def test_a_group_with_the_basic_policy_is_no_gang(mode: DisruptionMode | str | None) -> None:
+    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[own(policy=BASIC, mode=mode)]))
     assert found is None
+
+
+@pytest.mark.parametrize("policy", [BASIC, gang_policy(3)])
+@pytest.mark.parametrize("mode", [ALL, "PodGroup"])
+def test_a_group_that_is_disrupted_together_needs_all_its_pods_and_all_go(
+    policy: SchedulingPolicy, mode: DisruptionMode | str
+) -> None:
+    """Whatever its policy: the scheduler preempts such a group as one, too."""
+    group = own(policy=policy, mode=mode)
+    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[group]))
+    assert found == Gang(group.reference, None, all_go=True, is_one=True)
+    assert str(found) == "gang podgroup default/train that is disrupted as one"
+
+
+def test_the_annotation_says_more_than_the_disruption_mode() -> None:
+    """``single`` is the default, so nobody may have meant it; an annotation was written."""
+
+    def all_go(group: PodGroup, at_notice: str = "") -> bool:
+        notes = {names.GANG_AT_NOTICE: at_notice} if at_notice else {}
+        owner = Owner(kind="ReplicaSet", controller=builders.replica_set(annotations=notes))
+        found = gang_of(in_group("train"), owner, Surroundings(groups=[group]))
+        assert found is not None
+        return found.all_go
+
+    assert all_go(own(mode=SINGLE, at_notice="all"))
+    assert all_go(own(mode=SINGLE), at_notice="all")
+    assert not all_go(own(mode=ALL, at_notice="dying"))
+    assert not all_go(own(mode=ALL), at_notice="dying")
+    assert not all_go(own(at_notice="all"), at_notice="dying"), "the workload's is nearer"
+    assert all_go(own(at_notice="dying"), at_notice="all")
+
+
+def test_of_a_policy_that_is_not_known_all_are_needed() -> None:
+    group = own(policy=SchedulingPolicy())
+    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[group]))
+    assert found == Gang(group.reference, None)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Sized, Source, floor_of
 from evenkeel.model import names
-from evenkeel.model.workload import PodTemplate, TemplateMetadata
 from tests import builders
 
 TWO = Floor(Unit.REPLICAS, 2)
@@ -25,8 +23,8 @@ WORKLOADS = [builders.deployment, builders.replica_set, builders.stateful_set]
 def test_the_workload_s_own_floor_comes_first_then_its_namespace_s(make: object) -> None:
     assert callable(make)
     own, silent = make(annotations=says("2")), make()
-    assert floor_of(own, says("all")) == FloorOf(TWO, Source.WORKLOAD)
-    assert floor_of(silent, says("all")) == FloorOf(ALL, Source.NAMESPACE)
+    assert floor_of(own, says("all"), in_gang=False) == FloorOf(TWO, Source.WORKLOAD)
+    assert floor_of(silent, says("all"), in_gang=False) == FloorOf(ALL, Source.NAMESPACE)
 
 
 @pytest.mark.parametrize(
@@ -38,30 +36,20 @@ def test_the_workload_s_own_floor_comes_first_then_its_namespace_s(make: object)
     ],
 )
 def test_without_a_word_the_kind_decides(workload: Sized, floor: Floor) -> None:
-    assert floor_of(workload, {}) == FloorOf(floor, Source.DEFAULT)
+    assert floor_of(workload, {}, in_gang=False) == FloorOf(floor, Source.DEFAULT)
 
 
 def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
-    found = floor_of(builders.deployment(annotations=says("half")), says("all"))
+    found = floor_of(builders.deployment(annotations=says("half")), says("all"), in_gang=False)
     assert (found.floor, found.source) == (NONE, Source.DEFAULT)
     assert found.problem == (
         "evenkeel.dev/on-demand='half' on deployment default/web is not none, all, majority, "
         "a number such as 2, or a percentage such as 30%: none counts"
     )
-    found = floor_of(builders.stateful_set(), says("x" * 9_000))
+    found = floor_of(builders.stateful_set(), says("x" * 9_000), in_gang=False)
     assert (found.floor, found.source) == (MAJORITY_OF_ALL, Source.DEFAULT)
     assert "on namespace default is not" in found.problem
     assert len(found.problem) < 250
-
-
-GROUPED = {"scheduling.x-k8s.io/pod-group": "train"}
-
-
-def of_a_group(workload: Any) -> Any:
-    """A workload whose pods name a group."""
-    template = PodTemplate(metadata=TemplateMetadata(labels=GROUPED))
-    spec = msgspec.structs.replace(workload.spec, template=template)
-    return msgspec.structs.replace(workload, spec=spec)
 
 
 @pytest.mark.parametrize("make", WORKLOADS)
@@ -70,16 +58,16 @@ def of_a_group(workload: Any) -> Any:
     [("none", NONE), ("0", NONE), ("0%", NONE), ("1%", ALL), ("2", ALL), ("majority", ALL)],
 )
 def test_a_gang_has_all_or_none(make: Any, text: str, floor: Floor) -> None:
-    found = floor_of(of_a_group(make(annotations=says(text))), {})
+    found = floor_of(make(annotations=says(text)), {}, in_gang=True)
     assert found == FloorOf(floor, Source.WORKLOAD)
 
 
 @pytest.mark.parametrize("make", WORKLOADS)
 def test_a_gang_of_whose_floor_nobody_says_anything_goes_to_spot(make: Any) -> None:
-    assert floor_of(of_a_group(make()), {}) == FloorOf(NONE, Source.DEFAULT)
+    assert floor_of(make(), {}, in_gang=True) == FloorOf(NONE, Source.DEFAULT)
 
 
 def test_a_job_that_says_so_is_a_gang() -> None:
     job = builders.job(annotations=says("30%") | {names.GANG: "true"})
-    assert floor_of(job, {}).floor == ALL
-    assert floor_of(builders.job(annotations=says("30%")), {}).floor != ALL
+    assert floor_of(job, {}, in_gang=False).floor == ALL
+    assert floor_of(builders.job(annotations=says("30%")), {}, in_gang=False).floor != ALL

@@ -26,12 +26,12 @@ def sized(item: Any, **spec: Any) -> Any:
 
 def of(controller: Any, floor: str = "", **namespace: str) -> Chosen | Counted:
     owner = annotated(controller, floor) if floor else controller
-    return share_of(new_pod(owner), owner, None, namespace, is_relaxed=False).verdict
+    return share_of(new_pod(owner), owner, None, namespace, is_relaxed=False, in_gang=False).verdict
 
 
 def ordinal(number: object, stateful: StatefulSet) -> Capacity:
     pod = new_pod(stateful, labels={"apps.kubernetes.io/pod-index": str(number)})
-    verdict = share_of(pod, stateful, None, {}, is_relaxed=False).verdict
+    verdict = share_of(pod, stateful, None, {}, is_relaxed=False, in_gang=False).verdict
     assert isinstance(verdict, Chosen)
     return verdict.capacity
 
@@ -67,18 +67,20 @@ def test_a_jobs_size_is_its_parallelism() -> None:
 def test_in_a_rollout_each_replica_set_holds_the_floor_of_its_part() -> None:
     whole = annotated(sized(deployment(), replicas=10), "30%")
     part = sized(replica_set(), replicas=4)
-    assert share_of(new_pod(part), part, whole, {}, is_relaxed=False).verdict == Counted(2, 4)
+    assert share_of(
+        new_pod(part), part, whole, {}, is_relaxed=False, in_gang=False
+    ).verdict == Counted(2, 4)
 
 
 def test_the_namespaces_floor_counts_where_the_workload_has_none() -> None:
     part = sized(replica_set(), replicas=4)
-    share = share_of(new_pod(part), part, None, {ON_DEMAND: "1"}, is_relaxed=False)
+    share = share_of(new_pod(part), part, None, {ON_DEMAND: "1"}, is_relaxed=False, in_gang=False)
     assert share.verdict == Counted(1, 4)
 
 
 def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
     part = annotated(sized(replica_set(), replicas=4), "most")
-    share = share_of(new_pod(part), part, None, {}, is_relaxed=False)
+    share = share_of(new_pod(part), part, None, {}, is_relaxed=False, in_gang=False)
     assert isinstance(share.verdict, Chosen)
     assert share.verdict.reason == "NoFloor"
     assert "most" in share.floor.problem
@@ -86,7 +88,7 @@ def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None
 
 def test_a_relaxed_floor_is_not_held() -> None:
     part = annotated(sized(replica_set(), replicas=4), "all")
-    verdict = share_of(new_pod(part), part, None, {}, is_relaxed=True).verdict
+    verdict = share_of(new_pod(part), part, None, {}, is_relaxed=True, in_gang=False).verdict
     assert isinstance(verdict, Chosen)
     assert (verdict.capacity, verdict.reason) == (Capacity.SPOT, "FloorRelaxed")
 
@@ -112,10 +114,8 @@ def test_the_name_tells_the_ordinal_where_the_label_does_not() -> None:
     assert ordinal_of(new_pod(stateful, name="other-1"), stateful) is None
 
 
-def test_a_pod_that_names_a_group_is_of_a_gang_also_where_its_template_does_not() -> None:
-    """The Job controller names the group on the pods alone."""
+def test_the_pods_of_a_gang_are_on_one_capacity_type() -> None:
     owner = annotated(sized(job(), parallelism=4), "1")
-    pod = new_pod(owner, labels={"scheduling.x-k8s.io/pod-group": "train"})
-    verdict = share_of(pod, owner, None, {}, is_relaxed=False).verdict
+    verdict = share_of(new_pod(owner), owner, None, {}, is_relaxed=False, in_gang=True).verdict
     assert isinstance(verdict, Chosen)
     assert verdict.capacity is Capacity.ON_DEMAND

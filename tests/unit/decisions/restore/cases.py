@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
+from evenkeel.decisions.restore.gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step
@@ -87,12 +88,14 @@ def case(
     if pods is None:
         pods = pods_of(workload, *places)
     where = nodes or fleet()
-    standing = stand(workload, floor_of(workload, {}), pods, where.capacity, is_managed=is_managed)
+    around = around or Surroundings()
+    floor = floor_of(workload, {}, in_gang=named_by(workload, around) is not None)
+    standing = stand(workload, floor, pods, where.capacity, is_managed=is_managed)
     return Case(
         standing=standing,
         replica_sets=replica_sets,
         pods=pods,
-        surroundings=around or Surroundings(),
+        surroundings=around,
         **options,
     )
 

@@ -7,6 +7,7 @@ import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.restore.case import consider
+from evenkeel.decisions.restore.gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case
@@ -15,7 +16,14 @@ from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision
-from evenkeel.model.gang import GroupName, PodGroup, group_of_template
+from evenkeel.model.gang import (
+    Chosen,
+    GroupName,
+    PodGroup,
+    PodGroupSpec,
+    SchedulingPolicy,
+    group_of_template,
+)
 from evenkeel.model.move import Restored
 from evenkeel.model.request import Patch
 from tests import builders
@@ -58,6 +66,19 @@ def left(found: Outcome) -> tuple[str, str]:
 def test_the_group_is_the_template_s() -> None:
     assert group_of_template(in_group(deployment(1))) == TRAIN
     assert group_of_template(deployment(1)) is None
+
+
+def test_a_group_with_the_basic_policy_is_no_gang() -> None:
+    """One that cannot be read is one."""
+    policy = PodGroupSpec(scheduling_policy=SchedulingPolicy(basic=Chosen()))
+    group = PodGroup(metadata=builders.metadata("train"), spec=policy)
+    around = Surroundings(groups=[group])
+    web = in_group(deployment(3, "1"))
+    assert named_by(web, around) is None
+    assert named_by(web, Surroundings()) == TRAIN
+    assert named_by(deployment(3, "1"), around) is None
+    made = step(case(web, "o1", "o2", "s1", around=around))
+    assert (made.moves, made.decision.reason) == (1, "AboveFloor")
 
 
 def test_all_on_one_capacity_type_are_as_wanted() -> None:

@@ -12,11 +12,12 @@ from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import (
     ClusterError,
     ExpiredError,
+    NotFoundError,
     TooLargeError,
     UnavailableError,
     UnreadableObjectError,
 )
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, Resource
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Listing, Patch, Request
 from evenkeel.ports import Reply, TimeLeft
 
@@ -41,13 +42,22 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
     When the pages' common resource version is lost on the way, which takes minutes on a
     quiet cluster and less on a busy one, the list is read once more in one piece. A piece that is
     too large is read in smaller ones. A server that always knows of one page more is not followed
-    for longer than ``Limits.listing``.
+    for longer than ``Limits.listing``. A kind is read in the version that is served; NotFoundError
+    says that there is none.
     """
     until = transport.listing_ends
-    try:
-        return _read_pages(transport, request, wire.PAGE, until)
-    except ExpiredError:
-        return _read_pages(transport, request, 0, until)
+    resource = request.selection.kind.resource
+    missing = None
+    for version in transport.versions.of(resource):
+        try:
+            found = _read_version(transport, request, version, until)
+        except NotFoundError as error:
+            missing = error
+        else:
+            transport.versions.is_served(resource, version)
+            return found
+    assert missing is not None  # noqa: S101 - a kind has a version
+    raise transport.versions.none_of(resource, missing) from missing
 
 
 def _result(
@@ -90,13 +100,22 @@ def _written[T: KubernetesObject](
         raise UnavailableError(str(error)) from error
 
 
+def _read_version(
+    transport: Transport, request: List[Any], resource: Resource, until: datetime
+) -> Listing[Any]:
+    try:
+        return _read_pages(transport, request, resource, wire.PAGE, until)
+    except ExpiredError:
+        return _read_pages(transport, request, resource, 0, until)
+
+
 def _read_pages(
-    transport: Transport, request: List[Any], size: int, until: datetime
+    transport: Transport, request: List[Any], resource: Resource, size: int, until: datetime
 ) -> Listing[Any]:
     pages: list[Page[Any]] = []
     continued, total = "", 0
     while not pages or (continued and not wire.suffices(pages[-1], request)):
-        call = wire.page(request, continued, size)
+        call = wire.page(request, resource, continued, size)
         try:
             page, left_out, sent = transport.exchange(call, partial(_page, request, call), until)
         except TooLargeError:

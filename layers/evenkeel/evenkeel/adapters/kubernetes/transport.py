@@ -26,6 +26,7 @@ from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
 from evenkeel.adapters.kubernetes.failures import failure, warnings_in
 from evenkeel.adapters.kubernetes.omissions import Omissions
 from evenkeel.adapters.kubernetes.refusals import Refusals
+from evenkeel.adapters.kubernetes.versions import Versions
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.errors import ClusterError, ThrottledError, TooLargeError, UnavailableError
 from evenkeel.model.metrics import Metric
@@ -82,13 +83,14 @@ class Transport:
         """Connections are made when they are needed; nothing is sent yet.
 
         ``journal`` gets a line where the API server refuses who asks, and one, once a minute at
-        most, where an object cannot be read.
+        most, where an object cannot be read, or a kind is not served.
         """
         self.limits = limits or Limits()
         self._endpoint = endpoint
         self._clock = clock or SystemClock()
         self._refusals = Refusals(self._clock, journal, endpoint.remedy)
         self.left_out = Omissions(self._clock, journal)
+        self.versions = Versions(self._clock, journal)
         self._jitter = jitter or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._base_path = (urllib3.util.parse_url(endpoint.server).path or "").rstrip("/")
         self._lock = Lock()

@@ -53,8 +53,11 @@ def get(request: Get[Any]) -> Call:
     )
 
 
-def page(request: List[Any], continued: str = "", size: int = PAGE) -> Call:
-    """Read a page of a list; ``size`` 0 asks for all the rest at once."""
+def page(request: List[Any], resource: Resource, continued: str = "", size: int = PAGE) -> Call:
+    """Read a page of a list; ``size`` 0 asks for all the rest at once.
+
+    ``resource`` is that of the request's kind, in the version to ask for.
+    """
     query = selectors(request.selection)
     if not request.fresh:
         query["resourceVersion"] = "0"
@@ -65,7 +68,7 @@ def page(request: List[Any], continued: str = "", size: int = PAGE) -> Call:
         query["continue"] = continued
     return Call(
         "GET",
-        _with(path(request.selection.kind.resource, request.selection.namespace), query),
+        _with(path(resource, request.selection.namespace), query),
         f"list {described(request.selection)}",
         accept=METADATA_ONLY if request.metadata_only else JSON,
         safe=True,

@@ -13,7 +13,7 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
-from evenkeel.model.gang import group_of
+from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
@@ -23,18 +23,22 @@ from evenkeel.model.workload import Job
 class Gang(msgspec.Struct, frozen=True):
     """What is known of a pod's gang.
 
-    ``minimum`` None: its group could not be read, so all of its pods count as needed. ``all_go``:
-    members on healthy nodes go, too, where too few would stay.
+    ``minimum`` None: all of its pods count as needed. That is so where its group could not be read,
+    and where that says that it is disrupted together (``is_one``). ``all_go``: members on healthy
+    nodes go, too, where too few would stay.
     """
 
     reference: Reference
     minimum: int | None
     all_go: bool = False
+    is_one: bool = False
 
     def __str__(self) -> str:
         """As people read it: ``gang podgroup ml/train of at least 8``."""
-        least = "of a size that cannot be read" if self.minimum is None else ""
-        return f"gang {self.reference} {least or f'of at least {self.minimum}'}"
+        if self.minimum is not None:
+            return f"gang {self.reference} of at least {self.minimum}"
+        why = "that is disrupted as one" if self.is_one else "of a size that cannot be read"
+        return f"gang {self.reference} {why}"
 
 
 class Together(msgspec.Struct, frozen=True):
@@ -50,21 +54,26 @@ class Together(msgspec.Struct, frozen=True):
 
 
 def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
-    """The gang of a pod: of the group that it names, or of its Job; None without one."""
+    """The gang of a pod: of the group that it names, or of its Job; None without one.
+
+    Whether all go is said by the annotation, of the workload before that of the group, and else by
+    the group's disruptionMode: its default, ``single``, is nobody's word.
+    """
     named = group_of(pod)
-    all_go = owner.annotation(names.GANG_AT_NOTICE, pod).lower() == "all"
+    noted = owner.annotation(names.GANG_AT_NOTICE, pod).lower()
     if named is not None:
         group = surroundings.group(named)
         if group is None:
             kind = named.kind.resource.kind
-            return Gang(Reference(kind, named.name, named.namespace), None, all_go)
-        if group.minimum is None:
+            return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")
+        if not is_gang(group):
             return None
-        noted = group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
-        return Gang(group.reference, group.minimum, all_go or noted == "all")
+        noted = noted or group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
+        all_go = noted == "all" if noted else group.is_one
+        return Gang(group.reference, group.minimum, all_go, group.is_one)
     job = owner.controller
     if isinstance(job, Job) and job.is_gang:
-        return Gang(job.reference, _needed(job), all_go)
+        return Gang(job.reference, _needed(job), noted == "all")
     return None
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, read
 from evenkeel.model import names
-from evenkeel.model.gang import group_of_template
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 type Sized = Deployment | ReplicaSet | StatefulSet | Job
@@ -39,8 +38,12 @@ class FloorOf(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:
+def floor_of(
+    workload: Sized, namespace_annotations: Mapping[str, str], *, in_gang: bool
+) -> FloorOf:
     """The floor of a workload: of a ReplicaSet's Deployment, where it has one.
+
+    ``in_gang``: its pods name a group that is a gang.
 
     - the annotation on the workload, else on its namespace;
     - else a majority for a StatefulSet, which is all of one; none for the others.
@@ -48,22 +51,17 @@ def floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> Floor
     A value that cannot be read counts as the default, and is told. A gang has all or none.
     """
     found = _floor_of(workload, namespace_annotations)
-    return of_a_gang(found) if _is_gang(workload) else found
+    is_gang = in_gang or (isinstance(workload, Job) and workload.is_gang)
+    return _of_a_gang(found) if is_gang else found
 
 
-def of_a_gang(found: FloorOf) -> FloorOf:
+def _of_a_gang(found: FloorOf) -> FloorOf:
     """The floor of pods that are of use together only: on one capacity type.
 
     That is on-demand where the owner wants any of them there; where nobody says, spot.
     """
     has_any = found.source is not Source.DEFAULT and found.floor.of(MANY) > 0
     return msgspec.structs.replace(found, floor=ALL if has_any else NONE)
-
-
-def _is_gang(workload: Sized) -> bool:
-    if group_of_template(workload) is not None:
-        return True
-    return isinstance(workload, Job) and workload.is_gang
 
 
 def _floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 import msgspec
 
 from evenkeel.decisions.floor.policy import ALL
-from evenkeel.decisions.floor.source import FloorOf, floor_of, of_a_gang
+from evenkeel.decisions.floor.source import FloorOf, floor_of
 from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.gang import named
 from evenkeel.model.placement import NewPod
 from evenkeel.model.workload import Deployment, Job, StatefulSet
 
@@ -29,23 +28,24 @@ def share_of(
     namespace_annotations: Mapping[str, str],
     *,
     is_relaxed: bool,
+    in_gang: bool,
 ) -> Share:
     """Decide by the floor of the pod's workload. ``deployment`` is the ReplicaSet's, if any.
+
+    ``in_gang``: the group that the pod names is a gang.
 
     - a relaxed floor is not held: no on-demand node had room;
     - no floor: spot; all of them: on-demand. Neither needs a count;
     - a StatefulSet's pods are told apart by their ordinals: at every size the lowest ordinals hold
       exactly the floor. An ordinal that cannot be read, or is below the first, is one of the
       floor: what is not known never justifies spot;
-    - a gang is on one capacity type: its floor is all or none (see ``of_a_gang``);
+    - a gang is on one capacity type: its floor is all or none (see ``floor_of``);
     - others are counted. The size is the ReplicaSet's own, not its Deployment's: in a rollout each
       ReplicaSet holds the floor of its part, and the parts' floors, rounded up, are never less
       than the floor of the whole. A Job's is its parallelism.
     """
     workload = deployment if deployment is not None else controller
-    found = floor_of(workload, namespace_annotations)
-    if named(workload.namespace, pod.metadata.labels, pod.spec.scheduling_group) is not None:
-        found = of_a_gang(found)
+    found = floor_of(workload, namespace_annotations, in_gang=in_gang)
     return Share(_verdict(pod, controller, found, is_relaxed=is_relaxed), found)
 
 

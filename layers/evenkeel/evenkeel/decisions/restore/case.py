@@ -12,7 +12,7 @@ from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, lea
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.gang import GroupName, group_of_template
+from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 
@@ -41,7 +41,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
         return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
     if busy is not None:
         return busy
-    group = group_of_template(case.workload)
+    group = gang.named_by(case.workload, case.surroundings)
     relaxed = relaxing.consider(case, snapshot, rooms) if group is None else None
     if relaxed is not None:
         return relaxed

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions.drain.route import Way, route
-from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore import memory
 from evenkeel.decisions.restore.handover import held_back, reason_of, release_from, released, why
 from evenkeel.decisions.restore.room import Rooms, Wish
@@ -11,8 +12,14 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
-from evenkeel.model.gang import GroupName
+from evenkeel.model.gang import GroupName, group_of_template, is_gang
 from evenkeel.model.workload import Deployment, ReplicaSet
+
+
+def named_by(workload: Workload, surroundings: Surroundings) -> GroupName | None:
+    """The group that the pods of a workload name, if it is a gang."""
+    name = group_of_template(workload)
+    return name if name is not None and is_gang(surroundings.group(name)) else None
 
 
 def move(

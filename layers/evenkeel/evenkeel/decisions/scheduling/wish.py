@@ -10,6 +10,7 @@ from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.gang import named
 from evenkeel.model.placement import is_relaxed
 from evenkeel.model.scheduling import PendingPod
 from evenkeel.model.surroundings import Namespace
@@ -61,7 +62,11 @@ def by_floor(
     if is_by_template(workload):
         return EITHER
     relaxed = is_relaxed(workload, now)
-    share = share_of(pod, controller, deployment, namespace_annotations, is_relaxed=relaxed)
+    # No watch shows groups of pods, which most clusters do not have: any may be a gang.
+    in_gang = named(workload.namespace, pod.metadata.labels, pod.spec.scheduling_group) is not None
+    share = share_of(
+        pod, controller, deployment, namespace_annotations, is_relaxed=relaxed, in_gang=in_gang
+    )
     verdict = share.verdict
     if isinstance(verdict, Counted):
         return verdict

@@ -121,6 +121,7 @@ class PlacementFlow:
             around.deployment,
             around.namespace.metadata.annotations,
             is_relaxed=is_relaxed(around.workload, now),
+            in_gang=around.in_gang,
         )
         if share.floor.problem:
             self._warn(around.workload.reference, share.floor.problem, now)

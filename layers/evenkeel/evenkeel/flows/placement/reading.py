@@ -1,5 +1,6 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evenkeel.decisions.placement.scope import Controller, controller_kind
@@ -7,10 +8,11 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.remembered import Remembered
 from evenkeel.model import names
+from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.placement import NewPod
-from evenkeel.model.request import Get
+from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Clock, Cluster
@@ -24,7 +26,8 @@ class OwnerGoneError(ClusterError):
 class Surroundings:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last of a pod of the same ReplicaSet.
+    ``move`` is restore's last of a pod of the same ReplicaSet. ``in_gang``: the pod names a group
+    that is a gang.
     """
 
     namespace: Namespace
@@ -32,6 +35,7 @@ class Surroundings:
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
+    in_gang: bool = False
 
     @property
     def workload(self) -> Controller | Deployment:
@@ -58,8 +62,11 @@ class Reader:
         asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
-        controller, found, paused, lease = self._remembered.ask(
-            asked, home, pause.QUESTION, moves, afresh=(asked, moves), optional=(moves,)
+        group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
+        groups = _reading(group)
+        questions: list[Read] = [asked, home, pause.QUESTION, moves, *groups]
+        controller, found, paused, lease, *listed = self._remembered.ask(
+            *questions, afresh=(asked, moves), optional=(moves, *groups)
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
@@ -67,4 +74,21 @@ class Reader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._remembered.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        return Surroundings(found, controller, deployment, paused is not None, move)
+        in_gang = group is not None and is_gang(next(_groups_in(listed), None))
+        return Surroundings(found, controller, deployment, paused is not None, move, in_gang)
+
+
+def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
+    """How to read a group: by a list of it alone, for which the version that is served is found.
+
+    What can be no object's name is not asked for: nobody has validated the pod yet.
+    """
+    if group is None or not names.is_subdomain(group.name):
+        return ()
+    return (List(Selection(group.kind, group.namespace, fields=f"metadata.name={group.name}")),)
+
+
+def _groups_in(listed: Iterable[object]) -> Iterator[PodGroup]:
+    for found in listed:
+        if isinstance(found, Listing):
+            yield from (item for item in found.items if isinstance(item, PodGroup))

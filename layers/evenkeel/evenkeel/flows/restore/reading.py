@@ -4,7 +4,7 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -15,14 +15,16 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import marks
+from evenkeel.decisions.restore import gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import list_all
+from evenkeel.flows.groups import read_groups
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.gang import group_of
+from evenkeel.model.gang import PodGroup, group_of, group_of_template
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -75,14 +77,16 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
     by_owner = _by_owner(replica_sets)
     by_workload = _by_workload(pods, replica_sets)
-    surroundings = _surroundings([item for items in around for item in items])
+    workloads = (*deployments, *stateful_sets)
+    groups = read_groups(cluster, _kinds_named(workloads, where))
+    surroundings = _surroundings([*(item for items in around for item in items), *groups])
     fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space for space in namespaces}
     maker = _Maker(fleet, spaces, surroundings, moves, traces, everywhere=scope.everywhere)
     cases = [
         maker.case(workload, by_owner[workload.key], by_workload[workload.key])
-        for workload in (*deployments, *stateful_sets)
+        for workload in workloads
     ]
     named = (group_of(pod) for pod in pods if pod.active)
     members = Counter(group for group in named if group is not None)
@@ -154,9 +158,12 @@ class _Maker:
         space = self._spaces.get(workload.namespace)
         annotations = space.metadata.annotations if space is not None else {}
         labels = space.metadata.labels if space is not None else {}
+        surroundings = self._surroundings.get(workload.namespace, Surroundings())
         standing = stand(
             workload,
-            floor_of(workload, annotations),
+            floor_of(
+                workload, annotations, in_gang=gang.named_by(workload, surroundings) is not None
+            ),
             pods,
             self._fleet.capacity,
             is_managed=self._everywhere or labels.get(names.MANAGED) == "true",
@@ -166,7 +173,7 @@ class _Maker:
             standing=standing,
             replica_sets=replica_sets,
             pods=pods,
-            surroundings=self._surroundings.get(workload.namespace, Surroundings()),
+            surroundings=surroundings,
             moves={uid: move for uid, move in moves.items() if move is not None},
             is_never=workload.namespace in names.CLUSTERS_OWN,
             trace=self._traces.get(workload.uid),
@@ -176,6 +183,12 @@ class _Maker:
 def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
     return pods
+
+
+def _kinds_named(workloads: Iterable[Workload], namespace: str) -> Collection[Selection[PodGroup]]:
+    """The groups of the kinds that templates name."""
+    named = map(group_of_template, workloads)
+    return {Selection(each.kind, namespace) for each in named if each is not None}
 
 
 def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:

@@ -1,36 +1,18 @@
-"""Reading groups of pods: what they say, and which pods are in them."""
+"""Reading which pods are in a group."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from evenkeel.flows import selections
-from evenkeel.flows.asking import MANY, answer, answered
+from evenkeel.flows.asking import MANY, answer
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.model.gang import GroupName, PodGroup, group_of
+from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.ports import Cluster
-
-
-def read_groups(
-    cluster: Cluster, view: View, namespaces: Collection[str]
-) -> Mapping[str, Sequence[PodGroup]]:
-    """The groups of pods of these namespaces, of the kinds that pods there name.
-
-    A kind that the cluster does not have, or does not show, has none. Raises ClusterError where
-    the API server does not answer.
-    """
-    named = {(each.kind, each.namespace) for each in view.pods.groups}
-    wanted = [each for each in named if each[1] in namespaces]
-    requests = [List(Selection(kind, namespace), fresh=False) for kind, namespace in wanted]
-    found = defaultdict[str, list[PodGroup]](list)
-    for (_, namespace), reply in zip(wanted, answered(cluster.perform(requests)), strict=True):
-        if isinstance(reply.result, Listing):
-            found[namespace] += [item for item in reply.result.items if isinstance(item, PodGroup)]
-    return found
 
 
 class Members(NamedTuple):

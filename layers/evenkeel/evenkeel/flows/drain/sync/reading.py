@@ -11,7 +11,7 @@ from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.asking import MANY, find_all, list_all, shown
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync.groups import read_groups
+from evenkeel.flows.groups import read_groups
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -146,9 +146,11 @@ def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError
             found[namespace] += reply.result.items
         elif reply.error is not None:
             unread.setdefault(namespace, reply.error)
-    groups = read_groups(cluster, view, namespaces)
+    named = {Selection(each.kind, each.namespace) for each in view.pods.groups}
+    for group in read_groups(cluster, [each for each in named if each.namespace in namespaces]):
+        found[group.namespace].append(group)
     for namespace in ordered:
-        around = Surroundings.of([*found[namespace], *groups[namespace]])
+        around = Surroundings.of(found[namespace])
         if error := unread.get(namespace):
             around = msgspec.structs.replace(around, unread=str(error))
         view.surroundings[namespace] = around
