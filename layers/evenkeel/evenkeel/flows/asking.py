@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from evenkeel.errors import (
+    ClusterError,
     ForbiddenError,
     NotFoundError,
     ThrottledError,
@@ -110,6 +111,11 @@ def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
 def answered(replies: Sequence[Reply]) -> Sequence[Reply]:
     """Replies that may be refusals. Raises the ClusterError of one that is no answer at all."""
     for reply in replies:
-        if isinstance(reply.error, UnavailableError | ThrottledError | UnauthenticatedError):
+        if reply.error is not None and is_unanswered(reply.error):
             raise reply.error
     return replies
+
+
+def is_unanswered(error: ClusterError) -> bool:
+    """Whether an error tells nothing about what was asked for: the API server did not answer."""
+    return isinstance(error, UnavailableError | ThrottledError | UnauthenticatedError)

@@ -9,9 +9,8 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
-from evenkeel.flows.asking import MANY, find_all, list_all, shown
+from evenkeel.flows.asking import MANY, find_all, is_unanswered, list_all, shown
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.groups import read_groups
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -122,8 +121,9 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
 def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError]:
     """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
 
-    Claims only where a pod of the namespace mounts one; groups of pods where one names one. Answers
-    by namespace why something of it could not be read: that concerns its pods alone.
+    Claims only where a pod of the namespace mounts one; groups of pods where one names one, and none
+    of a kind that the cluster does not have or show. Answers by namespace why something of it could
+    not be read: that concerns its pods alone.
     """
     namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
     mounting = {
@@ -138,17 +138,16 @@ def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError
         if namespace in mounting:
             kinds.append(PersistentVolumeClaim)
         requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
+    groups = {Selection(each.kind, each.namespace) for each in view.pods.groups}
+    requests += [List(each, fresh=False) for each in groups if each.namespace in namespaces]
     found = defaultdict[str, list[KubernetesObject]](list)
     unread: dict[str, ClusterError] = {}
     for request, reply in zip(requests, cluster.perform(requests), strict=True):
-        namespace = request.selection.namespace
+        where = request.selection
         if isinstance(reply.result, Listing):
-            found[namespace] += reply.result.items
-        elif reply.error is not None:
-            unread.setdefault(namespace, reply.error)
-    named = {Selection(each.kind, each.namespace) for each in view.pods.groups}
-    for group in read_groups(cluster, [each for each in named if each.namespace in namespaces]):
-        found[group.namespace].append(group)
+            found[where.namespace] += reply.result.items
+        elif reply.error is not None and (where not in groups or is_unanswered(reply.error)):
+            unread.setdefault(where.namespace, reply.error)
     for namespace in ordered:
         around = Surroundings.of(found[namespace])
         if error := unread.get(namespace):
