@@ -50,8 +50,8 @@ def drain(
     """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
 
     The nodes are cordoned and marked; pods are handed over within budgets, as for a
-    recommendation. With the functions deployed they do it, or this process, whichever holds the
-    Lease. When --timeout is up, what could not be replaced goes back, and the cordon stays.
+    recommendation: by the deployed functions, or where none act by this process, which does not
+    ask AWS. When --timeout is up, what could not be replaced goes back, and the cordon stays.
     Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
 
     Exit code 1 if a pod stayed that does not belong to its node.
@@ -119,7 +119,9 @@ def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[s
 
 def _settings(target: Target) -> HandoverSettings:
     name, labels = target.look().cluster_name, capacity.labels(built_in=False)
-    return HandoverSettings(mode=Mode.ACT, cluster_name=name, capacity_labels=labels)
+    return HandoverSettings(
+        mode=Mode.ACT, cluster_name=name, capacity_labels=labels, stands_in=True
+    )
 
 
 def _note(note: str, told: set[str]) -> None:
