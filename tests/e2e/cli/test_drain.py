@@ -103,6 +103,27 @@ def test_what_is_not_replaced_in_time_goes_back(site: Site) -> None:
     assert names.DOOMED not in {t["key"] for t in site.node("a")["spec"].get("taints", ())}
 
 
+def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 1, volumes=[{"name": "scratch", "emptyDir": {}}]))
+    site.add_nodes("b", spot=False)
+    node = site.node_name("a")
+
+    planned = evenkeel(site.control_plane, "drain", node)
+    refused = evenkeel(site.control_plane, "drain", node, "--apply")
+
+    assert planned.returncode == 0
+    for told in (planned.stderr, refused.stderr):
+        assert f"{site.namespace}/web-" in told
+        assert "--delete-emptydir-data" in told
+    assert refused.returncode == 2
+    assert "unschedulable" not in site.node("a")["spec"]
+
+    done = evenkeel(site.control_plane, "drain", node, "--apply", "--delete-emptydir-data")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert site.is_settled("web", 1, "b")
+
+
 def test_a_node_that_is_not_there_is_bad_input(site: Site) -> None:
     done = evenkeel(site.control_plane, "drain", "nowhere", "--apply")
     assert done.returncode == 2
