@@ -19,12 +19,14 @@ CLUSTER_WIDE: Final = frozenset({"Namespace", "FlowSchema"})
 def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
     """The objects of a folder. ``image`` stands in for the one that its containers name.
 
-    Raises UnmetError outside of a checkout.
+    Other folders that its kustomization names are left out, and so is what it generates. Raises
+    UnmetError outside of a checkout.
     """
     kustomization = yaml.safe_load(checkout.manifest(folder, "kustomization.yaml"))
     return [
         _finished(each, kustomization, image)
         for name in kustomization["resources"]
+        if not name.startswith("..")
         for each in yaml.safe_load_all(checkout.manifest(folder, name))
     ]
 

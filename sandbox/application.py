@@ -39,10 +39,13 @@ class Application:
         driver: SimulatedClock,
         mode: Mode,
         labels: CapacityLabels = WELL_KNOWN,
+        *,
+        stands_in: bool = False,
     ) -> None:
         """Deploy: from now on messages and the schedule are served when the driver moves.
 
-        ``labels`` tell which nodes are spot.
+        ``labels`` tell which nodes are spot. ``stands_in``: where functions are deployed as well,
+        they hand over.
         """
         self._ports = ports
         self._driver = driver
@@ -67,6 +70,7 @@ class Application:
                 cluster_name=CLUSTER_NAME,
                 capacity_labels=labels,
                 lifecycle_hook=HOOK,
+                stands_in=stands_in,
             ),
             ports,
             self._wake_ups,

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-import boto3
 import msgspec
 from botocore.exceptions import BotoCoreError, ClientError
 
 from evenkeel.adapters.aws.clients import CONFIG
+from runtime import aws
 
 REFUSED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized", "ExpiredToken")
 """What AWS's codes for a refusal begin with."""
@@ -61,7 +61,7 @@ class Aws:
 def of_environment() -> Aws | str:
     """AWS as the environment says; else why it cannot be asked. Nothing is sent to AWS yet."""
     try:
-        session: Any = boto3.Session()  # services have types of their own
+        session: Any = aws.session()  # services have types of their own
         if session.get_credentials() is None:
             return "there are no AWS credentials"
     except BotoCoreError as error:

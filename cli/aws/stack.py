@@ -11,6 +11,9 @@ from cli.aws.asking import Aws, AwsError
 
 MOST_PAGES: Final = 10
 
+NOT_MADE: Final = "REVIEW_IN_PROGRESS"
+"""The status of a stack whose first change set was made and not carried out. It stays so."""
+
 
 class Parameter(msgspec.Struct, frozen=True, rename="pascal"):
     """A parameter of a stack; a secret's value is ``****``."""

@@ -19,8 +19,11 @@ from cli.lines import Line
 from cli.targets import Target
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
+from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
+
+MOST_NAMED: Final = 5
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are; the same command goes on from there, and"
@@ -37,12 +40,18 @@ INTERRUPTED: Final = (
     show_default=True,
     help="What stays then, stays.",
 )
+@click.option(
+    "--delete-emptydir-data",
+    is_flag=True,
+    help="Move pods whose emptyDir volumes are deleted with them, too.",
+)
 @options.apply
 @options.cluster
 def drain(
     *,
     nodes: Sequence[str],
     timeout: timedelta,
+    delete_emptydir_data: bool,
     apply: bool,
     context: str | None,
     kubeconfig: Path | None,
@@ -50,8 +59,8 @@ def drain(
     """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
 
     The nodes are cordoned and marked; pods are handed over within budgets, as for a
-    recommendation. With the functions deployed they do it, or this process, whichever holds the
-    Lease. When --timeout is up, what could not be replaced goes back, and the cordon stays.
+    recommendation: by the deployed functions, or where none act by this process, which does not
+    ask AWS. When --timeout is up, what could not be replaced goes back, and the cordon stays.
     Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
 
     Exit code 1 if a pod stayed that does not belong to its node.
@@ -80,8 +89,11 @@ def drain(
             journal=journal,
             tell=tell,
         )
+        losing = () if delete_emptydir_data else made.pods().losing_data
         if not apply:
-            return _plan(made, out, target)
+            return _plan(made, losing, out, target)
+        if losing:
+            raise BadInputError(_of_local_data(losing))
         present = pausing.find(guarded)
         if present is not None:
             raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
@@ -99,13 +111,24 @@ def drain(
     return 1 if left.situations else 0
 
 
-def _plan(made: Drain, out: Console, target: Target) -> int:
+def _plan(made: Drain, losing: Sequence[Pod], out: Console, target: Target) -> int:
     """Say how each workload's pods would go."""
     made.mark(act=False)
     out.print()
     ways_table.table(made.pods().situations, hinted=made.nodes).show(out)
     out.print(f"\nNothing was written to {target}: add --apply to do it.")
+    if losing:
+        _note(_of_local_data(losing), set())
     return 0
+
+
+def _of_local_data(losing: Sequence[Pod]) -> str:
+    named = ", ".join(f"{pod.namespace}/{pod.name}" for pod in losing[:MOST_NAMED])
+    more = f" and {len(losing) - MOST_NAMED} more" if len(losing) > MOST_NAMED else ""
+    return (
+        f"what these pods hold in emptyDir volumes is deleted with them: {named}{more}; add"
+        " --delete-emptydir-data if that may be"
+    )
 
 
 def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[str]:
@@ -119,7 +142,9 @@ def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[s
 
 def _settings(target: Target) -> HandoverSettings:
     name, labels = target.look().cluster_name, capacity.labels(built_in=False)
-    return HandoverSettings(mode=Mode.ACT, cluster_name=name, capacity_labels=labels)
+    return HandoverSettings(
+        mode=Mode.ACT, cluster_name=name, capacity_labels=labels, stands_in=True
+    )
 
 
 def _note(note: str, told: set[str]) -> None:

@@ -33,6 +33,7 @@ def uninstall(
 
     First the webhooks' configurations, so that no pod waits for an address that is gone; then
     handovers end or go back, the stack is deleted, marks are lifted, labels, notes and rights go.
+    It refuses while pods name the second scheduler, which goes, too.
     SAM's own bucket, which other stacks share, stays. Pods that were placed keep their affinity
     until they are replaced.
     """

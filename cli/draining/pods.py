@@ -53,6 +53,12 @@ class Pods:
         return [s for s in self.situations if _goes(s)]
 
     @property
+    def losing_data(self) -> Sequence[Pod]:
+        """Those that will be evicted and hold data in an emptyDir, which is deleted with them."""
+        moving = [s.pod for s in self.situations if s.way(hint=True).way is not Way.LEAVE]
+        return [pod for pod in moving if any(v.empty_dir is not None for v in pod.spec.volumes)]
+
+    @property
     def are_released(self) -> bool:
         """Whether any of them waits for its replacement."""
         return any(s.pod.released and s.pod.active for s in self.situations)

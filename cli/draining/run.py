@@ -1,7 +1,6 @@
-"""Draining nodes of a real cluster: marked here, handed over by whoever holds the Lease.
+"""Draining nodes of a real cluster: marked here, and handed over by the deployed functions.
 
-The reconciler runs in this process; where the deployed functions hold the Lease they do the work,
-and it is only watched from here.
+Without functions that act the reconciler of this process does it, which has no AWS to ask.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,17 +16,24 @@ from cli.journal import Journal
 from cli.ways import situations
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.notice import draining
+from evenkeel.decisions.notice import draining, marks
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
+from evenkeel.flows.asking import ask
+from evenkeel.flows.drain.deployed import are_deployed
 from evenkeel.flows.marking import change
-from evenkeel.flows.selections import pods_on
+from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance
+from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings
 from hosting import functions
 from hosting.functions import Ports
 from runtime.poll.event_source import Schedule
 from runtime.poll.in_process import InProcessQueue
+
+FUNCTIONS_WORK: Final = (
+    "the deployed functions hand over: they see the marks within a minute; this command watches"
+)
 
 LOOK: Final = timedelta(seconds=1)
 BETWEEN_INVOCATIONS: Final = timedelta(seconds=5)
@@ -74,6 +80,7 @@ class Drain:
         """
         watch = Watch()
         watch.look(self.pods())
+        self._tell_who_works()
         self.mark(act=True)
         schedule = self._reconciler()
         schedule.start()
@@ -85,6 +92,19 @@ class Drain:
         if not left.are_released:
             self._lift()
         return left
+
+    def _tell_who_works(self) -> None:
+        """Note that the functions hand over, or else what nobody does. Raises ClusterError."""
+        if are_deployed(self.cluster, self.clock.now()):
+            self.journal.noted(FUNCTIONS_WORK)
+            return
+        for node in ask(self.cluster, List(MARKED_NODES)).items:
+            notice = marks.read(node)
+            if notice is not None and notice.hook is not None and not notice.hook.is_over:
+                self.journal.noted(
+                    f"the Auto Scaling group {notice.hook.group} waits for {node.name}: no function"
+                    " is deployed to tell it to go on, and this command does not ask AWS"
+                )
 
     def _watch(self, watch: Watch) -> Pods:
         """Look until no pod is left that goes, and beyond the end until none is released."""
@@ -139,7 +159,7 @@ class Drain:
 class NoInstances:
     """Implements the port Instances where EC2 is not asked, for a drain on purpose needs no answer.
 
-    So the marks of nodes that die are left to the functions, which do ask.
+    So a node whose deadline has passed keeps its mark, and gets no out-of-service taint.
     """
 
     def describe(self, instance_ids: Collection[str]) -> Mapping[str, Instance]:

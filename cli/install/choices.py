@@ -64,6 +64,8 @@ class Choices:
 def made(asked: Asked, stack: Stack | None, objects: Objects) -> Choices:
     """What was asked for; what nobody said stays as it is, or is as for a first time.
 
+    A stack without outputs was never made.
+
     Raises BadInputError where it does not fit together, ClusterError where the cluster does not
     tell how it is.
     """
@@ -73,7 +75,7 @@ def made(asked: Asked, stack: Stack | None, objects: Objects) -> Choices:
         webhook = asked.webhook
     elif deployment is not None:
         webhook = Webhook.IN_CLUSTER
-    elif stack is None or "PlacementUrl" in stack.outputs:
+    elif stack is None or not stack.outputs or "PlacementUrl" in stack.outputs:
         webhook = Webhook.LAMBDA
     else:
         webhook = Webhook.NONE

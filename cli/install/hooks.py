@@ -1,7 +1,8 @@
 """The webhook configurations: the API server asks about new pods, and about evictions."""
 
 from base64 import b64decode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -60,7 +61,8 @@ class Asked:
             both = f"{title(PLACEMENT)}, {title(GATE)}"
             return [f"make {both}", "  at the stack's HTTP API, by a certificate of AWS's"]
         wanted = configurations(where, everywhere=self._everywhere)
-        changes = {title(each): self._objects.change(each) for each in wanted}
+        with _not_naming(where.token):
+            changes = {title(each): self._objects.change(each) for each in wanted}
         told = rights.told(changes)
         return [*told, f"  at {where.url}<token>, {_trust(where)}"] if told else []
 
@@ -88,11 +90,9 @@ def configurations(where: Answering, *, everywhere: bool) -> Sequence[Manifest]:
 
 def ask_at(objects: Objects, where: Answering, *, everywhere: bool) -> None:
     """Apply both configurations. Raises UnmetError, in which the token is not named."""
-    try:
+    with _not_naming(where.token):
         for each in configurations(where, everywhere=everywhere):
             objects.apply(each)
-    except ClusterError as error:
-        raise UnmetError(str(error).replace(where.token, "<token>")) from None
 
 
 def of_stack(site: Site) -> Answering | None:
@@ -123,6 +123,15 @@ def token_in_use(objects: Objects) -> str:
 def authority_in_use(objects: Objects) -> str:
     """Whose certificates the API server trusts there (PEM); empty where it asks nobody."""
     return b64decode(_client(objects).get("caBundle", "")).decode()
+
+
+@contextmanager
+def _not_naming(token: str) -> Iterator[None]:
+    """The API server's refusals hold the URL: raise them as UnmetError, without the token."""
+    try:
+        yield
+    except ClusterError as error:
+        raise UnmetError(str(error).replace(token, "<token>")) from None
 
 
 def _client(objects: Objects) -> Mapping[str, Any]:

@@ -100,11 +100,14 @@ class Objects:
         if manifest["kind"] == "Namespace":
             self._await_end(manifest)
 
-    def every(self, api_version: str, kind: str, labels: str = "") -> Iterator[dict[str, Any]]:
-        """All objects of a kind, in all namespaces, with these labels."""
+    def every(
+        self, api_version: str, kind: str, labels: str = "", fields: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """All objects of a kind, in all namespaces, that these selectors select."""
         resource = self._resource(api_version, kind)
         base = f"{_root(api_version)}/{resource.name}"
-        query = {"limit": str(PAGE)} | ({"labelSelector": labels} if labels else {})
+        selectors = {"labelSelector": labels, "fieldSelector": fields}
+        query = {"limit": str(PAGE)} | {key: each for key, each in selectors.items() if each}
         while True:
             page = self._ask("GET", f"{base}?{urlencode(query)}", f"list {resource.name}")
             for each in page.get("items") or ():

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from cli import manifests
-from cli.install import hooks, rights, serving
+from cli.install import hooks, rights, scheduler, serving
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Asked
@@ -14,6 +14,7 @@ from cli.install.namespaces import Labelled, Unlabelled
 from cli.install.objects import Objects
 from cli.install.rights import Rights
 from cli.install.roles import Mapped, Unmapped
+from cli.install.scheduler import Unnamed
 from cli.install.serving import Served
 from cli.install.site import Site
 from cli.install.stacks import Deleted, Deployed, WithoutOldToken
@@ -49,7 +50,8 @@ def installation(site: Site, choices: Choices) -> Sequence[Step]:
         case Webhook.IN_CLUSTER:
             rest = [served(site, choices), asked(partial(hooks.of_service, objects)), *stack]
         case Webhook.NONE:
-            rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve)]
+            rights_left = Absent("gate", objects, manifests.rights_of_the_gate())
+            rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve, rights_left)]
     labelled = Labelled(objects, choices.namespaces)
     return [Rights(objects, gate=gate), *rest, labelled]
 
@@ -59,8 +61,10 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
     objects = site.objects
     return [
         Unwritten(objects),
+        Unnamed(objects),
         not_asked(objects),
         Quiet(site, patience),
+        not_scheduled(objects),
         not_served(objects),
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
@@ -104,6 +108,11 @@ def not_served(objects: Objects) -> Absent:
     """Nothing of ``evenkeel serve`` is in the cluster."""
     documents = manifests.documents("serve")
     return Absent("serve", objects, [*documents, serving.TOKEN, serving.CERTIFICATE])
+
+
+def not_scheduled(objects: Objects) -> Absent:
+    """The second scheduler is gone. Goes before its extender, which is in ``evenkeel serve``."""
+    return Absent(Unnamed.title, objects, scheduler.documents())
 
 
 def served(site: Site, choices: Choices) -> Served:

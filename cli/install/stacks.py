@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cli.aws.stack import Stack
+from cli.aws.stack import NOT_MADE, Stack
 from cli.errors import UnmetError
 from cli.install import sam
 from cli.install.site import Site
@@ -48,8 +48,10 @@ class Deployed:
         sam.deploy(place.stack_name, region, self._parameters)
 
     def _found(self) -> Stack | None:
-        """The stack; None if there is none. Raises UnmetError while it is being changed."""
+        """The stack; None if none was made. Raises UnmetError while it is being changed."""
         stack = self._site.stack()
+        if stack is not None and stack.status == NOT_MADE:
+            return None
         if stack is not None and stack.status.endswith("_IN_PROGRESS"):
             raise UnmetError(f"{stack.name} is {stack.status}: wait until that has ended")
         if stack is not None and stack.cluster != self._site.place.cluster:

@@ -67,7 +67,7 @@ class Replay:
         )
         ports = Ports(self.cluster, instances, clock, Tee(*recorders), AssumedAutoScaling())
         self._driver = SimulatedClock(clock.now())
-        self._application = Application(ports, self._driver, mode, task.wish.labels)
+        self._application = Application(ports, self._driver, mode, task.wish.labels, stands_in=True)
         self._sent_at = clock.now()
 
     @property

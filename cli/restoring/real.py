@@ -71,6 +71,7 @@ class Restoring:
                 mode=Mode.ACT,
                 cluster_name=CLUSTER_NAME,
                 capacity_labels=self.scope.capacity_labels,
+                stands_in=True,
             ),
             Ports(self.cluster, instances, self.clock, recorder),
             self._wake_ups,

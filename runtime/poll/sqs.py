@@ -20,6 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 from evenkeel.adapters.aws.clients import CONFIG as AWS_CONFIG
 from evenkeel.errors import QueueError, SettingsError
 from hosting.events import BATCH
+from runtime import aws
 from runtime.poll.sources import RecordDocument
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ class SqsSource:
 def connect(region: str | None, endpoint_url: str | None, url: str) -> "SQSClient":
     """A client for the queue of this URL. Raises SettingsError where no region is known."""
     try:
-        return boto3.client(
-            "sqs", region_name=region or region_of(url), endpoint_url=endpoint_url, config=CONFIG
+        return aws.session(region or region_of(url)).client(
+            "sqs", endpoint_url=endpoint_url, config=CONFIG
         )
     except NoRegionError:
         raise SettingsError(

@@ -71,6 +71,19 @@ def test_the_schedules_role_may_put_events_on_that_bus_and_nothing_else(stack: S
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
 
 
+def test_the_schedules_role_may_put_no_event_but_the_probe(stack: Stack) -> None:
+    """With the source of a notice, or with the ReplaySource, it could drain nodes."""
+    (policy,) = stack.of("ProbeRole")["Policies"]
+    (statement,) = policy["PolicyDocument"]["Statement"]
+    probe = probe_of(stack)
+    assert statement["Condition"] == {
+        "StringEquals": {
+            "events:source": probe["source"],
+            "events:detail-type": probe["detail-type"],
+        }
+    }
+
+
 def test_it_is_one_for_the_function_and_its_source_one_that_a_stack_may_have(stack: Stack) -> None:
     event = probe_of(stack)
     assert SOURCE.fullmatch(event["source"])

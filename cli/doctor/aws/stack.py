@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from cli.aws.stack import Stack
+from cli.aws.stack import NOT_MADE, Stack
 from cli.doctor.findings import Finding, broken, fine, unknown
 
 LINK: Final = "stack"
@@ -14,6 +14,8 @@ def judge(stack: Stack, cluster: str | None) -> Finding:
     A roll-back of an update leaves a stack that works, as it was before.
     """
     said = f"{stack.name} is {stack.status}"
+    if stack.status == NOT_MADE:
+        return broken(LINK, f"{said}: it was never made", "deploy it: evenkeel install")
     if cluster is not None and stack.cluster != cluster:
         return broken(
             LINK,

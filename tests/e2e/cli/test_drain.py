@@ -1,13 +1,21 @@
-"""``evenkeel drain`` as a person runs it, on the real control plane, without functions."""
+"""``evenkeel drain`` as a person runs it, on the real control plane, without and with functions."""
 
 import signal
+from datetime import timedelta
 
+import msgspec
 import pytest
 
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.model import names
+from evenkeel.model.hook import Hook
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.settings import Mode
+from tests.e2e.application import HOOK
 from tests.e2e.cli.commands import evenkeel, started
 from tests.e2e.harness import Site
 from tests.e2e.manifests import bare_pod, budget, deployment, stateful_set
+from tests.fixtures.auto_scaling import REGION, StubAutoScaling
 
 pytestmark = pytest.mark.controlplane
 
@@ -95,8 +103,95 @@ def test_what_is_not_replaced_in_time_goes_back(site: Site) -> None:
     assert names.DOOMED not in {t["key"] for t in site.node("a")["spec"].get("taints", ())}
 
 
+def test_what_is_in_an_empty_dir_is_deleted_only_where_that_is_said(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 1, volumes=[{"name": "scratch", "emptyDir": {}}]))
+    site.add_nodes("b", spot=False)
+    node = site.node_name("a")
+
+    planned = evenkeel(site.control_plane, "drain", node)
+    refused = evenkeel(site.control_plane, "drain", node, "--apply")
+
+    assert planned.returncode == 0
+    for told in (planned.stderr, refused.stderr):
+        assert f"{site.namespace}/web-" in told
+        assert "--delete-emptydir-data" in told
+    assert refused.returncode == 2
+    assert "unschedulable" not in site.node("a")["spec"]
+
+    done = evenkeel(site.control_plane, "drain", node, "--apply", "--delete-emptydir-data")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert site.is_settled("web", 1, "b")
+
+
 def test_a_node_that_is_not_there_is_bad_input(site: Site) -> None:
     done = evenkeel(site.control_plane, "drain", "nowhere", "--apply")
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert "has no node nowhere" in done.stderr
+
+
+def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: Site) -> None:
+    """Meanwhile an Auto Scaling group waits, which only the functions can tell to go on."""
+    group = StubAutoScaling()
+    group.put_hook("workers", HOOK, 300, 3600)
+    site.add_nodes("a", "c")
+    site.run(deployment("web", 2))
+    site.add_nodes("b", spot=False)
+    functions = site.deploy(lifecycle=AutoScaling(REGION, group.client()))
+    functions.schedule()
+    functions.wait_until_at_rest()
+    pods = [pod["metadata"]["name"] for pod in site.pods_on("a")]
+
+    with started(site.control_plane, "drain", site.node_name("a"), "--apply") as process:
+        site.wait_for("the node to be marked", lambda: site.is_marked("a"))
+        site.let_pass(6)
+        assert [pod["metadata"]["name"] for pod in site.pods_on("a")] == pods
+        assert not site.released("web")
+        event = site.sample("lifecycle-action-terminate")
+        event["detail"]["EC2InstanceId"] = site.instance_id("c")
+        token = event["detail"]["LifecycleActionToken"]
+        group.begin("workers", HOOK, token, site.instance_id("c"))
+        functions.notify(event)
+        out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 0, out + err
+    assert "DrainAsked" in out
+    assert err.startswith("note: the deployed functions hand over")
+    assert "CompleteLifecycleAction" in [asked["Action"] for asked in group.requests]
+    assert site.witness.lowest("web") == 2
+    assert site.is_settled("web", 2, "b")
+
+
+def test_beside_functions_that_only_observe_it_hands_over_itself(site: Site) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 2))
+    site.add_nodes("b", spot=False)
+    site.deploy(mode=Mode.OBSERVE).schedule()
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
+
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert site.is_settled("web", 2, "b")
+
+
+def test_without_functions_it_says_which_lifecycle_hook_nobody_completes(site: Site) -> None:
+    site.add_nodes("a", "c")
+    now = site.clock.now()
+    notice = NodeNotice(
+        kind=NoticeKind.INTERRUPTION,
+        event_id="event",
+        deadline=now + timedelta(hours=1),
+        since=now,
+        hook=Hook(group="workers", name=HOOK, token="token"),
+    )
+    mark = {
+        "labels": {names.DOOMED: notice.name},
+        "annotations": {names.NOTICE: msgspec.json.encode(notice).decode()},
+    }
+    site.merge("v1", "Node", site.node_name("c"), {"metadata": mark})
+
+    done = evenkeel(site.control_plane, "drain", site.node_name("a"), "--apply")
+
+    assert done.returncode == 0, done.stdout
+    assert f"the Auto Scaling group workers waits for {site.node_name('c')}" in done.stderr

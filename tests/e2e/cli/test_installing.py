@@ -10,7 +10,7 @@ import yaml
 from cli import manifests
 from cli.aws.asking import Aws
 from cli.aws.eks import Compute, Described
-from cli.errors import BadInputError
+from cli.errors import BadInputError, UnmetError
 from cli.install import certificate, hooks, others, plan, rights
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
@@ -18,11 +18,13 @@ from cli.install.hooks import Answering, Asked
 from cli.install.namespaces import Labelled, Unlabelled
 from cli.install.objects import Change, Objects, title
 from cli.install.rights import Rights
+from cli.install.scheduler import Unnamed
 from cli.install.site import Place, Site
 from cli.manifests import Manifest
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.settings import Mode
+from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
@@ -153,6 +155,38 @@ def _role(name: str) -> Manifest:
         "kind": "ClusterRole",
         "metadata": {"name": name},
     }
+
+
+def test_the_scheduler_goes_when_no_pod_names_it_any_more(
+    objects: Objects, control_plane: ControlPlane, namespace: str
+) -> None:
+    named, gone = Unnamed(objects), plan.not_scheduled(objects)
+    pod = bare_pod("web", schedulerName="evenkeel")
+    template = deployment("later", 0, schedulerName="evenkeel")
+    objects.apply(rights.wanted(gate=False)[0])
+    for each in (pod, template):
+        each["metadata"]["namespace"] = namespace
+        objects.apply(each)
+    assert not named.look()  # nothing of ours would schedule them
+    control_plane.kubectl("apply", "-k", str(ROOT / "manifests" / "scheduler" / "profile"))
+    for each in manifests.documents("scheduler/extender"):
+        objects.apply(each)
+
+    try:
+        (told,) = named.look()
+        assert told == f"named by Pod {namespace}/web, Deployment {namespace}/later"
+        with pytest.raises(UnmetError, match="schedulerName"):
+            named.do()
+        objects.delete(pod)
+        objects.delete(template)
+        control_plane.wait_for("the pod to be gone", lambda: objects.find(pod) is None)
+        assert not named.look()
+    finally:
+        gone.do()
+    assert not gone.look()
+    left = control_plane.kubectl("get", "clusterrole,clusterrolebinding", "-o", "name")
+    assert "evenkeel-extender" not in left
+    assert "evenkeel-scheduler" not in left
 
 
 def test_namespaces_take_part_by_labels(objects: Objects, namespace: str) -> None:

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
+from cli import manifests
 from cli.install import roles
 from evenkeel.model import names
-from tests.e2e.manifests import deployment
+from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 from tests.template.cloudformation import load
 from tests.template.deployed.conftest import (
@@ -228,6 +229,33 @@ def assert_hands_over(account: Account) -> None:
         return [pod for pod in pods if names.RELEASED_FROM in pod["metadata"]["labels"]]
 
     account.control_plane.wait_for("its pods to be released", lambda: len(released()) == 2)
+
+
+def test_what_was_added_later_goes_too(account: Account) -> None:
+    """A second scheduler with its extender's rights, and a webhook that was given up."""
+    in_cluster, in_aws = account.in_cluster(), account.in_aws()
+    account.run("install", "--apply")
+    profile = str(ROOT / "manifests" / "scheduler" / "profile")
+    account.control_plane.kubectl("apply", "-k", profile)
+    account.control_plane.apply(*manifests.documents("scheduler/extender"))
+    waiting = bare_pod("waiting", schedulerName="evenkeel")
+    waiting["metadata"]["namespace"] = NAMESPACE
+    account.control_plane.apply(waiting)
+
+    assert "gate" not in account.run("install", "--apply")
+    told = account.run("install", "--webhook", "none", "--apply")
+    assert "delete ClusterRole evenkeel-gate, ClusterRoleBinding evenkeel-gate" in told
+    assert "clusterrole.rbac.authorization.k8s.io/evenkeel-gate" not in account.in_cluster()
+
+    before = account.in_cluster()
+    refused = account.run("uninstall", "--apply", code=1)
+    assert "these name the scheduler evenkeel" in refused
+    assert account.in_cluster() == before
+
+    account.control_plane.delete("v1", "Pod", "waiting", NAMESPACE)
+    account.run("uninstall", "--wait", "0s", "--apply")
+    assert account.in_cluster() ^ in_cluster == set()
+    assert account.in_aws() ^ in_aws == set()
 
 
 def test_everything_is_written_as_files_instead(account: Account) -> None:

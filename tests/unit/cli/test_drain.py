@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from cli.draining.pods import IN_TIME, Pods, Watch
 from cli.draining.run import summary
@@ -14,7 +15,7 @@ from cli.ways import Situation
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.decision import Verb
-from evenkeel.model.pod import Pod
+from evenkeel.model.pod import EmptyDir, Pod, Volume
 from tests import builders
 
 DURATION = Duration(SHORTEST, LONGEST)
@@ -30,6 +31,10 @@ def standing(*pods: Pod, kind: str = "") -> Pods:
 def web(name: str = "a", **options: Any) -> Pod:
     """A pod of the ReplicaSet."""
     return builders.pod(name, of=WEB, **options)
+
+
+def with_volumes(pod: Pod, *volumes: Volume) -> Pod:
+    return replace(pod, spec=replace(pod.spec, volumes=volumes))
 
 
 def told(watch: Watch, *pods: Pod) -> Sequence[tuple[str, Verb]]:
@@ -99,6 +104,28 @@ def test_what_stayed_is_told_with_why() -> None:
     assert (row["pod"], row["node"], row["why"]) == ("default/a", "n1", IN_TIME)
     (row,) = standing(builders.pod("b"), kind="Workflow").table().data()
     assert row["why"] == "its controller is a Workflow: no gap is made while its node lives"
+
+
+SCRATCH = (Volume(name="scratch", empty_dir=EmptyDir()),)
+
+
+@pytest.mark.parametrize(
+    ("pod", "kind", "loses"),
+    [
+        (web(), "", False),
+        (with_volumes(web(), *SCRATCH), "", True),
+        (with_volumes(web(), Volume(name="data")), "", False),
+        (with_volumes(builders.pod("a"), *SCRATCH), "DaemonSet", False),
+        (with_volumes(builders.pod("a", phase="Succeeded"), *SCRATCH), "", False),
+        (with_volumes(builders.pod("a"), *SCRATCH), "Workflow", False),
+        (with_volumes(web(leaving=True), *SCRATCH), "", False),
+    ],
+    ids=["none", "moves", "another", "of its node", "finished", "stays", "goes already"],
+)
+def test_pods_that_move_lose_what_is_in_their_empty_dirs(
+    pod: Pod, kind: str, *, loses: bool
+) -> None:
+    assert bool(standing(pod, kind=kind).losing_data) is loses
 
 
 def test_the_last_line_says_what_became_of_the_nodes() -> None:

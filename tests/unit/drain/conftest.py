@@ -5,10 +5,18 @@ from typing import Any
 
 import pytest
 
+from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import Manifest, deployment
 
 type MakeScene = Callable[..., Scene]
+
+SYSTEM = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": names.SYSTEM_NAMESPACE},
+}
+"""Comes with manifests/rbac."""
 
 
 def doomed(scene: Scene, *manifests: Manifest, seconds: float = 15) -> None:

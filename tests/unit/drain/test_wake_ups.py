@@ -7,10 +7,10 @@ import pytest
 from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.notice import WakeUp
-from evenkeel.model.request import Create, Evict, Get, List
+from evenkeel.model.request import Create, Evict, Get, List, Patch
 from hosting.events import batch_event
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import MakeScene, with_a_stuck_pod
+from tests.unit.drain.conftest import SYSTEM, MakeScene, with_a_stuck_pod
 from tests.unit.drain.manifests import bare_pod
 
 SOME_TIME = timedelta(seconds=50)
@@ -133,14 +133,16 @@ def test_something_else_than_a_queue_is_told_so(scene: Scene) -> None:
         scene._handover()(event, None)
 
 
-def test_nothing_doomed_costs_three_reads_a_minute(scene: Scene) -> None:
+def test_nothing_doomed_costs_four_reads_a_minute_and_a_note_on_the_lease(scene: Scene) -> None:
     scene.add_node("s1")
+    scene.apply(SYSTEM)
     scene.begin()
 
     scene.run(until=100)
 
-    assert [at for at, _ in scene.requests] == pytest.approx([30] * 3 + [90] * 3, abs=0.02)
-    assert all(isinstance(request, Get | List) for _, request in scene.requests)
+    at_30, at_90 = [Get, List, List, Get, Patch, Create], [Get, List, List, Get, Patch]
+    assert [type(request) for _, request in scene.requests] == [*at_30, *at_90]
+    assert scene.written() == []
 
 
 def test_a_message_that_cannot_be_postponed_comes_back_after_its_timeout(

@@ -113,6 +113,9 @@ HANDOVER_LEASE: Final = "evenkeel-handover"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 """Annotation on that Lease: when the next wake-up is due that is known to be in the queue."""
 
+SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
+"""Annotation on that Lease: when the schedule last invoked a deployed reconciler."""
+
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 """Label of a node: its EC2 instance type."""
 

@@ -51,10 +51,15 @@ class ClaimSource(ApiStruct, frozen=True, kw_only=True):
     claim_name: str
 
 
+class EmptyDir(ApiStruct, frozen=True, kw_only=True):
+    """A directory that is made for a pod and deleted with it."""
+
+
 class Volume(ApiStruct, frozen=True, kw_only=True):
-    """A volume of a pod. ``ephemeral`` is set when the claim is made for this pod alone."""
+    """A volume of a pod."""
 
     name: str
+    empty_dir: EmptyDir | None = None
     persistent_volume_claim: ClaimSource | None = None
 
 

@@ -46,7 +46,8 @@ class HandoverSettings:
     a node leaves the external load balancers at the latest. ``do_out_of_service`` allows the
     out-of-service taint on nodes whose instance is gone. ``capacity_labels`` tell which nodes
     are spot. ``lifecycle_hook`` is the name of the hook that is completed, empty for none.
-    ``holder`` is the identity in the Lease; no two processes may share it.
+    ``holder`` is the identity in the Lease; no two processes may share it. ``stands_in``: works
+    only while no deployed functions do, as a command does that has no AWS to ask.
     """
 
     mode: Mode
@@ -63,6 +64,7 @@ class HandoverSettings:
     lifecycle_hook: str = ""
     wake_up_queue_url: str = ""
     holder: str = field(default_factory=_unique_holder)
+    stands_in: bool = False
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:

@@ -1,6 +1,7 @@
 """Each link in AWS, judged: one that holds, and one for each way in which it may not."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -37,6 +38,7 @@ def a_stack(status: str = "UPDATE_COMPLETE", age_minutes: float = 600, **paramet
         ("UPDATE_ROLLBACK_COMPLETE", FINE),
         ("UPDATE_IN_PROGRESS", UNKNOWN),
         ("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", UNKNOWN),
+        ("REVIEW_IN_PROGRESS", BROKEN),
         ("ROLLBACK_COMPLETE", BROKEN),
         ("UPDATE_ROLLBACK_FAILED", BROKEN),
     ],
@@ -44,6 +46,12 @@ def a_stack(status: str = "UPDATE_COMPLETE", age_minutes: float = 600, **paramet
 def test_a_stack_has_to_be_up(status: str, verdict: Verdict) -> None:
     check(stack.judge(a_stack(status), "prod"), verdict, status)
     check(stack.judge(a_stack(status), None), verdict, status)
+
+
+def test_a_stack_that_was_never_made_is_deployed_and_not_waited_for() -> None:
+    """A change set made it, and nobody carried that out: CloudFormation waits for ever."""
+    found = stack.judge(replace(a_stack("REVIEW_IN_PROGRESS"), parameters={}), "prod")
+    check(found, BROKEN, "deploy it")
 
 
 def test_a_stack_has_to_be_the_clusters() -> None:

@@ -35,7 +35,7 @@ def test_a_first_installation_observes_and_has_the_webhook() -> None:
     [
         (a_stack(BY_LAMBDA), [], Webhook.LAMBDA, ""),
         (a_stack({"PlacementUrl": "https://abc/v1/"}), [], Webhook.LAMBDA, ""),
-        (a_stack(), [], Webhook.NONE, ""),
+        (a_stack({"RightsVersion": "1"}), [], Webhook.NONE, ""),
         (a_stack(), [SERVING], Webhook.IN_CLUSTER, "reg/evenkeel:1"),
     ],
     ids=["secret", "parameter", "none", "in the cluster"],
@@ -44,6 +44,11 @@ def test_what_is_there_stays(
     stack: dict[str, Any], objects: list[dict[str, Any]], webhook: Webhook, image: str
 ) -> None:
     assert chosen(Asked(), stack, *objects) == Choices(Mode.ACT, webhook, image=image)
+
+
+def test_a_stack_that_was_never_made_is_a_first_installation() -> None:
+    never = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}
+    assert chosen(Asked(), never).webhook is Webhook.LAMBDA
 
 
 def test_what_is_asked_for_goes_before_what_is_there() -> None:

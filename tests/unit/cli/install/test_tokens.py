@@ -8,9 +8,10 @@ import pytest
 from cli.errors import BadInputError, UnmetError
 from cli.install import certificate, hooks, serving
 from cli.install.choices import Choices, Webhook
-from cli.install.hooks import Answering
-from cli.install.objects import title
+from cli.install.hooks import Answering, Asked
+from cli.install.objects import Change, title
 from cli.install.tokens import rotation
+from cli.manifests import Manifest
 from evenkeel.errors import InvalidError
 from evenkeel.settings import Mode
 from tests.unit.cli.install.keeping import NOW, Account, BreakError, Kept, a_site, a_stack
@@ -184,13 +185,23 @@ def test_without_a_secret_there_is_nothing_to_rotate(outputs: Mapping[str, str])
         rotation(site, BY_LAMBDA, site.stack())
 
 
-def test_an_error_does_not_name_the_token() -> None:
-    def refuse() -> None:
-        raise InvalidError(f"{URL}{OLD} is no URL that it likes")
+class Refusing(Kept):
+    """An API server that names the URL in its refusal, of a write and of a dry run."""
 
-    kept = Kept(wrote=refuse)
-    objects = a_site(kept, Account()).objects
+    def apply(self, manifest: Manifest) -> None:
+        raise InvalidError(f"{title(manifest)}: {URL}{OLD} is no URL that it likes")
+
+    def change(self, manifest: Manifest) -> Change:
+        self.apply(manifest)
+        return Change.NONE
+
+
+@pytest.mark.parametrize("method", ["look", "do"])
+def test_an_error_does_not_name_the_token(method: str) -> None:
+    objects = a_site(Refusing(), Account()).objects
+    step = Asked(objects, lambda: Answering(URL, OLD), everywhere=False)
     with pytest.raises(UnmetError) as told:
-        hooks.ask_at(objects, Answering(URL, OLD), everywhere=False)
+        getattr(step, method)()
     assert OLD not in str(told.value)
     assert "<token> is no URL" in str(told.value)
+    assert told.value.__cause__ is None

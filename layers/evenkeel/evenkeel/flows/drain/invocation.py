@@ -12,6 +12,7 @@ from evenkeel.flows import pause
 from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.leadership import Hide, Leadership
 from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler
@@ -52,6 +53,12 @@ wake-up that came back every second would be a dead letter after a quarter of an
 
 WITHOUT_LEASE = timedelta(seconds=5)
 """How long an invocation works that did not get the Lease; the next one tries again."""
+
+STANDING_BY = timedelta(seconds=5)
+"""How soon a stand-in looks again whether the deployed functions have done the work."""
+
+STANDING_IN = timedelta(seconds=60)
+"""How long an invocation of a stand-in works; then it looks whether functions are deployed."""
 
 LOOK_AROUND = timedelta(milliseconds=400)
 """How long to wait for replies before the next heartbeat may be due."""
@@ -113,6 +120,8 @@ class HandoverFlow:
                     left=left or (lambda: started + HANDOVER_TIMEOUT - self._clock.now()),
                 )
                 self._finish_hiding(session, leadership)
+                if scheduled and not self._settings.stands_in:
+                    self._note_schedule()
                 return outcome
         except ClusterError as error:
             return msgspec.structs.replace(self._failed(error), awaited=True, error=error)
@@ -156,6 +165,8 @@ class HandoverFlow:
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
             return Outcome("Paused", REST_IN_CALM, awaited=True)
+        if self._settings.stands_in and are_deployed(self._cluster, started):
+            return Outcome("LeftToFunctions", None if scheduled else STANDING_BY)
         held_for = self._take(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
@@ -168,6 +179,14 @@ class HandoverFlow:
             awaited = leadership.give_up(wake_up_at)
         rest = None if wake_up_at is None else max(wake_up_at - self._clock.now(), timedelta())
         return msgspec.structs.replace(outcome, again_in=rest, awaited=awaited)
+
+    def _note_schedule(self) -> None:
+        """Tell commands that functions are deployed; where that is refused they do not learn it."""
+        try:
+            if not pause.is_paused(self._cluster):
+                note_schedule(self._cluster, self._clock.now())
+        except ClusterError as error:
+            self._recorder.noted(f"commands do not learn that this is deployed: {error}")
 
     def _look(self, leadership: Leadership) -> timedelta:
         """How long another may hold the Lease; 0 also where the role may not read it."""
@@ -224,7 +243,8 @@ class HandoverFlow:
             self._once,
             leadership,
         )
-        until = started + (self._settings.work if leadership.is_held else WITHOUT_LEASE)
+        longest = STANDING_IN if self._settings.stands_in else self._settings.work
+        until = started + (longest if leadership.is_held else WITHOUT_LEASE)
         return reconciler.act(until, self._clock.now() - started, left)
 
     def _read(self, view: View) -> None:

@@ -1,0 +1,59 @@
+"""``evenkeel uninstall`` deletes all that the folders of manifests/ can bring into a cluster."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import yaml
+
+from cli import manifests
+from cli.checkout import ROOT
+from cli.install import plan
+from cli.install.absence import Absent
+from cli.install.choices import Choices, Webhook
+from cli.install.objects import title
+from cli.manifests import Manifest
+from evenkeel.settings import Mode
+from tests.unit.cli.install.keeping import Account, Kept, a_site
+
+FOLDER = ROOT / "manifests"
+
+
+class Cluster(Kept):
+    """Objects that can be deleted."""
+
+    def delete(self, manifest: Manifest) -> None:
+        self.objects.pop(title(manifest), None)
+
+
+def documents(folder: Path) -> Iterator[Manifest]:
+    """What ``kubectl apply`` of this folder makes, but for what a kustomization generates."""
+    if (folder / "kustomization.yaml").exists():
+        yield from manifests.documents(str(folder.relative_to(FOLDER)))
+    else:
+        for file in folder.glob("*.yaml"):
+            yield from yaml.safe_load_all(file.read_text())
+
+
+def test_no_object_of_any_folder_is_left() -> None:
+    folders = {file.parent for file in FOLDER.rglob("*.yaml")}
+    made = [each for folder in folders for each in documents(folder)]
+    kept = Cluster({title(each): dict(each) for each in made})
+    assert len(kept.objects) > 40
+
+    for step in plan.removal(a_site(kept, Account()), timedelta()):
+        if isinstance(step, Absent):
+            step.do()
+
+    assert kept.objects == {}
+
+
+def test_an_installation_without_a_webhook_leaves_no_right_of_the_gate() -> None:
+    granted = manifests.rights_of_the_gate()
+    kept = Cluster({title(each): dict(each) for each in granted})
+
+    for step in plan.installation(a_site(kept, Account()), Choices(Mode.ACT, Webhook.NONE)):
+        if isinstance(step, Absent):
+            step.do()
+
+    assert kept.objects == {}
