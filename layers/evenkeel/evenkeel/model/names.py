@@ -113,6 +113,9 @@ HANDOVER_LEASE: Final = "evenkeel-handover"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 """Annotation on that Lease: when the next wake-up is due that is known to be in the queue."""
 
+CLOCK_AHEAD: Final = "evenkeel.dev/clock-ahead"
+"""Annotation on that Lease: seconds by which its holder's clock was ahead when it took it."""
+
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 """Label of a node: its EC2 instance type."""
 

@@ -30,7 +30,7 @@ from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.surroundings import Lease, LeaseSpec
+from evenkeel.model.surroundings import Lease
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -294,15 +294,24 @@ def test_the_clock_here_has_to_be_right(seconds: int, verdict: Verdict, said: st
 
 def test_a_server_without_a_clock_tells_nothing() -> None:
     check(clocks.judge_here(NOW, None), UNKNOWN)
-    check(clocks.judge_reconciler(lease(0), None), NOT_LOOKED)
 
 
-def lease(seconds: float) -> Lease:
-    renewed = (NOW + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
-    return Lease(metadata=Metadata(name="evenkeel-handover"), spec=LeaseSpec(renew_time=renewed))
+@pytest.mark.parametrize(
+    ("noted", "verdict", "said"),
+    [
+        ("0", FINE, "within seconds"),
+        ("-5", FINE, "within seconds"),
+        ("20", BROKEN, "20 s ahead"),
+        ("-15", BROKEN, "15 s behind"),
+        ("much", NOT_LOOKED, "nothing was handed over yet"),
+        ("9" * 20, NOT_LOOKED, "nothing was handed over yet"),
+        ("", NOT_LOOKED, "nothing was handed over yet"),
+    ],
+)
+def test_the_lease_tells_of_a_wrong_clock(noted: str, verdict: Verdict, said: str) -> None:
+    metadata = Metadata(name="evenkeel-handover", annotations={names.CLOCK_AHEAD: noted})
+    check(clocks.judge_reconciler(Lease(metadata=metadata)), verdict, said)
 
 
-def test_a_lease_from_the_future_tells_of_a_wrong_clock() -> None:
-    check(clocks.judge_reconciler(None, NOW), NOT_LOOKED)
-    check(clocks.judge_reconciler(lease(-600), NOW), FINE)
-    check(clocks.judge_reconciler(lease(20), NOW), BROKEN, "20 s ahead")
+def test_no_lease_tells_nothing_of_a_clock() -> None:
+    check(clocks.judge_reconciler(None), NOT_LOOKED)
