@@ -171,6 +171,16 @@ CAPACITY_LABELS: Final = (
 )
 """Node labels that tell the capacity type, unless a setting names others."""
 
+TRUE: Final = "true"
+"""The value of a label that says yes."""
+
+INTERRUPTIBLE: Final = "karpenter.k8s.aws/capacity-reservation-interruptible"
+"""Label of a node in reserved capacity; ``true``: EC2 takes it back with two minutes' notice.
+
+Karpenter 1.10 and newer; older ones refuse pods that require anything of it.
+https://karpenter.sh/docs/concepts/scheduling/
+"""
+
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""
 

@@ -27,7 +27,7 @@ from cli.pausing import Pause
 from evenkeel.errors import ForbiddenError, InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.surroundings import Lease
@@ -58,6 +58,10 @@ def ec2(**lifecycles: str) -> dict[str, Instance]:
 
 SPOT = node("a", "i-a", capacity="spot")
 BARE = node("b", "i-b")
+LENT = Node(
+    metadata=Metadata(name="c", labels={names.INTERRUPTIBLE: "true"}),
+    spec=NodeSpec(provider_id="aws:///eu-central-1a/i-c"),
+)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +91,9 @@ def test_nodes_have_to_tell_their_capacity_type(
         ([SPOT, BARE], ec2(a="spot", b="spot"), BROKEN, "EC2 calls 1 node (b) spot"),
         ([SPOT], ec2(a=""), BROKEN, "the labels call 1 node (a) spot"),
         ([SPOT], {}, UNKNOWN, "EC2 knows none of the nodes"),
+        ([LENT], ec2(c=INTERRUPTIBLE), FINE, "1 node, each labelled so"),
+        ([LENT], ec2(c=""), BROKEN, "the labels call 1 node (c) spot"),
+        ([SPOT, BARE], ec2(a="spot", b=INTERRUPTIBLE), BROKEN, "EC2 calls 1 node (b) spot"),
     ],
 )
 def test_labels_have_to_say_what_ec2_says(

@@ -1,6 +1,8 @@
 """What a pod's placement depends on: its controller, Deployment, namespace, and the pause."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from evenkeel.decisions.placement.scope import Controller, controller_kind
 from evenkeel.errors import ClusterError
@@ -9,11 +11,17 @@ from evenkeel.flows.remembered import Remembered
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
+from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
-from evenkeel.model.request import Get
+from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Clock, Cluster
+
+INTERRUPTIBLE: Final = List(
+    Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
+)
+"""The nodes that are to be named to pods. Where the role may not list nodes there are none."""
 
 
 class OwnerGoneError(ClusterError):
@@ -24,7 +32,8 @@ class OwnerGoneError(ClusterError):
 class Surroundings:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last of a pod of the same ReplicaSet.
+    ``move`` is restore's last of a pod of the same ReplicaSet. ``interruptible`` are nodes in
+    reserved capacity that EC2 takes back: their metadata.
     """
 
     namespace: Namespace
@@ -32,6 +41,7 @@ class Surroundings:
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
+    interruptible: Sequence[Node] = ()
 
     @property
     def workload(self) -> Controller | Deployment:
@@ -58,8 +68,10 @@ class Reader:
         asked: Get[KubernetesObject] = Get(kind, owner.name, namespace)
         home: Get[KubernetesObject] = Get(Namespace, namespace)
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
-        controller, found, paused, lease = self._remembered.ask(
-            asked, home, pause.QUESTION, moves, afresh=(asked, moves), optional=(moves,)
+        controller, found, paused, lease, nodes = self._remembered.ask(
+            *(asked, home, pause.QUESTION, moves, INTERRUPTIBLE),
+            afresh=(asked, moves),
+            optional=(moves, INTERRUPTIBLE),
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
@@ -67,4 +79,5 @@ class Reader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._remembered.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        return Surroundings(found, controller, deployment, paused is not None, move)
+        interruptible = nodes.items if isinstance(nodes, Listing) else ()
+        return Surroundings(found, controller, deployment, paused is not None, move, interruptible)
