@@ -33,8 +33,12 @@ PATIENCE: Final = "1s"
 
 
 def configuration(labels: CapacityLabels) -> dict[str, Any]:
-    """A KubeSchedulerConfiguration with the profile alone."""
-    preferred = NodeAffinity(preferred=clauses.rather_spot(labels))
+    """A KubeSchedulerConfiguration with the profile alone.
+
+    It names interruptible nodes, too: what is added here no autoscaler sees.
+    """
+    named = msgspec.structs.replace(labels, names_interruptible=True)
+    preferred = NodeAffinity(preferred=clauses.rather_spot(named))
     affinity = {
         "apiVersion": API_VERSION,
         "kind": "NodeAffinityArgs",

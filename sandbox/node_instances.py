@@ -10,11 +10,12 @@ from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows.asking import ask
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.instance import SPOT, Instance
+from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, Notice
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
+from sandbox.simulator.instances import lifecycle_of
 
 
 class NodeInstances:
@@ -59,14 +60,11 @@ class NodeInstances:
                 private_dns_name=node.name,
                 tags=self._tags,
                 reservation="cr-assumed" if node.instance_id in self._reserved else "",
-                lifecycle=SPOT if self._is_spot(node) else "",
+                lifecycle=lifecycle_of(node, self._labels, is_spot=node.instance_id in self._spot),
             )
             for node in nodes
             if node.instance_id and node.instance_id in instance_ids
         }
-
-    def _is_spot(self, node: Node) -> bool:
-        return node.instance_id in self._spot or self._labels.call_spot(node)
 
     def _state(self, instance_id: str, now: datetime) -> str:
         for notice in self._ends:

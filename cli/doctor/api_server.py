@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
-from evenkeel.adapters.kubernetes.failures import warnings_in
+from evenkeel.adapters.kubernetes.failures import time_in, warnings_in
 from evenkeel.adapters.kubernetes.objects import expected
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.adapters.kubernetes.wire import Call
@@ -68,13 +67,5 @@ class ApiServer:
         return Answer(
             response.data,
             warnings_in(response.headers.getlist("Warning")),
-            _time(response.headers.get("Date")),
+            time_in(response.headers.get("Date")),
         )
-
-
-def _time(date: str | None) -> datetime | None:
-    try:
-        time = parsedate_to_datetime(date or "")
-    except ValueError:
-        return None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time

@@ -1,5 +1,6 @@
 """Clocks: the one here and the reconciler's, against the API server's."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,13 +18,15 @@ RECONCILER = "clock of the reconciler"
 TOLERANCE: Final = timedelta(seconds=5)
 """A last moment is computed to the second, and has no more to spare than this."""
 
+_SECONDS: Final = re.compile("-?[0-9]{1,9}")
+
 
 def look(cluster: Cluster, server: ApiServer, clock: Clock) -> Iterator[Finding]:
     """Read the API server's time and the Lease. Raises ClusterError."""
     lease = ask_for_one(cluster, Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE))
     theirs = server.read("/version", "get /version").date
     yield judge_here(clock.now(), theirs)
-    yield judge_reconciler(lease, theirs)
+    yield judge_reconciler(lease)
 
 
 def judge_here(now: datetime, theirs: datetime | None) -> Finding:
@@ -31,23 +34,26 @@ def judge_here(now: datetime, theirs: datetime | None) -> Finding:
     if theirs is None:
         return unknown(HERE, "the API server tells no time", "compare the clocks by hand")
     skew = now - theirs
-    seconds = round(abs(skew).total_seconds())
     if abs(skew) <= TOLERANCE:
         return fine(HERE, "within seconds of the API server's")
-    side = "ahead of" if skew > timedelta() else "behind"
-    return broken(HERE, f"it is {seconds} s {side} the API server's", "set it by NTP")
+    return broken(HERE, f"it is {_apart(skew)}", "set it by NTP")
 
 
-def judge_reconciler(lease: Lease | None, theirs: datetime | None) -> Finding:
-    """Whether the Lease was renewed in what is still the future for the API server."""
-    renewed = lease.held_since if lease is not None else None
-    if renewed is None or theirs is None:
-        return not_looked(RECONCILER, "no Lease tells its time: nothing was handed over yet")
-    ahead = renewed - theirs
-    if ahead <= TOLERANCE:
-        return fine(RECONCILER, "its Lease was renewed in the API server's past")
+def judge_reconciler(lease: Lease | None) -> Finding:
+    """Whether the reconciler's clock was right when it took the Lease last, as the Lease says."""
+    noted = lease.metadata.annotations.get(names.CLOCK_AHEAD, "") if lease is not None else ""
+    if not _SECONDS.fullmatch(noted):
+        return not_looked(RECONCILER, "no Lease tells of it: nothing was handed over yet")
+    skew = timedelta(seconds=int(noted))
+    if abs(skew) <= TOLERANCE:
+        return fine(RECONCILER, "within seconds of the API server's when it took its Lease")
     return broken(
         RECONCILER,
-        f"its Lease was renewed {round(ahead.total_seconds())} s ahead of the API server's clock",
-        "set the clock of the host that holds it by NTP; on Lambda this is not expected",
+        f"it was {_apart(skew)} when it took its Lease",
+        "set the clock of its host by NTP; on Lambda this is not expected",
     )
+
+
+def _apart(skew: timedelta) -> str:
+    side = "ahead of" if skew > timedelta() else "behind"
+    return f"{round(abs(skew).total_seconds())} s {side} the API server's"

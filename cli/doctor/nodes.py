@@ -70,7 +70,7 @@ def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | N
 
 
 def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | None) -> Finding:
-    """Whether the nodes that EC2 may interrupt are labelled so, and no others."""
+    """Whether the nodes that EC2 may take back are labelled so, and no others."""
     if known is None:
         return not_looked(SPOT, "EC2 was not asked", "name the stack: --stack NAME")
     spot = [node for node in nodes if _is_spot(node, known)]
@@ -102,7 +102,7 @@ def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | Non
 
 def _is_spot(node: Node, known: Known | None) -> bool:
     instance = (known or {}).get(node.instance_id)
-    return instance is not None and instance.is_spot
+    return instance is not None and instance.is_reclaimable
 
 
 def _named(nodes: Collection[Node]) -> str:

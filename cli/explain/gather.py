@@ -12,7 +12,7 @@ from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
 from evenkeel.flows.asking import ask_for_one
 from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -103,7 +103,9 @@ def _in_a_gang(gang: Gang) -> str:
 
 def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
     facts = []
-    if labels.call_spot(node):
+    if is_interruptible(node):
+        facts.append("EC2 may take its reserved capacity back: it counts as spot.")
+    elif labels.call_spot(node):
         facts.append("It is a spot node.")
     elif labels.are_on(node):
         facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")

@@ -7,14 +7,21 @@ from functools import partial
 import msgspec
 
 from evenkeel.errors import InstancesError
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.instance import SPOT, Instance
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
+from evenkeel.model.instance import INTERRUPTIBLE, SPOT, Instance
 from evenkeel.model.node import Node
 from evenkeel.ports import Clock
 
 
 def _not_at_all() -> None:
     """Answer at once."""
+
+
+def lifecycle_of(node: Node, labels: CapacityLabels, *, is_spot: bool) -> str:
+    """What EC2 would call a node's instance, by its labels; ``is_spot`` whatever they say."""
+    if is_interruptible(node) and not is_spot:
+        return INTERRUPTIBLE
+    return SPOT if is_spot or labels.call_spot(node) else ""
 
 
 class SimulatedInstances:
@@ -45,8 +52,8 @@ class SimulatedInstances:
     ) -> None:
         """Know the running instances of these nodes, tagged as this cluster's.
 
-        They are spot where the ``labels`` of their nodes say so, and those of the ids ``spot``;
-        those of the ids ``reserved`` run in reserved capacity.
+        They are spot or interruptible where the ``labels`` of their nodes say so, and those of the
+        ids ``spot``; those of the ids ``reserved`` run in reserved capacity.
         """
         for node in nodes:
             if not node.instance_id:
@@ -61,7 +68,7 @@ class SimulatedInstances:
                     zone=told.get("topology.kubernetes.io/zone", ""),
                     instance_type=told.get("node.kubernetes.io/instance-type", ""),
                     reservation="cr-simulated" if node.instance_id in reserved else "",
-                    lifecycle=SPOT if node.instance_id in spot or labels.call_spot(node) else "",
+                    lifecycle=lifecycle_of(node, labels, is_spot=node.instance_id in spot),
                 )
             )
 

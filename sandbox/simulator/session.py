@@ -190,6 +190,7 @@ class SimulatedSession:
             reply = Reply(request, self._backend.execute(request))
         except ClusterError as error:
             reply = Reply(request, error=error)
+        reply = replace(reply, date=self._clock.now().replace(microsecond=0))
         self._running -= 1
         answer(reply)
         self._signal.set()

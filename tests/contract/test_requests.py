@@ -285,7 +285,17 @@ def test_two_taints_of_one_key_and_effect_are_refused(ground: Ground) -> None:
     assert isinstance(ground.refused(patch), InvalidError)
 
 
-# Leases and Events.
+# The time, Leases and Events.
+
+
+def test_an_answer_tells_the_time_in_whole_seconds_and_so_does_a_refusal(ground: Ground) -> None:
+    ground.apply(config_map("settings"))
+    before = ground.clock.now().replace(microsecond=0)
+    for name in ("settings", "absent"):
+        (reply,) = ground.cluster.perform([Get(ConfigMap, name, ground.namespace)])
+        assert reply.date is not None
+        assert before <= reply.date <= ground.clock.now()
+        assert reply.date.microsecond == 0
 
 
 def test_only_one_of_two_takes_a_lease_when_both_patch_the_same_version(ground: Ground) -> None:

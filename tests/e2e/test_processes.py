@@ -13,11 +13,16 @@ from typing import Any
 import pytest
 
 from evenkeel.flows.drain.leadership import DURATION
+from evenkeel.model import names
+from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector
 from tests.fixtures.control_plane import ROOT
 
 pytestmark = pytest.mark.controlplane
+
+EXPIRED = DURATION + timedelta(seconds=3)
+"""After so long a Lease is free: the API server tells both sides its time in whole seconds."""
 
 
 @contextmanager
@@ -53,7 +58,7 @@ def test_the_schedule_alone_finishes_the_work_when_the_process_is_killed_in_mid_
 
     # The Lease of the dead process has expired when the schedule comes round.
     evenkeel = site.deploy()
-    site.clock.skip(timedelta(minutes=1))
+    site.clock.sleep(EXPIRED)
     evenkeel.schedule()
     site.wait_for("all to run on b", lambda: site.is_settled("web", 6, "b"))
     assert site.witness.lowest("web") == 6
@@ -73,7 +78,7 @@ def test_a_process_that_was_stopped_for_longer_than_its_lease_evicts_no_pod_when
         process.send_signal(signal.SIGSTOP)
         stopped_at = site.clock.now()
         evenkeel = site.deploy()
-        until = stopped_at + DURATION + timedelta(seconds=1)
+        until = stopped_at + EXPIRED
         site.clock.sleep(until - site.clock.now())
         evenkeel.schedule()
         for name, replicas in (("web", 6), ("single", 1)):
@@ -85,6 +90,34 @@ def test_a_process_that_was_stopped_for_longer_than_its_lease_evicts_no_pod_when
 
     assert site.witness.lowest("web") == 6
     assert site.witness.lowest("single") == 1
+
+
+@pytest.mark.parametrize("seconds", [15, -15], ids=["ahead", "behind"])
+def test_a_process_whose_clock_is_wrong_finds_the_lease_of_another_held(
+    site: Site, seconds: int
+) -> None:
+    site.add_nodes("a")
+    site.run(deployment("web", 1))
+
+    with reconciling_process(site, site.warning("a")):
+        site.wait_for_releases("web", 1)  # there is no node for its replacement
+        holder = lease(site)["holderIdentity"]
+        site.clock.skip(timedelta(seconds=seconds))
+        evenkeel = site.deploy()
+        evenkeel.schedule()
+        site.wait_for("it to look", lambda: outcomes(evenkeel) == ["LeaseHeld"])
+        assert lease(site)["holderIdentity"] == holder
+
+
+def outcomes(evenkeel: Evenkeel) -> list[object]:
+    return [told["outcome"] for line, told in evenkeel.recorder.notes if line == "invocation ended"]
+
+
+def lease(site: Site) -> Any:
+    found = site.control_plane.get(
+        *("coordination.k8s.io/v1", "Lease", names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+    )
+    return found["spec"]
 
 
 def test_without_the_right_to_the_lease_no_pod_is_taken_before_its_last_moment(site: Site) -> None:

@@ -27,6 +27,8 @@ EvenkeelError
 `-- QueueError                    SQS said no, or nothing
 """
 
+from datetime import datetime
+
 
 class EvenkeelError(Exception):
     """Base of all errors that Evenkeel raises on purpose."""
@@ -70,6 +72,9 @@ class ClusterError(EvenkeelError):
 
     warnings: tuple[str, ...] = ()
     """What webhooks had to say of the request, as kubectl shows it."""
+
+    date: datetime | None = None
+    """The API server's time when it refused, in whole seconds; None where it told none."""
 
 
 class NotFoundError(ClusterError):

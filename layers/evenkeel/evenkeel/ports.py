@@ -46,12 +46,14 @@ type OnReply = Callable[[Reply], None]
 class Reply:
     """The answer to one request: its result, or the error that it met.
 
-    ``then`` is what the submitter of the request does with it.
+    ``date`` is the API server's time when it answered, in whole seconds (the header Date): None
+    where it told none, and for a list. ``then`` is what the submitter of the request does with it.
     """
 
     request: Request
     result: KubernetesObject | Listing[KubernetesObject] | None = None
     error: ClusterError | None = None
+    date: datetime | None = field(default=None, compare=False)
     then: OnReply | None = field(default=None, repr=False, compare=False)
 
 

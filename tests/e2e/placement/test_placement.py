@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.model import names
 from evenkeel.model.placement import placed_of
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import Ground, Webhook, on_demand
@@ -40,6 +41,26 @@ def test_a_burst_of_a_hundred_lands_exactly_thirty_on_on_demand(
         ground.wait_for("the others to go", lambda: not ground.pods())
     assert late[-1] == 0, f"of 100 pods each time so many were late: {late}"
     assert all("place " in webhook.log.read_text() for webhook in ground.webhooks)
+
+
+def test_a_floor_waits_for_on_demand_rather_than_go_to_capacity_that_ec2_takes_back(
+    ground: Ground,
+) -> None:
+    lent = f"{ground.namespace}-lent"
+    ground.control_plane.add_node(lent, labels={names.INTERRUPTIBLE: "true"}, cpu="64", pods=200)
+    ground.serve()
+    ground.apply(floored(10, "30%"))
+
+    def placed() -> list[dict[str, Any]] | None:
+        pods = [pod for pod in ground.pods() if pod["spec"].get("nodeName")]
+        return pods if len(ground.pods()) == 10 and len(pods) == 7 else None
+
+    there = ground.wait_for("seven pods to have a node", placed)
+    assert {pod["spec"]["nodeName"] for pod in there} == {lent}
+    ground.add_nodes(spot=0, on_demand=1)
+    pods = on_demand(ground.settled(10))
+    assert len(pods) == 3
+    assert lent not in {pod["spec"]["nodeName"] for pod in pods}
 
 
 def _late(pods: list[dict[str, Any]], log: str) -> int:

@@ -12,6 +12,7 @@ import yaml
 from cli import schedulers
 from evenkeel.decisions.placement import clauses
 from evenkeel.flows.scheduling.world import SELECTIONS
+from evenkeel.model import names
 from evenkeel.model.affinity import NodeAffinity
 from evenkeel.model.capacity import WELL_KNOWN
 from tests.fixtures.certificates import Authority
@@ -61,7 +62,8 @@ def test_the_profile_of_the_manifests_is_what_the_command_prints(
 
 def test_the_profile_prefers_what_the_webhook_prefers(capsys: pytest.CaptureFixture[str]) -> None:
     found = affinity_of(printed(capsys=capsys))
-    assert found == NodeAffinity(preferred=clauses.rather_spot(WELL_KNOWN))
+    named = msgspec.structs.replace(WELL_KNOWN, names_interruptible=True)
+    assert found == NodeAffinity(preferred=clauses.rather_spot(named))
 
 
 def test_the_profile_goes_by_the_labels_that_count(
@@ -71,7 +73,8 @@ def test_the_profile_goes_by_the_labels_that_count(
     found = affinity_of(printed(capsys=capsys))
     assert found.preferred is not None
     terms = [term.preference.match_expressions or () for term in found.preferred]
-    assert [[clause.key for clause in term] for term in terms] == [["example.com/capacity"]]
+    keys = [[clause.key for clause in term] for term in terms]
+    assert keys == [["example.com/capacity"], [names.INTERRUPTIBLE]]
 
 
 def test_preferring_spot_weighs_more_than_what_spreads_and_a_step_more_than_all() -> None:

@@ -78,7 +78,8 @@ def test_while_it_works_its_lease_and_its_wake_up_are_never_anothers(scene: Scen
     scene.run(until=80.5)
 
     assert len(scene.moving.running) == 1
-    assert DURATION - 4 * SECOND < min(held) <= max(held) <= DURATION
+    # The API server tells its time in whole seconds: a renewal counts as up to a second later.
+    assert DURATION - 4 * SECOND < min(held) <= max(held) <= DURATION + SECOND
     assert HIDDEN - 4 * SECOND < min(hidden) <= max(hidden) <= HIDDEN
     assert the_lease(scene)["leaseDurationSeconds"] == 15
 

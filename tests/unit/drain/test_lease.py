@@ -102,8 +102,15 @@ def test_it_is_taken_over_once_its_holder_let_it_expire(scene: Scene, pod: str) 
 
 @pytest.mark.parametrize(
     "spec",
-    [{}, {"holderIdentity": ""}, {"holderIdentity": "other"}],
-    ids=["empty", "given up", "never renewed"],
+    [
+        {},
+        {"holderIdentity": ""},
+        {"holderIdentity": "other"},
+        {"holderIdentity": "other", "renewTime": "0000-01-01T00:00:00.000000Z"},
+        {"holderIdentity": "other", "renewTime": "9999-12-31T23:59:59.000000Z"},
+        {"holderIdentity": "other", "renewTime": "soon"},
+    ],
+    ids=["empty", "given up", "never renewed", "before all years", "after all", "no time"],
 )
 def test_a_free_one_is_taken_at_once(scene: Scene, pod: str, spec: dict[str, Any]) -> None:
     lease(scene, **spec)

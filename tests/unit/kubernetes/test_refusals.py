@@ -10,7 +10,7 @@ import pytest
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.refusals import RENEWED
 from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
-from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step
+from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, Step, dated
 from tests.unit.kubernetes.making import READ, Connect, Lines, error_of
 from tests.unit.kubernetes.test_tokens import DENIED, DONE, Mint, only
 
@@ -25,12 +25,11 @@ def told() -> list[str]:
 def at(clock: HandClock, ahead: float, step: Step) -> Step:
     """Answer so, as a server whose clock is so many seconds ahead of ours."""
 
-    def dated(handler: Handler) -> None:
+    def now(handler: Handler) -> None:
         time = format_datetime(clock.now() + timedelta(seconds=ahead), usegmt=True)
-        handler.date_time_string = lambda timestamp=None: time  # type: ignore[method-assign]  # noqa: ARG005
-        step(handler)
+        dated(time, step)(handler)
 
-    return dated
+    return now
 
 
 def test_a_token_that_ran_out_and_was_renewed_is_one_harmless_line(
@@ -111,11 +110,7 @@ def test_a_clock_that_makes_tokens_old_too_soon_is_told_though_a_new_one_is_acce
 def test_a_server_without_a_time_says_nothing_of_the_clock(
     date: str, server: ScriptedServer, clock: HandClock, connect: Connect, told: list[str]
 ) -> None:
-    def undated(handler: Handler) -> None:
-        handler.date_time_string = lambda timestamp=None: date  # type: ignore[method-assign]  # noqa: ARG005
-        DENIED(handler)
-
-    server.script(always=undated)
+    server.script(always=dated(date, DENIED))
     cluster = connect(tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert error_of(cluster, READ)
     assert told == [NOBODY]

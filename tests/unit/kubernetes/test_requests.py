@@ -1,5 +1,6 @@
 """What each request looks like on the wire, and what its answer is read as."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,8 +23,8 @@ from evenkeel.model.request import (
 )
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.workload import ReplicaSet
-from tests.fixtures.api_server import ScriptedServer, Step, answer, refusal
-from tests.unit.kubernetes.making import LIST, Connect, page, pod
+from tests.fixtures.api_server import ScriptedServer, Step, answer, dated, refusal
+from tests.unit.kubernetes.making import EVICT, LIST, Connect, page, pod
 
 PODS = Selection(Pod)
 LEASE = Lease(
@@ -325,3 +326,42 @@ def test_a_namespace_that_can_be_none_is_refused_too(
     replies = connect().perform([Get(Pod, "web", "a/b"), List(Selection(Pod, namespace=".."))])
     assert [type(reply.error) for reply in replies] == [InvalidError] * 2
     assert server.seen == []
+
+
+OFFICIAL = "Sat, 21 Nov 2026 12:34:56 GMT"
+NOON = datetime(2026, 11, 21, 12, 34, 56, tzinfo=UTC)
+LEASE_READ = {"kind": "Lease", "metadata": {"name": "handover", "namespace": "evenkeel-system"}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "step"),
+    [
+        (Get(Lease, "handover", "evenkeel-system"), answer(200, LEASE_READ)),
+        (Create(LEASE), answer(201, LEASE_READ)),
+        (Patch(Lease, "handover", {}, "evenkeel-system"), answer(200, LEASE_READ)),
+        (Delete(Lease, "handover", "evenkeel-system"), answer(200)),
+        (EVICT, answer(201)),
+        (Get(Lease, "handover", "evenkeel-system"), refusal(404, "NotFound")),
+        (Create(LEASE), refusal(409, "AlreadyExists")),
+        (Get(Lease, "handover", "evenkeel-system"), refusal(403, "Forbidden")),
+    ],
+    ids=lambda value: type(value).__name__ if not callable(value) else "",
+)
+def test_a_reply_has_the_time_at_which_the_api_server_answered(
+    request_: Request, step: Step, server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(dated(OFFICIAL, step))
+    (reply,) = connect().perform([request_])
+    assert reply.date == NOON
+
+
+@pytest.mark.parametrize(
+    "date", ["", "soon", "Sat, 99 Nov 2026 12:00:00 GMT", "Sat, 21 Nov 99999999999 12:00:00 GMT"]
+)
+def test_a_time_that_cannot_be_read_is_none(
+    date: str, server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(dated(date, answer(200, LEASE_READ)))
+    (reply,) = connect().perform([Get(Lease, "handover", "evenkeel-system")])
+    assert reply.error is None
+    assert reply.date is None

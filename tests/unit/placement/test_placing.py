@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import PodGroup
+from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_as
 from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
@@ -39,6 +41,68 @@ def scene() -> Scene:
 def capacity(asked: dict[str, Any], response: dict[str, Any]) -> str:
     labels: dict[str, str] = apply_patch(asked, response)["metadata"]["labels"]
     return labels.get(names.CAPACITY, "none")
+
+
+def interruptible(name: str, value: str = "true") -> dict[str, Any]:
+    """A node in a Capacity Reservation, as Karpenter labels it."""
+    labels = {names.CAPACITY_LABELS[2]: "reserved", names.INTERRUPTIBLE: value}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+
+
+def asked_of_nodes(scene: Scene, asked: dict[str, Any]) -> dict[str, list[str]]:
+    """Operator and values that a pod is given about interruptible reservations, by the operator."""
+    affinity = apply_patch(asked, scene.ask(asked))["spec"]["affinity"]["nodeAffinity"]
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution", [])
+    terms = [*required.get("nodeSelectorTerms", []), *(each["preference"] for each in preferred)]
+    clauses = [clause for term in terms for clause in term["matchExpressions"]]
+    return {c["operator"]: c["values"] for c in clauses if c["key"] == names.INTERRUPTIBLE}
+
+
+def test_a_floor_keeps_off_interruptible_reservations_and_other_pods_like_them(
+    scene: Scene,
+) -> None:
+    floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
+    scene.cluster.apply(interruptible("lent"))
+    scene.clock.advance(timedelta(seconds=1))
+
+    assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
+    assert asked_of_nodes(scene, other) == {"In": ["true"]}
+
+
+@pytest.mark.parametrize("value", ["", "false"])
+def test_pods_are_not_told_of_interruptible_reservations_where_there_is_no_such_node(
+    scene: Scene, value: str
+) -> None:
+    """Older versions of Karpenter make no node for a pod that requires anything of the label."""
+    floor, other = pod(scene.replica_set(2, "1")), pod(scene.replica_set(1, name="free"))
+    if value:
+        scene.cluster.apply(interruptible("kept", value))
+
+    assert asked_of_nodes(scene, floor) == asked_of_nodes(scene, other) == {}
+
+
+def test_such_a_node_is_known_a_second_after_it_came(scene: Scene) -> None:
+    floor = pod(scene.replica_set(2, "2"))
+    assert asked_of_nodes(scene, floor) == {}
+    scene.cluster.apply(interruptible("lent"))
+    scene.clock.advance(timedelta(seconds=1))
+
+    assert asked_of_nodes(scene, floor) == {"NotIn": ["true"]}
+
+
+def test_pods_are_placed_without_the_right_to_list_nodes(scene: Scene) -> None:
+    floor = pod(scene.replica_set(2, "1"))
+    scene.cluster.apply(interruptible("lent"))
+
+    def refuse(request: Any, proceed: Any) -> Any:
+        if isinstance(request, List) and request.selection.kind is Node:
+            raise ForbiddenError("no nodes for you")
+        return proceed()
+
+    scene.cluster.intercept(refuse)
+
+    assert asked_of_nodes(scene, floor) == {}
 
 
 def place(scene: Scene, asked: dict[str, Any], **request: Any) -> str:
@@ -250,7 +314,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> 
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
     scene.clock.advance(scene.settings.counting)
     scene.ask(asked)
-    assert len(requests) == 6
+    assert len(requests) == 7
 
 
 def in_group(owner: dict[str, Any], name: str = "train") -> dict[str, Any]:

@@ -99,6 +99,15 @@ def test_as_many_as_the_floor_go_to_on_demand_before_any_has_a_node(seen: Schedu
     assert len(seen.recorder.decisions) == 2, "each is told once"
 
 
+def test_reserved_capacity_that_ec2_takes_back_is_no_place_for_a_floor(seen: Scheduling) -> None:
+    above, owner = workload("2")
+    seen.show(above, owner)
+    reserved = {names.CAPACITY_LABELS[2]: "reserved"}
+    seen.nodes("lent", spot=False, labels=reserved | {names.INTERRUPTIBLE: "true"})
+    seen.nodes("kept", spot=False, labels=reserved | {names.INTERRUPTIBLE: "false"})
+    assert seen.left(waiting(owner), "lent", *ALL, "kept") == ["o1", "o2", "kept"]
+
+
 def test_a_pod_that_got_its_node_counts_where_it_is(seen: Scheduling) -> None:
     above, owner = workload("2")
     seen.show(above, owner)

@@ -1,5 +1,6 @@
 """Capacity types, and the node labels that tell them."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -24,10 +25,14 @@ class Capacity(StrEnum):
 class CapacityLabels(msgspec.Struct, frozen=True):
     """The node labels that tell the capacity type: of several on a node the first here decides.
 
-    A node whose label says anything but spot is on-demand; so is one without any of them.
+    A node whose label says anything but spot is on-demand; so is one without any of them. But a
+    node in an interruptible Capacity Reservation is spot whatever they say: EC2 takes it back.
+    ``names_interruptible``: pods may be told so, because there is such a node: where there is none,
+    the Karpenter at work may be one that makes no node for pods that name the label.
     """
 
     keys: tuple[str, ...] = names.CAPACITY_LABELS
+    names_interruptible: bool = False
 
     def of(self, node: Node) -> Capacity:
         """The capacity type of a node."""
@@ -36,7 +41,13 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     def call_spot(self, node: Node) -> bool:
         """Whether a node is spot."""
         labels = node.metadata.labels
-        return says_spot(next((labels[key] for key in self.keys if key in labels), ""))
+        told = next((labels[key] for key in self.keys if key in labels), "")
+        return says_spot(told) or is_interruptible(node)
+
+    def among(self, nodes: Iterable[Node]) -> "CapacityLabels":
+        """The labels by which pods may ask for one of these nodes."""
+        found = any(map(is_interruptible, nodes))
+        return msgspec.structs.replace(self, names_interruptible=found)
 
     def are_on(self, node: Node) -> bool:
         """Whether a node has one of them at all."""
@@ -48,11 +59,17 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Their keys, for a sentence."""
-        return ", ".join(self.keys)
+        also = (names.INTERRUPTIBLE,) if self.names_interruptible else ()
+        return ", ".join((*self.keys, *also))
 
 
 WELL_KNOWN: Final = CapacityLabels()
 """What EKS and Karpenter set, and what a node can be labelled with by hand."""
+
+
+def is_interruptible(node: Node) -> bool:
+    """Whether a node runs in an interruptible Capacity Reservation, by Karpenter's label."""
+    return node.metadata.labels.get(names.INTERRUPTIBLE) == names.TRUE
 
 
 def says_spot(value: str) -> bool:

@@ -14,7 +14,10 @@ LIVING: Final = frozenset({"pending", "running"})
 SPOT: Final = "spot"
 """The lifecycle of an instance that EC2 may interrupt."""
 
-RESERVED: Final = frozenset({"capacity-block", "interruptible-capacity-reservation"})
+INTERRUPTIBLE: Final = "interruptible-capacity-reservation"
+"""The lifecycle of an instance in a Capacity Reservation that its owner may reclaim."""
+
+RESERVED: Final = frozenset({"capacity-block", INTERRUPTIBLE})
 """The lifecycles of instances that last as long as the capacity that they run in."""
 
 
@@ -40,6 +43,11 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     def is_spot(self) -> bool:
         """Whether EC2 may interrupt it."""
         return self.lifecycle == SPOT
+
+    @property
+    def is_reclaimable(self) -> bool:
+        """Whether EC2 may take it back with two minutes' notice, spot or reserved."""
+        return self.lifecycle in (SPOT, INTERRUPTIBLE)
 
     @property
     def is_reserved(self) -> bool:

@@ -116,6 +116,9 @@ WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
 """Annotation on that Lease: when the schedule last invoked a deployed reconciler."""
 
+CLOCK_AHEAD: Final = "evenkeel.dev/clock-ahead"
+"""Annotation on that Lease: seconds by which its holder's clock was ahead when it took it."""
+
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 """Label of a node: its EC2 instance type."""
 
@@ -170,6 +173,16 @@ CAPACITY_LABELS: Final = (
     "karpenter.sh/capacity-type",
 )
 """Node labels that tell the capacity type, unless a setting names others."""
+
+TRUE: Final = "true"
+"""The value of a label that says yes."""
+
+INTERRUPTIBLE: Final = "karpenter.k8s.aws/capacity-reservation-interruptible"
+"""Label of a node in reserved capacity; ``true``: EC2 takes it back with two minutes' notice.
+
+Karpenter 1.10 and newer; older ones refuse pods that require anything of it.
+https://karpenter.sh/docs/concepts/scheduling/
+"""
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import msgspec
 
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
-from evenkeel.model.times import is_sound
+from evenkeel.model.times import sound_time
 from evenkeel.model.workload import IntOrString
 
 
@@ -182,11 +182,7 @@ class Lease(KubernetesObject, frozen=True, kw_only=True):
     @property
     def held_since(self) -> datetime | None:
         """When it was taken or renewed last; None if that makes no sense."""
-        try:
-            since = msgspec.convert(self.spec.renew_time, type=datetime)
-        except msgspec.ValidationError:
-            return None
-        return since if is_sound(since) else None
+        return sound_time(self.spec.renew_time)
 
 
 class ObjectReference(ApiStruct, frozen=True, kw_only=True):

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import msgspec
+
 YEARS: Final = range(2000, 2200)
 """Years in which a time is in range: adding to datetime's last year overflows."""
 
@@ -22,6 +24,15 @@ def span(seconds: int) -> timedelta:
 def is_sound(time: datetime) -> bool:
     """Whether a time can be compared with others and added to: it has a zone and a sane year."""
     return time.tzinfo is not None and time.year in YEARS
+
+
+def sound_time(text: str | None) -> datetime | None:
+    """The time in a text that others wrote (RFC 3339); None if it is none, or not sound."""
+    try:
+        time = msgspec.convert(text, type=datetime)
+    except msgspec.ValidationError:
+        return None
+    return time if is_sound(time) else None
 
 
 def to_micro_time(time: datetime) -> str:

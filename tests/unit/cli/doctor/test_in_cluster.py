@@ -27,10 +27,10 @@ from cli.pausing import Pause
 from evenkeel.errors import ForbiddenError, InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.instance import Instance
+from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.surroundings import Lease, LeaseSpec
+from evenkeel.model.surroundings import Lease
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -58,6 +58,10 @@ def ec2(**lifecycles: str) -> dict[str, Instance]:
 
 SPOT = node("a", "i-a", capacity="spot")
 BARE = node("b", "i-b")
+LENT = Node(
+    metadata=Metadata(name="c", labels={names.INTERRUPTIBLE: "true"}),
+    spec=NodeSpec(provider_id="aws:///eu-central-1a/i-c"),
+)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +91,9 @@ def test_nodes_have_to_tell_their_capacity_type(
         ([SPOT, BARE], ec2(a="spot", b="spot"), BROKEN, "EC2 calls 1 node (b) spot"),
         ([SPOT], ec2(a=""), BROKEN, "the labels call 1 node (a) spot"),
         ([SPOT], {}, UNKNOWN, "EC2 knows none of the nodes"),
+        ([LENT], ec2(c=INTERRUPTIBLE), FINE, "1 node, each labelled so"),
+        ([LENT], ec2(c=""), BROKEN, "the labels call 1 node (c) spot"),
+        ([SPOT, BARE], ec2(a="spot", b=INTERRUPTIBLE), BROKEN, "EC2 calls 1 node (b) spot"),
     ],
 )
 def test_labels_have_to_say_what_ec2_says(
@@ -294,15 +301,24 @@ def test_the_clock_here_has_to_be_right(seconds: int, verdict: Verdict, said: st
 
 def test_a_server_without_a_clock_tells_nothing() -> None:
     check(clocks.judge_here(NOW, None), UNKNOWN)
-    check(clocks.judge_reconciler(lease(0), None), NOT_LOOKED)
 
 
-def lease(seconds: float) -> Lease:
-    renewed = (NOW + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
-    return Lease(metadata=Metadata(name="evenkeel-handover"), spec=LeaseSpec(renew_time=renewed))
+@pytest.mark.parametrize(
+    ("noted", "verdict", "said"),
+    [
+        ("0", FINE, "within seconds"),
+        ("-5", FINE, "within seconds"),
+        ("20", BROKEN, "20 s ahead"),
+        ("-15", BROKEN, "15 s behind"),
+        ("much", NOT_LOOKED, "nothing was handed over yet"),
+        ("9" * 20, NOT_LOOKED, "nothing was handed over yet"),
+        ("", NOT_LOOKED, "nothing was handed over yet"),
+    ],
+)
+def test_the_lease_tells_of_a_wrong_clock(noted: str, verdict: Verdict, said: str) -> None:
+    metadata = Metadata(name="evenkeel-handover", annotations={names.CLOCK_AHEAD: noted})
+    check(clocks.judge_reconciler(Lease(metadata=metadata)), verdict, said)
 
 
-def test_a_lease_from_the_future_tells_of_a_wrong_clock() -> None:
-    check(clocks.judge_reconciler(None, NOW), NOT_LOOKED)
-    check(clocks.judge_reconciler(lease(-600), NOW), FINE)
-    check(clocks.judge_reconciler(lease(20), NOW), BROKEN, "20 s ahead")
+def test_no_lease_tells_nothing_of_a_clock() -> None:
+    check(clocks.judge_reconciler(None), NOT_LOOKED)

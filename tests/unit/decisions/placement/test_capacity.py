@@ -35,6 +35,9 @@ def node(labels: Mapping[str, str]) -> Node:
         ({EKS: "ON_DEMAND", KARPENTER: "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
         ({"lifecycle": "spot"}, WELL_KNOWN, Capacity.ON_DEMAND),
         ({}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({KARPENTER: "reserved", names.INTERRUPTIBLE: "true"}, WELL_KNOWN, Capacity.SPOT),
+        ({KARPENTER: "reserved", names.INTERRUPTIBLE: "false"}, WELL_KNOWN, Capacity.ON_DEMAND),
+        ({"lifecycle": "normal", names.INTERRUPTIBLE: "true"}, OWN, Capacity.SPOT),
         ({"lifecycle": "Spot"}, OWN, Capacity.SPOT),
         ({"lifecycle": "normal", "example.com/life": "spot"}, OWN, Capacity.ON_DEMAND),
         ({KARPENTER: "spot"}, OWN, Capacity.ON_DEMAND),
@@ -60,6 +63,20 @@ def test_pods_ask_by_every_label_and_by_no_other() -> None:
         for value in ("spot", "SPOT", "Spot")
     )
     assert str(OWN) == "lifecycle, example.com/life"
+
+
+def test_pods_ask_for_or_against_interruptible_reservations_where_there_is_such_a_node() -> None:
+    lent = node({KARPENTER: "reserved", names.INTERRUPTIBLE: "true"})
+    labels = OWN.among([node({}), lent])
+    never = NodeRequirement(key=names.INTERRUPTIBLE, operator="NotIn", values=("true",))
+    there = NodeRequirement(key=names.INTERRUPTIBLE, operator="In", values=("true",))
+    assert not_spot(labels) == (*not_spot(OWN), never)
+    assert is_spot(labels) == (*is_spot(OWN), there)
+    assert rather_on_demand(labels) == (_rather(*not_spot(OWN), never),)
+    assert rather_spot(labels) == (*rather_spot(OWN), _rather(there))
+    assert bears_spot(labels) == bears_spot(OWN)
+    assert str(labels) == f"lifecycle, example.com/life, {names.INTERRUPTIBLE}"
+    assert labels.among([node({KARPENTER: "spot"})]) == OWN
 
 
 def _rather(*clauses: NodeRequirement) -> PreferredTerm:

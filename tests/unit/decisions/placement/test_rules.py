@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, required, term
 
@@ -12,6 +13,12 @@ BOTH = {Capacity.SPOT, Capacity.ON_DEMAND}
 SPOT, ON_DEMAND = {Capacity.SPOT}, {Capacity.ON_DEMAND}
 KEY = KEYS[2]
 ZONE = clause("topology.kubernetes.io/zone", "In", "a")
+LENT = names.INTERRUPTIBLE
+
+
+def lent(operator: str, *values: str) -> dict[str, Any]:
+    """A clause about capacity that is reserved and lent by its owner."""
+    return clause(LENT, operator, *values)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +46,14 @@ ZONE = clause("topology.kubernetes.io/zone", "In", "a")
         ({"affinity": required(term(clause(KEY, "In", "spot")), {})}, SPOT),
         ({"affinity": required(term(clause(KEY, "In", "spot"), ZONE))}, SPOT),
         ({"affinity": required({})}, set()),
+        ({"nodeSelector": {KEY: "reserved", LENT: "true"}}, SPOT),
+        ({"nodeSelector": {KEY: "reserved", LENT: "false"}}, ON_DEMAND),
+        ({"affinity": required(term(clause(KEY, "In", "reserved"), lent("In", "true")))}, SPOT),
+        ({"affinity": required(term(lent("In", "false")))}, ON_DEMAND),
+        ({"affinity": required(term(lent("In", "true", "false")))}, BOTH),
+        ({"affinity": required(term(lent("NotIn", "true")))}, BOTH),
+        ({"affinity": required(term(lent("NotIn", "true"), clause(KEY, "In", "spot")))}, SPOT),
+        ({"affinity": required(term(lent("In", "true")), term(ZONE))}, BOTH),
         ({"affinity": required({"matchFields": [clause("metadata.name", "In", "n1")]})}, BOTH),
         (
             {

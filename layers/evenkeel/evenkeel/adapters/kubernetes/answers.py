@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from evenkeel.adapters.kubernetes import wire
 from evenkeel.adapters.kubernetes.objects import Page, read_object, read_page
-from evenkeel.adapters.kubernetes.transport import Transport
+from evenkeel.adapters.kubernetes.transport import Answered, Transport
 from evenkeel.errors import (
     ClusterError,
     ExpiredError,
@@ -31,9 +31,10 @@ def answer(transport: Transport, request: Request, left: TimeLeft | None = None)
     ``left``: how long from now a write may be tried; None: as long as the transport's limits say.
     """
     try:
-        return Reply(request, result=_result(transport, request, left))
+        found = _result(transport, request, left)
+        return Reply(request, result=found.read, date=found.date)
     except ClusterError as error:
-        return Reply(request, error=error)
+        return Reply(request, error=error, date=error.date)
 
 
 def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
@@ -60,29 +61,29 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
     raise transport.versions.none_of(resource, missing) from missing
 
 
-def _result(
-    transport: Transport, request: Request, left: TimeLeft | None
-) -> KubernetesObject | Listing[KubernetesObject] | None:
+def _result(transport: Transport, request: Request, left: TimeLeft | None) -> Answered[Any]:
     match request:
         case Get():
-            found: KubernetesObject = _object(transport, wire.get(request), request.kind)
-            return found
+            return _object(transport, wire.get(request), request.kind)
         case List():
-            return read_list(transport, request)
+            return Answered(read_list(transport, request), None)
         case Patch():
             return _written(transport, wire.patch(request), request.kind, left)
         case Create():
             return _written(transport, wire.create(request), type(request.object), left)
         case Delete():
-            transport.exchange(wire.delete(request), len, left=left)
+            return transport.exchange(wire.delete(request), _nothing, left=left)
         case Evict():
-            transport.exchange(wire.evict(request), len, left=left)
-    return None
+            return transport.exchange(wire.evict(request), _nothing, left=left)
+
+
+def _nothing(_: bytes) -> None:
+    """What is read of an answer that says no more than that it is done."""
 
 
 def _object[T: KubernetesObject](
     transport: Transport, call: wire.Call, kind: type[T], left: TimeLeft | None = None
-) -> T:
+) -> Answered[T]:
     try:
         return transport.exchange(call, lambda body: read_object(kind, body, call.what), left=left)
     except UnreadableObjectError as error:
@@ -92,7 +93,7 @@ def _object[T: KubernetesObject](
 
 def _written[T: KubernetesObject](
     transport: Transport, call: wire.Call, kind: type[T], left: TimeLeft | None
-) -> T:
+) -> Answered[T]:
     """The object that a write answers; one that cannot be read tells nothing of the write."""
     try:
         return _object(transport, call, kind, left)
@@ -117,7 +118,7 @@ def _read_pages(
     while not pages or (continued and not wire.suffices(pages[-1], request)):
         call = wire.page(request, resource, continued, size)
         try:
-            page, left_out, sent = transport.exchange(call, partial(_page, request, call), until)
+            answered = transport.exchange(call, partial(_page, request, call), until)
         except TooLargeError:
             if size == 1:
                 raise
@@ -126,6 +127,7 @@ def _read_pages(
             # The API server's cache knows no pages: what is too large there is read past it.
             request = replace(request, fresh=True)
             continue
+        page, left_out, sent = answered.read
         transport.left_out(left_out)
         pages.append(page)
         total += sent

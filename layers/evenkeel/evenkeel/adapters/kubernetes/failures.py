@@ -1,7 +1,9 @@
-"""The API server's refusals as Evenkeel's errors."""
+"""The API server's refusals as Evenkeel's errors, and what the headers of its answers say."""
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import msgspec
 
@@ -21,6 +23,7 @@ from evenkeel.errors import (
     UnreadableError,
 )
 from evenkeel.model.decoding import decoded
+from evenkeel.model.times import is_sound
 
 BUDGET_CAUSE = "DisruptionBudget"
 """The cause in a 429 on eviction that tells a budget's refusal from throttling."""
@@ -101,6 +104,16 @@ def failure(what: str, code: int, body: bytes, retry_after: str | None = None) -
     if code >= 500:
         return UnavailableError(message)
     return ClusterError(message)
+
+
+def time_in(header: str | None) -> datetime | None:
+    """The time of an answer's Date header; None if there is none, or it makes no sense."""
+    try:
+        time = parsedate_to_datetime(header or "")
+    except (ValueError, OverflowError):
+        return None
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time
+    return time if is_sound(time) else None
 
 
 def warnings_in(headers: Sequence[str]) -> tuple[str, ...]:

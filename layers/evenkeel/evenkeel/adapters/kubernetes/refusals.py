@@ -4,11 +4,11 @@ A token that ran out, a wrong clock and a role without an access entry are answe
 told apart by whether a new token is accepted, and by the time in the answer.
 """
 
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import timedelta
 from threading import Lock
 from typing import Final
 
+from evenkeel.adapters.kubernetes.failures import time_in
 from evenkeel.ports import Clock, Journal
 
 TOLERANCE: Final = timedelta(minutes=5)
@@ -61,7 +61,7 @@ class Refusals:
 
     def _of_the_clock(self, date: str | None) -> str:
         """The line that blames the clock here; empty if it is right, or that is not known."""
-        theirs = _parse(date)
+        theirs = time_in(date)
         if theirs is None:
             return ""
         skew = self._clock.now() - theirs
@@ -73,12 +73,3 @@ class Refusals:
             f"the clock here is {seconds} s {side} the API server's, which therefore refuses"
             " tokens (401): set the host's clock by NTP; on Lambda this is not expected"
         )
-
-
-def _parse(date: str | None) -> datetime | None:
-    """The time of a Date header; None if there is none, or it makes no sense."""
-    try:
-        time = parsedate_to_datetime(date or "")
-    except ValueError:
-        return None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time

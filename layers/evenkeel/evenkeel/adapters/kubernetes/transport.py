@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import urllib3
 from urllib3.exceptions import (
@@ -23,7 +23,7 @@ from urllib3.exceptions import (
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Endpoint, Limits
-from evenkeel.adapters.kubernetes.failures import failure, warnings_in
+from evenkeel.adapters.kubernetes.failures import failure, time_in, warnings_in
 from evenkeel.adapters.kubernetes.omissions import Omissions
 from evenkeel.adapters.kubernetes.refusals import Refusals
 from evenkeel.adapters.kubernetes.versions import Versions
@@ -68,6 +68,13 @@ class NotSentError(UnavailableError):
     """There was no connection: the request cannot have been carried out."""
 
 
+class Answered[T](NamedTuple):
+    """What was read of an answer, and the API server's time then; None where it told none."""
+
+    read: T
+    date: datetime | None
+
+
 class Transport:
     """Sends calls to one API server. Any number of threads may use it."""
 
@@ -106,14 +113,15 @@ class Transport:
         read: Callable[[bytes], T],
         until: datetime | None = None,
         left: TimeLeft | None = None,
-    ) -> T:
+    ) -> Answered[T]:
         """What ``read`` makes of the body of the answer to a call, got as ``respond`` gets it.
 
         However many threads ask, one large body is here at a time. Raises ClusterError:
         TooLargeError for a body of more than MOST_BYTES.
         """
         with ExitStack() as large:
-            return read(self._ask(call, partial(self._body, call, large), until, left))
+            body, date = self._ask(call, partial(self._body, call, large), until, left)
+            return Answered(read(body), date)
 
     def respond(
         self, call: Call, until: datetime | None = None, left: TimeLeft | None = None
@@ -209,14 +217,16 @@ class Transport:
                 retry_after = response.headers.get("Retry-After")
                 refused = failure(call.what, response.status, response.data, retry_after)
                 refused.warnings = warnings_in(response.headers.getlist("Warning"))
+                refused.date = time_in(response.headers.get("Date"))
                 raise refused
         return response
 
-    def _body(self, call: Call, large: ExitStack, response: Response) -> bytes:
+    def _body(self, call: Call, large: ExitStack, response: Response) -> Answered[bytes]:
         """The body of an answer, once no other large one is here if this one is large."""
+        date = time_in(response.headers.get("Date"))
         body = response.read(SMALL)
         if len(body) < SMALL:
-            return body
+            return Answered(body, date)
         large.enter_context(self._one_large)
         try:
             body += response.read(MOST_BYTES + 1 - SMALL)
@@ -227,7 +237,7 @@ class Transport:
             response.close()
             response.release_conn()
             raise TooLargeError(f"{call.what}: the answer has more than {MOST_BYTES} bytes")
-        return body
+        return Answered(body, date)
 
     def _send(
         self,

@@ -17,17 +17,22 @@ SPELLINGS: Final = (names.SPOT, names.SPOT.upper(), names.SPOT.capitalize())
 
 
 def not_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
-    """Clauses of one term: no label calls the node spot."""
-    return _about(labels, "NotIn")
+    """Clauses of one term: no label calls the node spot, nor reserved and interruptible."""
+    return _about(labels, "NotIn") + not_interruptible(labels)
+
+
+def not_interruptible(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
+    """A clause for each term: the node's capacity is not reserved and interruptible."""
+    return _interruptible(labels, "NotIn")
 
 
 def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
-    """A clause for each label, each for a term of its own: it calls the node spot."""
-    return _about(labels, "In")
+    """Clauses, each for a term of its own: a label calls the node spot, or interruptible."""
+    return _about(labels, "In") + _interruptible(labels, "In")
 
 
 def rather_spot(labels: CapacityLabels) -> tuple[PreferredTerm, ...]:
-    """A term for each label.
+    """A term for each clause of ``is_spot``.
 
     Karpenter takes a preferred term for required until it gives it up, and no node has all labels.
     """
@@ -46,6 +51,12 @@ def bears_spot(labels: CapacityLabels) -> tuple[Toleration, ...]:
         for key in labels.keys
         for value in SPELLINGS
     )
+
+
+def _interruptible(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:
+    if not labels.names_interruptible:
+        return ()
+    return (NodeRequirement(key=names.INTERRUPTIBLE, operator=operator, values=(names.TRUE,)),)
 
 
 def _about(labels: CapacityLabels, operator: str) -> tuple[NodeRequirement, ...]:

@@ -1,8 +1,9 @@
 """Which capacity types a pod's own rules allow: its node selector and required node affinity."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm
 from evenkeel.model.capacity import Capacity, CapacityLabels, says_spot
 
@@ -18,11 +19,14 @@ def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
     - each capacity label in its node selector allows the type of its value alone;
     - of the terms of its required affinity one has to allow a type; within a term every clause;
     - a term without clauses matches no node;
+    - a demand for interruptible reserved capacity is one for spot, whatever is said of capacity
+      labels, and a demand for reserved capacity that is not interruptible is one for on-demand;
     - what is said of other labels allows both.
     """
-    selected = _each(
-        {_type_of(value)} for key, value in (spec.node_selector or {}).items() if key in labels
-    )
+    selector = spec.node_selector or {}
+    selected = _each({_type_of(value)} for key, value in selector.items() if key in labels)
+    if names.INTERRUPTIBLE in selector:
+        selected = _by_interruption((selector[names.INTERRUPTIBLE],))
     required = spec.node_affinity.required
     if required is None:
         return selected
@@ -32,9 +36,16 @@ def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
 
 
 def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capacity]:
-    return _each(
-        _by_clause(clause) for clause in term.match_expressions or () if clause.key in labels
-    )
+    clauses = term.match_expressions or ()
+    for clause in clauses:
+        if (clause.key, clause.operator) == (names.INTERRUPTIBLE, "In"):
+            return _by_interruption(clause.values or ())
+    return _each(_by_clause(clause) for clause in clauses if clause.key in labels)
+
+
+def _by_interruption(values: Sequence[str]) -> frozenset[Capacity]:
+    """What these values of Karpenter's label allow: only nodes in reserved capacity have it."""
+    return frozenset(Capacity.SPOT if v == names.TRUE else Capacity.ON_DEMAND for v in values)
 
 
 def _by_clause(clause: NodeRequirement) -> frozenset[Capacity]:

@@ -20,6 +20,7 @@ from evenkeel.decisions.template.additions import (
     Aim,
     additions,
     is_intact,
+    narrowed,
     owners_part,
     template_patch,
 )
@@ -75,11 +76,12 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
         return undone
     own = owners_part(case.workload.spec.template.spec, written)
     form = form_of(case.standing.wanted, case.standing.replicas)
-    aim = Aim(own, form, rooms.labels, _key(own, written, rooms))
+    rules = narrowed(own, form, rooms.labels)
+    aim = Aim(own, form, rooms.labels, _key(rules, written, rooms))
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
-    spot_takes = bool(aim.key) and rooms.takes(own, Capacity.SPOT)
+    spot_takes = bool(aim.key) and rooms.takes(rules, Capacity.SPOT)
     need = _need(case, written, aim, spot_takes=spot_takes)
     if not spot_takes:
         aim = msgspec.structs.replace(aim, key="")
@@ -143,12 +145,12 @@ def _hands_off(case: Case, aim: Aim) -> Decision | None:
     return None
 
 
-def _key(own: NewPodSpec, written: Written | None, rooms: Rooms) -> str:
+def _key(rules: NewPodSpec, written: Written | None, rooms: Rooms) -> str:
     """The label to spread over: one that all nodes have which pods may go to; empty without one.
 
     The one that is written stays while it is good: another would be another rollout.
     """
-    nodes = [node for each in Capacity for node in rooms.taking(own, each)]
+    nodes = [node for each in Capacity for node in rooms.taking(rules, each)]
     common = [key for key in rooms.labels.keys if all(key in n.metadata.labels for n in nodes)]
     there = written.spread.topology_key if written is not None and written.spread else ""
     if there in common or (there and not common):
@@ -183,7 +185,8 @@ def _lacks_labels(case: Case, written: Written, aim: Aim) -> bool:
     form = Form(written.rather, written.skew)
     there = msgspec.structs.replace(aim, form=form)
     wanted = additions(case.workload, there, written.policy, written.at).labels
-    return not (wanted <= written.labels <= frozenset(aim.labels.keys))
+    known = {*aim.labels.keys, names.INTERRUPTIBLE}  # which stays when such nodes have gone
+    return not (wanted <= written.labels <= known)
 
 
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:

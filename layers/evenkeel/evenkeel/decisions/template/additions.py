@@ -12,6 +12,7 @@ import msgspec
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.placement.clauses import (
     bears_spot,
+    not_interruptible,
     not_spot,
     rather_on_demand,
     rather_spot,
@@ -57,18 +58,34 @@ class Aim(msgspec.Struct, frozen=True):
 def additions(workload: Workload, aim: Aim, policy: str, at: datetime) -> Written:
     """What is added to a template, for a floor as ``policy`` says it."""
     own, form, labels = aim.own, aim.form, aim.labels
+    required = _required(form, labels)
     if form.rather is Rather.ONLY_ON_DEMAND:
-        return Written(at=at, policy=policy, rather=form.rather, required=not_spot(labels))
+        return Written(at=at, policy=policy, rather=form.rather, required=required)
+    labels = labels.among(())  # what is preferred is worth no rollout when such a node comes
     preferred = rather_spot if form.rather is Rather.SPOT else rather_on_demand
     return Written(
         at=at,
         policy=policy,
         rather=form.rather,
         skew=form.skew,
+        required=required,
         preferred=_missing(own.node_affinity.preferred, preferred(labels)),
         tolerations=_missing(own.tolerations, bears_spot(labels)),
         spread=_spread(workload, form, aim.key) if form.skew and aim.key else None,
     )
+
+
+def narrowed(own: NewPodSpec, form: Form, labels: CapacityLabels) -> NewPodSpec:
+    """A template that says ``own`` of itself, with what the form requires of nodes."""
+    affinity = _requiring(own.node_affinity, _required(form, labels))
+    return msgspec.structs.replace(own, affinity=NewAffinity(node_affinity=affinity))
+
+
+def _required(form: Form, labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
+    """A spread knows two capacity types, by one label: interruptible nodes have another value."""
+    if form.rather is Rather.ONLY_ON_DEMAND:
+        return not_spot(labels)
+    return not_interruptible(labels) if form.skew else ()
 
 
 def _spread(workload: Workload, form: Form, key: str) -> TopologySpread:
@@ -178,22 +195,29 @@ def _affinity_changes(
 def _with(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:
     if written is None:
         return affinity
-    required = affinity.required
-    if written.required:
-        own = (NodeSelectorTerm(),) if required is None else required.node_selector_terms or ()
-        terms = tuple(
-            term
-            if term.is_empty and required is not None
-            else msgspec.structs.replace(
-                term, match_expressions=(*(term.match_expressions or ()), *written.required)
-            )
-            for term in own
-        )
-        required = NodeSelector(node_selector_terms=terms)
     preferred = affinity.preferred
     if written.preferred:
         preferred = (*(preferred or ()), *written.preferred)
+    required = _requiring(affinity, written.required).required
     return NodeAffinity(required=required, preferred=preferred)
+
+
+def _requiring(affinity: NodeAffinity, clauses: Sequence[NodeRequirement]) -> NodeAffinity:
+    required = affinity.required
+    if not clauses:
+        return affinity
+    own = (NodeSelectorTerm(),) if required is None else required.node_selector_terms or ()
+    terms = tuple(
+        term
+        if term.is_empty and required is not None
+        else msgspec.structs.replace(
+            term, match_expressions=(*(term.match_expressions or ()), *clauses)
+        )
+        for term in own
+    )
+    return NodeAffinity(
+        required=NodeSelector(node_selector_terms=terms), preferred=affinity.preferred
+    )
 
 
 def _without(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:

@@ -15,12 +15,13 @@ from evenkeel.errors import (
     QueueError,
     UnavailableError,
 )
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.asking import answer
+from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
 from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
-from evenkeel.model.times import is_sound, to_micro_time
+from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
 type Hide = Callable[[timedelta], None]
@@ -68,6 +69,10 @@ class Leadership:
     A heartbeat renews the Lease and hides the wake-up: both run out within seconds when an
     invocation that works for minutes crashes. Writes that rest on a count of pods are made only
     under the Lease: see ``left``.
+
+    Times in the Lease are the API server's, so that machines whose clocks are apart compare them
+    alike. What is not known of it makes a hold longer: a renewal is noted with the latest that it
+    may be there, and compared with the earliest.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class Leadership:
         """``holder`` is this invocation's identity. ``hide`` None: no wake-up led to it."""
         self._cluster = cluster
         self._clock = clock
+        self._there = ServerTime(clock)
         self._recorder = recorder
         self._holder = holder
         self._hide = hide
@@ -115,8 +121,12 @@ class Leadership:
 
     def look(self) -> timedelta:
         """How long another may still hold the Lease; 0 if it is free. Raises ClusterError."""
-        self._lease = ask_for_one(self._cluster, _QUESTION)
-        return self._held_by_another_for(self._clock.now())
+        sent = self._clock.boot()
+        (reply,) = self._cluster.perform([_QUESTION])
+        self._there.heard(sent, reply.date)
+        found = None if isinstance(reply.error, NotFoundError) else answer(reply)
+        self._lease = found if isinstance(found, Lease) else None
+        return self._held_by_another_for()
 
     def take(self) -> bool:
         """Take the Lease as it was looked at; False if another was faster.
@@ -125,7 +135,7 @@ class Leadership:
         """
         for attempt in range(1, ATTEMPTS + 1):
             sent = self._clock.now(), self._clock.boot()
-            reply = self._create(sent[0]) if self._lease is None else self._replace(sent[0])
+            reply = self._create() if self._lease is None else self._replace()
             error = reply.error
             if error is None or (isinstance(error, UnavailableError) and self._is_mine_by_now()):
                 self._valid_from = sent
@@ -150,7 +160,7 @@ class Leadership:
             return
         self._beat_at = now
         if self.is_held:
-            session.submit(self._renewal(now), partial(self._renewed, now, self._clock.boot()))
+            session.submit(self._renewal(), partial(self._renewed, now, self._clock.boot()))
         if self._hide is not None and (self._hiding is None or self._hiding.done()):
             hide = self._hide
             self._hiding = session.start(lambda: self._keep_hidden(hide))
@@ -182,11 +192,10 @@ class Leadership:
             lease = found.result
             if not isinstance(lease, Lease):
                 return False
-            known = _wake_up_at(lease)
+            known, now = _wake_up_at(lease), self._there.earliest
+            at = None if wake_up_at is None else now + (wake_up_at - self._clock.now())
             is_known = (
-                known is not None
-                and wake_up_at is not None
-                and self._clock.now() - ROUNDING <= known <= wake_up_at + ON_TIME
+                known is not None and at is not None and now - ROUNDING <= known <= at + ON_TIME
             )
             (reply,) = self._cluster.perform(
                 [
@@ -194,7 +203,7 @@ class Leadership:
                         *as_read(lease),
                         Operation("test", "/spec/holderIdentity", self._holder),
                         Operation("add", "/spec/holderIdentity", ""),
-                        Operation("add", _NOTE, _text(known if is_known else wake_up_at)),
+                        Operation("add", _NOTE, _text(known if is_known else at)),
                     )
                 ]
             )
@@ -211,29 +220,33 @@ class Leadership:
             self._recorder.noted(f"the wake-up is not hidden any longer: {error}")
         self.is_sqs_slow = self._clock.now() - began > AFTER_A_FAILURE
 
-    def _held_by_another_for(self, now: datetime) -> timedelta:
+    def _held_by_another_for(self) -> timedelta:
+        """Nothing where the renewal's time cannot be read, or is no time that a holder writes."""
         spec = LeaseSpec() if self._lease is None else self._lease.spec
-        if not spec.holder_identity or spec.holder_identity == self._holder:
-            return timedelta()
-        if spec.renew_time is None:
+        since = None if self._lease is None else self._lease.held_since
+        if not spec.holder_identity or spec.holder_identity == self._holder or since is None:
             return timedelta()
         duration = timedelta(seconds=spec.lease_duration_seconds or 0) or DURATION
-        return max(timedelta(), min(duration, LONGEST_HELD) - abs(now - _parse(spec.renew_time)))
+        duration = min(duration, LONGEST_HELD)
+        passed = self._there.earliest - since
+        if passed < -duration:
+            return timedelta()
+        return max(timedelta(), duration - passed)
 
-    def _renewal(self, now: datetime) -> Patch:
+    def _renewal(self) -> Patch:
         return _patch(
             Operation("test", "/spec/holderIdentity", self._holder),
-            Operation("add", "/spec/renewTime", _text(now)),
+            Operation("add", "/spec/renewTime", _text(self._there.latest)),
         )
 
-    def _create(self, now: datetime) -> Reply:
+    def _create(self) -> Reply:
         lease = Lease(
             metadata=Metadata(
                 name=names.HANDOVER_LEASE,
                 namespace=names.SYSTEM_NAMESPACE,
-                annotations={names.WAKE_UP_AT: ""},
+                annotations={names.WAKE_UP_AT: ""} | self._clock_ahead,
             ),
-            spec=self._spec(now, transitions=0),
+            spec=self._spec(transitions=0),
         )
         (reply,) = self._cluster.perform([Create(lease)])
         if isinstance(reply.error, NotFoundError):
@@ -242,12 +255,12 @@ class Leadership:
             (reply,) = self._cluster.perform([Create(lease)])
         return reply
 
-    def _replace(self, now: datetime) -> Reply:
+    def _replace(self) -> Reply:
         """Take the Lease as it was read; False if another took it meanwhile."""
         lease = self._lease
         assert lease is not None  # noqa: S101 - else there is nothing to replace
-        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations
-        spec = self._spec(now, lease.spec.lease_transitions + 1)
+        annotations = {names.WAKE_UP_AT: ""} | lease.metadata.annotations | self._clock_ahead
+        spec = self._spec(lease.spec.lease_transitions + 1)
         patch = _patch(
             *as_read(lease),
             Operation("add", "/metadata/annotations", annotations),
@@ -256,8 +269,13 @@ class Leadership:
         (reply,) = self._cluster.perform([patch])
         return reply
 
-    def _spec(self, now: datetime, transitions: int) -> LeaseSpec:
-        text = _text(now)
+    @property
+    def _clock_ahead(self) -> dict[str, str]:
+        """What tells people of the clock here, by which last moments are reckoned."""
+        return {names.CLOCK_AHEAD: str(round(self._there.ahead.total_seconds()))}
+
+    def _spec(self, transitions: int) -> LeaseSpec:
+        text = _text(self._there.latest)
         return LeaseSpec(
             holder_identity=self._holder,
             lease_duration_seconds=int(DURATION.total_seconds()),
@@ -278,17 +296,8 @@ def _patch(*operations: Operation) -> Patch:
 
 def _wake_up_at(lease: Lease) -> datetime | None:
     """When a wake-up is known to come; None if that is not known, or makes no sense."""
-    text = lease.metadata.annotations.get(names.WAKE_UP_AT, "")
-    try:
-        time = _parse(text)
-    except msgspec.ValidationError:
-        return None
-    return time if is_sound(time) else None
+    return sound_time(lease.metadata.annotations.get(names.WAKE_UP_AT))
 
 
 def _text(time: datetime | None) -> str:
     return "" if time is None else to_micro_time(time)
-
-
-def _parse(text: str) -> datetime:
-    return msgspec.convert(text, type=datetime)

@@ -20,7 +20,7 @@ from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take_quietly
 from evenkeel.flows.placement.reading import Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
-from evenkeel.model.capacity import Capacity
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -83,7 +83,7 @@ class PlacementFlow:
         """Place one pod. Whatever cannot be read leaves it as it is. Raises nothing of its own."""
         again = placed_of(pod.metadata.annotations)
         if again is not None and self._was_placed(pod, again):
-            return Outcome(self._patch(pod, again))
+            return Outcome(self._patch(pod, again, self._labels))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
         left = left_by_itself(pod, request.namespace, self._labels)
@@ -176,11 +176,12 @@ class PlacementFlow:
         note = placed_as(
             chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
         )
-        return Outcome(self._patch(pod, note), told=message)
+        labels = self._labels.among(around.interruptible)
+        return Outcome(self._patch(pod, note, labels), told=message)
 
-    def _patch(self, pod: NewPod, note: Placed) -> Sequence[Operation]:
+    def _patch(self, pod: NewPod, note: Placed, labels: CapacityLabels) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
-        return placement_patch(pod, note, self._labels, scales_in=scales_in)
+        return placement_patch(pod, note, labels, scales_in=scales_in)
 
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)

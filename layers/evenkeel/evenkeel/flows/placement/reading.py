@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from evenkeel.decisions.placement.scope import Controller, controller_kind
 from evenkeel.errors import ClusterError
@@ -11,11 +12,17 @@ from evenkeel.model import names
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
+from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Clock, Cluster
+
+INTERRUPTIBLE: Final = List(
+    Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
+)
+"""The nodes that are to be named to pods. Where the role may not list nodes there are none."""
 
 
 class OwnerGoneError(ClusterError):
@@ -26,8 +33,9 @@ class OwnerGoneError(ClusterError):
 class Surroundings:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last of a pod of the same ReplicaSet. ``in_gang``: the pod names a group
-    that is a gang.
+    ``move`` is restore's last of a pod of the same ReplicaSet. ``interruptible`` are nodes in
+    reserved capacity that EC2 takes back: their metadata. ``in_gang``: the pod names a group that
+    is a gang.
     """
 
     namespace: Namespace
@@ -35,6 +43,7 @@ class Surroundings:
     deployment: Deployment | None
     is_paused: bool
     move: Move | None = None
+    interruptible: Sequence[Node] = ()
     in_gang: bool = False
 
     @property
@@ -64,9 +73,9 @@ class Reader:
         moves: Get[KubernetesObject] = Get(Lease, move_name(owner.uid), names.SYSTEM_NAMESPACE)
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
-        questions: list[Read] = [asked, home, pause.QUESTION, moves, *groups]
-        controller, found, paused, lease, *listed = self._remembered.ask(
-            *questions, afresh=(asked, moves), optional=(moves, *groups)
+        questions: list[Read] = [asked, home, pause.QUESTION, moves, INTERRUPTIBLE, *groups]
+        controller, found, paused, lease, nodes, *listed = self._remembered.ask(
+            *questions, afresh=(asked, moves), optional=(moves, INTERRUPTIBLE, *groups)
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
@@ -74,8 +83,11 @@ class Reader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._remembered.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
+        interruptible = nodes.items if isinstance(nodes, Listing) else ()
         in_gang = group is not None and is_gang(next(_groups_in(listed), None))
-        return Surroundings(found, controller, deployment, paused is not None, move, in_gang)
+        return Surroundings(
+            found, controller, deployment, paused is not None, move, interruptible, in_gang
+        )
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:

@@ -248,7 +248,7 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
         for node in nodes
         if names.DOOMED in node.metadata.labels and not marks.is_only_noted(node)
     )
-    return Fleet({node.name: node for node in nodes}, doomed, used, labels)
+    return Fleet({node.name: node for node in nodes}, doomed, used, labels.among(nodes))
 
 
 def has_leftovers(snapshot: Snapshot) -> bool:

@@ -121,9 +121,9 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
 def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError]:
     """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
 
-    Claims only where a pod of the namespace mounts one; groups of pods where one names one, and none
-    of a kind that the cluster does not have or show. Answers by namespace why something of it could
-    not be read: that concerns its pods alone.
+    Claims only where a pod of the namespace mounts one; groups of pods where one names one, and
+    none of a kind that the cluster does not have or show. Answers by namespace why something of it
+    could not be read: that concerns its pods alone.
     """
     namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
     mounting = {
