@@ -43,7 +43,7 @@ help: ## List these targets
 
 .PHONY: demo
 demo: venv ## Show on an in-memory cluster what happens when spot nodes go
-	@$(PYTHON) -m cli.main demo
+	@$(PYTHON) -m evenkeel_cli.main demo
 
 .PHONY: venv
 venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/evenkeel

@@ -63,7 +63,7 @@ from evenkeel.model.workload import (
     StatefulSet,
     StatefulSetSpec,
 )
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 """When tests take place, unless they say otherwise."""

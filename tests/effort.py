@@ -14,7 +14,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Final
 
-import cli
 import evenkeel
 
 TOOL: Final = 4

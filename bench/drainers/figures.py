@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from bench.storm.figures import Sight
-from sandbox.observer.serving import Serving
+from evenkeel_sandbox.observer.serving import Serving
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from bench import machine
 from bench.extender.results import Extent, Pair
 from bench.say import Say
 from bench.storm.site import launched
-from cli.schedulers import PROFILE
 from evenkeel.model import names
+from evenkeel_cli.schedulers import PROFILE
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand, opened
 from tests.e2e.scheduling.scheduler import (

@@ -27,7 +27,7 @@ from evenkeel.model.request import Change, Listing, Relisted
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
-from runtime.serve.server import WebhookServer, tls_context
+from evenkeel_runtime.serve.server import WebhookServer, tls_context
 from tests import builders
 
 HOME: Final = "shop"

@@ -8,7 +8,7 @@ import msgspec
 
 from bench.storm.figures import Sight
 from bench.storm.scenario import Scenario
-from sandbox.observer.serving import Serving
+from evenkeel_sandbox.observer.serving import Serving
 
 
 class Wanted(NamedTuple):

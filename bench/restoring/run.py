@@ -26,9 +26,9 @@ from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers import Handler
 from evenkeel.settings import Mode, RestoreSettings
-from hosting import functions
-from hosting.events import schedule_event
-from hosting.functions import Ports
+from evenkeel_hosting import functions
+from evenkeel_hosting.events import schedule_event
+from evenkeel_hosting.functions import Ports
 
 SCENARIO: Final = Scenario("restore", "all pods on on-demand nodes, then spot comes", percent=20)
 

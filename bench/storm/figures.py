@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from sandbox.observer.serving import Serving
+from evenkeel_sandbox.observer.serving import Serving
 
 
 class Sight(msgspec.Struct, frozen=True, array_like=True):

@@ -16,9 +16,9 @@ import msgspec
 
 from bench.storm import counted
 from bench.storm.invocations import Invocation
-from cli.main import main
 from evenkeel.handlers import Lazy
-from hosting import functions
+from evenkeel_cli.main import main
+from evenkeel_hosting import functions
 
 SCHEDULE: Final = "schedule"
 

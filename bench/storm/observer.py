@@ -19,8 +19,8 @@ import urllib3
 import yaml
 
 from bench.storm.figures import Sight
-from sandbox.observer.following import follow, is_released
-from sandbox.simulator.api.objects import (
+from evenkeel_sandbox.observer.following import follow, is_released
+from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     at,
     is_leaving,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.contract.ground import Ground, RealGround, SimulatedGround
 from tests.fixtures.control_plane import ControlPlane, Options
 

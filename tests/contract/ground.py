@@ -16,7 +16,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.fixtures.control_plane import ControlPlane
 
 LOOK_AGAIN = timedelta(milliseconds=50)

@@ -13,9 +13,9 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.model.instance import Instance
 from evenkeel.ports import Instances, Queue
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.instances import SimulatedInstances
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 
 REGION = "eu-central-1"
 START = datetime(2026, 11, 21, 6, tzinfo=UTC)

@@ -11,8 +11,8 @@ from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.ports import LifecycleActions
-from sandbox.simulator.auto_scaling import SimulatedAutoScaling
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.fixtures.auto_scaling import REGION, StubAutoScaling
 
 INSTANCE = "i-0123456789abcdef0"

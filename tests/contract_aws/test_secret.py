@@ -10,7 +10,7 @@ from moto import mock_aws
 
 from evenkeel.adapters.aws.secret import SecretTokens
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import pytest
 from evenkeel.errors import QueueError, SettingsError
 from evenkeel.handlers.records import read_batch
 from evenkeel.ports import Clock
-from runtime.poll import sqs as poll_sqs
-from runtime.poll.in_process import InProcessQueue
-from runtime.poll.sources import RecordDocument, Source
-from runtime.poll.sqs import SqsSource, region_of
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_runtime.poll import sqs as poll_sqs
+from evenkeel_runtime.poll.in_process import InProcessQueue
+from evenkeel_runtime.poll.sources import RecordDocument, Source
+from evenkeel_runtime.poll.sqs import SqsSource, region_of
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 REGION = "eu-central-1"
 START = datetime(2026, 11, 21, 6, tzinfo=UTC)

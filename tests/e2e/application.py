@@ -14,12 +14,12 @@ from evenkeel.decisions.plan import earliest
 from evenkeel.handlers import Handler
 from evenkeel.ports import Clock, Instances, LifecycleActions
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from hosting import functions
-from hosting.events import schedule_event
-from hosting.functions import Ports
-from runtime.poll.event_source import done
-from runtime.poll.in_process import InProcessQueue
-from runtime.poll.sources import RecordDocument
+from evenkeel_hosting import functions
+from evenkeel_hosting.events import schedule_event
+from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.poll.event_source import done
+from evenkeel_runtime.poll.in_process import InProcessQueue
+from evenkeel_runtime.poll.sources import RecordDocument
 from tests.e2e.wire import TappedCluster
 from tests.fixtures.control_plane import ControlPlane
 

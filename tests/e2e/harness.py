@@ -11,9 +11,9 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel.ports import LifecycleActions
 from evenkeel.settings import Mode
-from sandbox.observer.following import is_released
-from sandbox.simulator.api.objects import Obj
-from sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
 from tests.e2e.manifests import Manifest, selector
 from tests.e2e.witness import Witness

@@ -15,11 +15,11 @@ from evenkeel.flows.asking import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from hosting import functions
-from hosting.events import schedule_event
-from hosting.functions import Ports
-from runtime.poll.in_process import InProcessQueue
-from sandbox.simulator.instances import SimulatedInstances
+from evenkeel_hosting import functions
+from evenkeel_hosting.events import schedule_event
+from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.poll.in_process import InProcessQueue
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
 
 CLUSTER_NAME = "e2e"
 

@@ -11,8 +11,8 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.cancel import cancel
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
-from sandbox.observer.following import is_released
-from sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import Obj
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, pod_quota, selector
 from tests.e2e.witness import owners_of, started_at

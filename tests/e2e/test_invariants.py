@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.observer.following import is_released
-from sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import Obj
 from tests.e2e.application import Evenkeel
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector

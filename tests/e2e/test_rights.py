@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
-from cli.passing import PassingSession
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
@@ -35,10 +34,11 @@ from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Requ
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
-from hosting import functions
-from hosting.functions import Ports
-from runtime.poll.event_source import done
-from runtime.poll.in_process import InProcessQueue
+from evenkeel_cli.passing import PassingSession
+from evenkeel_hosting import functions
+from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.poll.event_source import done
+from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import (

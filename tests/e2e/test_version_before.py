@@ -17,8 +17,8 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.request import Get
 from evenkeel.model.times import in_words
-from sandbox.observer.following import is_released
-from sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import Obj
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.test_giving_back import identities, is_as_before, is_lifted

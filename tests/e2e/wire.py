@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Get, List, Request, Write
 from evenkeel.model.surroundings import Event, Lease, Namespace
 from evenkeel.ports import Arrival, Clock, Cluster, OnReply, Reply, Session, TimeLeft
+from evenkeel_cli.passing import PassingSession
 
 BOOKKEEPING: tuple[type[KubernetesObject], ...] = (Event, Lease, Namespace)
 """What Evenkeel may write whatever its mode: Events, its Lease, and the namespace of that."""

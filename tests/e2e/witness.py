@@ -14,9 +14,16 @@ from typing import Any, Self
 import urllib3
 
 from evenkeel.ports import Clock
-from sandbox.observer.following import follow, is_released
-from sandbox.observer.serving import Serving
-from sandbox.simulator.api.objects import Obj, is_leaving, is_ready, labels_of, node_of, uid_of
+from evenkeel_sandbox.observer.following import follow, is_released
+from evenkeel_sandbox.observer.serving import Serving
+from evenkeel_sandbox.simulator.api.objects import (
+    Obj,
+    is_leaving,
+    is_ready,
+    labels_of,
+    node_of,
+    uid_of,
+)
 from tests.fixtures.control_plane import ControlPlane
 
 

@@ -8,9 +8,9 @@ from evenkeel.handlers import Handler, placement
 from evenkeel.model import names
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from sandbox.simulator.api.webhooks import Answer, Webhook
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.webhook import HandlerWebhook
+from evenkeel_sandbox.simulator.api.webhooks import Answer, Webhook
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.fixtures.drainer import Asking, Drainer
 from tests.property.hands import Cause, Hands
 

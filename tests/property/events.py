@@ -4,7 +4,7 @@ import json
 from datetime import datetime, timedelta
 from typing import Final
 
-from sandbox.simulator.api.objects import stamp
+from evenkeel_sandbox.simulator.api.objects import stamp
 from tests.property.manifests import instance_id
 from tests.property.scenes import IMPOSTOR, STRANGER, News, NoticePlan
 

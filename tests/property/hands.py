@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from cli.passing import PassingSession
 from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster, OnReply, Reply, Session, TimeLeft
-from sandbox.simulator.clock import Process, SimulatedClock
-from sandbox.simulator.session import Result
+from evenkeel_cli.passing import PassingSession
+from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
+from evenkeel_sandbox.simulator.session import Result
 from tests.property.scenes import Crash
 
 

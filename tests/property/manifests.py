@@ -3,7 +3,7 @@
 from typing import Any
 
 from evenkeel.model import names
-from sandbox.simulator.kubelet import ANNOTATION
+from evenkeel_sandbox.simulator.kubelet import ANNOTATION
 from tests.property.scenes import Budget, Kind, NodePlan, WorkloadPlan
 
 NEVER = "1000h"

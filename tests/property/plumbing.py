@@ -8,9 +8,9 @@ from typing import Any
 from evenkeel.handlers import Handler
 from evenkeel.model.notice import WakeUp
 from evenkeel.settings import HANDOVER_TIMEOUT
-from hosting.events import BATCH, Message
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_hosting.events import BATCH, Message
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 
 
 class ForgetfulQueue(SimulatedQueue):

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from sandbox.simulator.staleness import Staleness
+from evenkeel_sandbox.simulator.staleness import Staleness
 
 STRANGER = -1
 """Instead of a node's number: an instance that EC2 does not know here."""

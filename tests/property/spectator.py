@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sandbox.observer.following import is_released
-from sandbox.simulator.api.objects import (
+from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     at,
     controller_of,
@@ -25,7 +25,7 @@ from sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 

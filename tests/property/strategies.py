@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandbox.simulator.staleness import Staleness
+from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.property.scenes import (
     IMPOSTOR,
     STRANGER,

@@ -10,7 +10,7 @@ import dataclasses
 import pytest
 from hypothesis import given
 
-from sandbox.simulator.staleness import Staleness
+from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.property import strategies
 from tests.property.invariants import (
     dips,

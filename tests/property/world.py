@@ -17,8 +17,8 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
-from sandbox.simulator.api.eviction import evict
-from sandbox.simulator.api.objects import (
+from evenkeel_sandbox.simulator.api.eviction import evict
+from evenkeel_sandbox.simulator.api.objects import (
     Obj,
     is_active,
     is_ready,
@@ -27,14 +27,14 @@ from sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from sandbox.simulator.api.webhooks import Client
-from sandbox.simulator.clock import Process, SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
-from sandbox.simulator.instances import SimulatedInstances
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.queues import SimulatedQueue
-from sandbox.simulator.staleness import NONE
+from evenkeel_sandbox.simulator.api.webhooks import Client
+from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.staleness import NONE
 from tests.fixtures.drainer import Asking
 from tests.property import events, manifests
 from tests.property.draining import Draining

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cli.log import LineRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import marks
 from evenkeel.model import names
 from evenkeel.model.notice import NodeNotice
 from evenkeel.settings import Mode
+from evenkeel_cli.log import LineRecorder
 from tests.fixtures.scene import INTERRUPTION, RECOMMENDATION, STATE_CHANGE, Scene
 from tests.security.conftest import MakeScene
 

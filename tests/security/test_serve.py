@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime import metrics_port
-from runtime.metrics import PrometheusRecorder
-from runtime.serve import connection, slots
-from runtime.serve.slots import MOST, OF_ONE_ADDRESS
+from evenkeel_runtime import metrics_port
+from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.serve import connection, slots
+from evenkeel_runtime.serve.slots import MOST, OF_ONE_ADDRESS
 from tests.fixtures.served import PATH, Served
 from tests.fixtures.silence import silent
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli import manifests
+from evenkeel_cli import manifests
 from tests.fixtures.control_plane import ROOT
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from evenkeel.model.metrics import MILLISECONDS, Metric
-from runtime.metrics import name_of
+from evenkeel_runtime.metrics import name_of
 from tests.fixtures.control_plane import ROOT
 
 MONITORING = ROOT / "manifests" / "monitoring"

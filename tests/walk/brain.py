@@ -13,7 +13,7 @@ from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading
 from evenkeel.model.metrics import Metric
 from evenkeel.settings import HandoverSettings, Mode
-from sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.walk.copies import Copier
 from tests.walk.fingerprints import Fingerprint
 from tests.walk.ground import Ground

@@ -17,7 +17,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import TEMPLATE_HASH
 from evenkeel.model.pod import Pod
-from sandbox.simulator.api.objects import (
+from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
     is_active,
@@ -27,15 +27,15 @@ from sandbox.simulator.api.objects import (
     node_of,
     uid_of,
 )
-from sandbox.simulator.api.server import ApiServer
-from sandbox.simulator.api.store import Store
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.controllers.replicaset import ReplicaSetController
-from sandbox.simulator.controllers.work import errors_in
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.session import decode
-from sandbox.simulator.world import World
+from evenkeel_sandbox.simulator.api.server import ApiServer
+from evenkeel_sandbox.simulator.api.store import Store
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.controllers.replicaset import ReplicaSetController
+from evenkeel_sandbox.simulator.controllers.work import errors_in
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.session import decode
+from evenkeel_sandbox.simulator.world import World
 
 NAMESPACE = "shop"
 DYING, ALIVE = "dying", "alive"

@@ -2,7 +2,7 @@
 
 from evenkeel.flows.drain.cache.streams import FRESH_FOR
 from evenkeel.model import names
-from sandbox.simulator.api.objects import is_ready, labels_of, node_of, uid_of
+from evenkeel_sandbox.simulator.api.objects import is_ready, labels_of, node_of, uid_of
 from tests.walk.ground import DYING
 from tests.walk.world import World
 

@@ -8,7 +8,7 @@ from evenkeel.errors import DisruptionRefusedError, UnavailableError
 from evenkeel.flows.drain.cache.streams import FRESH_FOR
 from evenkeel.model import names
 from evenkeel.model.request import Delete, Evict, Get, List, Patch
-from sandbox.simulator.api.objects import (
+from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
     controller_of,

@@ -18,8 +18,8 @@ from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Change, Selection
-from sandbox.simulator.api.objects import is_ready, labels_of, node_of, uid_of
-from sandbox.simulator.session import decode, filter_of
+from evenkeel_sandbox.simulator.api.objects import is_ready, labels_of, node_of, uid_of
+from evenkeel_sandbox.simulator.session import decode, filter_of
 from tests.walk.brain import Brain, waits_for
 from tests.walk.fingerprints import A_MOMENT, Fingerprint
 from tests.walk.ground import DYING, Changed, Engine, beginning, digest

@@ -7,23 +7,23 @@ from typing import Any
 import pytest
 import yaml
 
-from cli import manifests
-from cli.aws.asking import Aws
-from cli.aws.eks import Compute, Described
-from cli.errors import BadInputError, UnmetError
-from cli.install import certificate, hooks, others, plan, rights
-from cli.install.absence import Absent
-from cli.install.choices import Choices, Webhook
-from cli.install.hooks import Answering, Asked
-from cli.install.namespaces import Labelled, Unlabelled
-from cli.install.objects import Change, Objects, title
-from cli.install.rights import Rights
-from cli.install.scheduler import Unnamed
-from cli.install.site import Place, Site
-from cli.manifests import Manifest
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.settings import Mode
+from evenkeel_cli import manifests
+from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.aws.eks import Compute, Described
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.install import certificate, hooks, others, plan, rights
+from evenkeel_cli.install.absence import Absent
+from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.hooks import Answering, Asked
+from evenkeel_cli.install.namespaces import Labelled, Unlabelled
+from evenkeel_cli.install.objects import Change, Objects, title
+from evenkeel_cli.install.rights import Rights
+from evenkeel_cli.install.scheduler import Unnamed
+from evenkeel_cli.install.site import Place, Site
+from evenkeel_cli.manifests import Manifest
 from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
@@ -90,7 +90,7 @@ def test_a_kind_that_the_server_does_not_know_is_not_there(objects: Objects) -> 
 def test_all_objects_of_a_kind_are_listed_page_by_page(
     objects: Objects, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.install.objects.PAGE", 2)
+    monkeypatch.setattr("evenkeel_cli.install.objects.PAGE", 2)
     for i in range(5):
         made = config_map(namespace)
         made["metadata"] |= {"name": f"a-{i}", "labels": {"listed": namespace}}

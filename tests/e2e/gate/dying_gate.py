@@ -7,11 +7,11 @@ import os
 import signal
 from collections.abc import Sequence
 
-import cli.commands.serve
-from cli.main import main
+import evenkeel_cli.commands.serve
 from evenkeel.model.request import Patch, Request
 from evenkeel.ports import Reply
-from runtime.serve.sharing import SharingCluster
+from evenkeel_cli.main import main
+from evenkeel_runtime.serve.sharing import SharingCluster
 
 
 class DyingCluster(SharingCluster):
@@ -26,5 +26,5 @@ class DyingCluster(SharingCluster):
 
 
 if __name__ == "__main__":
-    setattr(cli.commands.serve, "SharingCluster", DyingCluster)  # noqa: B010 - it exports none
+    setattr(evenkeel_cli.commands.serve, "SharingCluster", DyingCluster)  # noqa: B010 - it exports none
     main()

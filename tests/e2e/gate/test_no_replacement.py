@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evenkeel.model import names
-from sandbox.simulator.api.objects import uid_of
+from evenkeel_sandbox.simulator.api.objects import uid_of
 from tests.e2e.gate.draining import draining
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector

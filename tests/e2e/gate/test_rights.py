@@ -13,7 +13,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from hosting import functions
+from evenkeel_hosting import functions
 from tests.e2e.application import CLUSTER_NAME
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector

@@ -12,7 +12,7 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Verb
-from runtime.poll.in_process import InProcessQueue
+from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import EVENKEEL, Ground, on_demand

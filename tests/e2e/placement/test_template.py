@@ -14,7 +14,7 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
-from runtime.poll.in_process import InProcessQueue
+from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.test_restore import all_ready, planned, restore

@@ -20,7 +20,7 @@ from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 CLUSTER_NAME = "e2e"
-COMMAND = "cli.main"
+COMMAND = "evenkeel_cli.main"
 EVENKEEL = (sys.executable, "-m", COMMAND)
 STARTING = 60.0
 ADMISSION = "admissionregistration.k8s.io/v1"

@@ -5,9 +5,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from cli.schedulers import PROFILE
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
+from evenkeel_cli.schedulers import PROFILE
 from tests import builders
 from tests.e2e.accounts import kubeconfig_of
 from tests.e2e.manifests import deployment

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.schedulers import PROFILE
 from evenkeel.model import names
+from evenkeel_cli.schedulers import PROFILE
 from tests.e2e.manifests import deployment
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.scheduling.scheduler import Scheduler

@@ -17,7 +17,7 @@ import pytest
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
-from hosting.events import schedule_event
+from evenkeel_hosting.events import schedule_event
 from tests.e2e.manifests import deployment, selector, stateful_set
 from tests.e2e.witness import Witness
 from tests.template.deployed.conftest import TOKEN, Deployed

@@ -9,7 +9,7 @@ import pytest
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
-from sandbox.observer.following import is_released
+from evenkeel_sandbox.observer.following import is_released
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import ControlPlane

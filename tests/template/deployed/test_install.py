@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from cli import manifests
-from cli.install import roles
 from evenkeel.model import names
+from evenkeel_cli import manifests
+from evenkeel_cli.install import roles
 from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 from tests.template.cloudformation import load

@@ -14,7 +14,7 @@ from botocore.exceptions import CredentialRetrievalError
 
 from evenkeel.adapters.aws.eks_token import EksToken, dns_suffix
 from evenkeel.errors import UnauthenticatedError
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

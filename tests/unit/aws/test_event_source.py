@@ -12,10 +12,10 @@ from evenkeel.handlers.records import read_batch
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.notice import WakeUp
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
-from sandbox.simulator.instances import SimulatedInstances
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

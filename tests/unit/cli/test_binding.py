@@ -2,13 +2,13 @@ from datetime import timedelta
 
 import pytest
 
-from cli import binding
-from cli.binding import Wish
-from cli.errors import BadInputError
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel_cli import binding
+from evenkeel_cli.binding import Wish
+from evenkeel_cli.errors import BadInputError
 from tests.builders import NOW
 
 

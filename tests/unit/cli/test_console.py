@@ -4,7 +4,7 @@ import pytest
 from rich.panel import Panel
 from rich.text import Text
 
-from cli import console
+from evenkeel_cli import console
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

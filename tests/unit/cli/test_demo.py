@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from cli import checkout
-from cli.commands.demo import HEADLINES
-from cli.demo import play
-from cli.demo.view import View
-from cli.errors import BadInputError, UnmetError
-from cli.main import main
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
-from sandbox import storm
-from sandbox.simulation import Simulation, nodes_of
+from evenkeel_cli import checkout
+from evenkeel_cli.commands.demo import HEADLINES
+from evenkeel_cli.demo import play
+from evenkeel_cli.demo.view import View
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.main import main
+from evenkeel_sandbox import storm
+from evenkeel_sandbox.simulation import Simulation, nodes_of
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 PLAIN = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
@@ -233,8 +233,8 @@ def lose_on_demand(simulation: Simulation, _manifests: object) -> None:
 
 def test_a_floor_that_does_not_stand_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Instead of new spot nodes coming, all on-demand nodes go."""
-    monkeypatch.setattr("sandbox.simulation.Simulation.join", lose_on_demand)
-    monkeypatch.setattr("cli.demo.recovery.LONGEST", timedelta(minutes=2))
+    monkeypatch.setattr("evenkeel_sandbox.simulation.Simulation.join", lose_on_demand)
+    monkeypatch.setattr("evenkeel_cli.demo.recovery.LONGEST", timedelta(minutes=2))
 
     done = CliRunner().invoke(main, ["demo"])
 
@@ -247,7 +247,7 @@ def test_a_floor_that_does_not_stand_is_found_out(monkeypatch: pytest.MonkeyPatc
 def test_restore_alone_brings_the_floors_that_no_webhook_placed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sandbox.built_in.placing.install", lambda _cluster: None)
+    monkeypatch.setattr("evenkeel_sandbox.built_in.placing.install", lambda _cluster: None)
 
     done = CliRunner().invoke(main, ["demo", "-o", "json"])
 
@@ -279,7 +279,7 @@ def test_the_storm_comes_the_same_way_every_time() -> None:
 
 def test_a_function_that_does_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report does not ask Evenkeel: without any handover workloads go to zero."""
-    monkeypatch.setattr("sandbox.application.Application.send", lambda _self, _event: None)
+    monkeypatch.setattr("evenkeel_sandbox.application.Application.send", lambda _self, _event: None)
 
     done = CliRunner().invoke(main, ["demo", "-o", "json"])
 

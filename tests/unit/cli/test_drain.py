@@ -8,14 +8,14 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from cli.draining.pods import IN_TIME, Pods, Watch
-from cli.draining.run import summary
-from cli.duration import Duration
-from cli.ways import Situation
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import EmptyDir, Pod, Volume
+from evenkeel_cli.draining.pods import IN_TIME, Pods, Watch
+from evenkeel_cli.draining.run import summary
+from evenkeel_cli.duration import Duration
+from evenkeel_cli.ways import Situation
 from tests import builders
 
 DURATION = Duration(SHORTEST, LONGEST)

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from cli import event_files
-from cli.errors import BadInputError
-from cli.event_files import Flaw, Record
+from evenkeel_cli import event_files
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.event_files import Flaw, Record
 
 ONE = {"id": "1", "detail": {"instance-id": "i-1234567890abcdef0"}}
 TWO = {"id": "2", "detail": {}}

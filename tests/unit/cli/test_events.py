@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from cli import events
-from cli.event_files import Flaw, Record
 from evenkeel.model.notice import NoticeKind
-from sandbox.events import REPLAY_SOURCE, Arriving, Place, at_time, for_instance, freshened
+from evenkeel_cli import events
+from evenkeel_cli.event_files import Flaw, Record
+from evenkeel_sandbox.events import REPLAY_SOURCE, Arriving, Place, at_time, for_instance, freshened
 from tests.builders import NOW, seconds
 
 PLACE = Place("f.json", 3, 41)

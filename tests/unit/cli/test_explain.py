@@ -6,10 +6,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from cli import node_names
-from cli.errors import BadInputError
-from cli.explain import drainers, gather, lookup
-from cli.main import main
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
@@ -19,9 +15,13 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import List, Request
 from evenkeel.model.surroundings import ResourceQuota
-from sandbox.built_in import cluster as built_in
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli import node_names
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.explain import drainers, gather, lookup
+from evenkeel_cli.main import main
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 
 LOGIN = "shop/deploy/login"

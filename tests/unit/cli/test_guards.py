@@ -4,7 +4,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from cli.guards import Guard, GuardedCluster
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import ask
@@ -27,9 +26,10 @@ from evenkeel.model.request import (
 )
 from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Reply
-from sandbox.node_instances import NodeInstances
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_sandbox.node_instances import NodeInstances
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 
 TICK = timedelta(seconds=1)
 WRITES: list[Write] = [

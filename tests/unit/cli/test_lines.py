@@ -3,12 +3,12 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from cli import lines, words
-from cli.lines import Line
-from cli.pace import Pace
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_cli import lines, words
+from evenkeel_cli.lines import Line
+from evenkeel_cli.pace import Pace
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW, seconds
 
 NODE = Reference(kind="Node", name="ip-10-0-0-1.eu-central-1.compute.internal")

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli.log import LineRecorder
 from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_cli.log import LineRecorder
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 
 def test_a_decision_is_one_line_with_its_time_and_reason() -> None:

@@ -7,9 +7,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli import main as entry
-from cli.errors import BadInputError, UnmetError
 from evenkeel.errors import ForbiddenError, SettingsError
+from evenkeel_cli import main as entry
+from evenkeel_cli.errors import BadInputError, UnmetError
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 
@@ -132,7 +132,7 @@ def test_nothing_is_complained_of_when_the_reader_goes_away(command: list[str]) 
 def test_it_can_be_started_as_a_module() -> None:
     """As the Makefile does: a checkout's path may be too odd for a script's first line."""
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "version"],
+        [sys.executable, "-m", "evenkeel_cli.main", "version"],
         capture_output=True,
         text=True,
         timeout=60,

@@ -2,15 +2,15 @@ from collections.abc import Callable
 
 import pytest
 
-from cli.journal import Journal
-from cli.moves import NO_WARNING, Fate, Move, fates
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition, KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from evenkeel.model.workload import ReplicaSet
-from sandbox.observer.workloads import EVERYTHING, Observer
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.moves import NO_WARNING, Fate, Move, fates
+from evenkeel_sandbox.observer.workloads import EVERYTHING, Observer
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests import builders
 
 REPLICA_SET = builders.replica_set(replicas=2)

@@ -3,13 +3,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cli import pausing
 from evenkeel.flows.pause import is_paused
 from evenkeel.model import names
 from evenkeel.model.request import Create, Request
 from evenkeel.ports import Reply
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli import pausing
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 
 NOW = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
 

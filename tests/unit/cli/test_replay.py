@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from cli.main import main
-from cli.snapshot import KINDS
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
-from sandbox.built_in import cluster as built_in
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_cli.main import main
+from evenkeel_cli.snapshot import KINDS
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.builders import NOW
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -282,7 +282,7 @@ def test_it_is_said_what_a_smaller_snapshot_lacks(snapshot_file: Path, tmp_path:
 def test_exit_code_1_says_that_a_workload_went_to_zero_that_need_not_have(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sandbox.application.Application.send", lambda _self, _event: None)
+    monkeypatch.setattr("evenkeel_sandbox.application.Application.send", lambda _self, _event: None)
     login = _node_of("login")
 
     done = replay("-", "--instance", f"{WARNING['detail']['instance-id']}={login}", stdin=WARNING)

@@ -1,10 +1,10 @@
 import pytest
 from rich.console import Console
 
-from cli.moves import Fate, Move
-from cli.report import Report
 from evenkeel.model.meta import Reference
-from sandbox.observer.health import Health, Outage
+from evenkeel_cli.moves import Fate, Move
+from evenkeel_cli.report import Report
+from evenkeel_sandbox.observer.health import Health, Outage
 from tests.builders import NOW
 
 WEB = Reference(kind="Deployment", namespace="shop", name="web")

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from cli.errors import UnmetError
-from cli.journal import Journal
-from cli.main import main
-from cli.restoring.real import Restoring
-from cli.status.gather import gather
-from cli.status.show import table
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.errors import UnavailableError
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.main import main
+from evenkeel_cli.restoring.real import Restoring
+from evenkeel_cli.status.gather import gather
+from evenkeel_cli.status.show import table
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment, stateful_set
 
@@ -87,7 +87,7 @@ def test_a_namespace_is_enough(snapshot: str) -> None:
 
 
 def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.built_in.workloads.MANAGED", frozenset())
+    monkeypatch.setattr("evenkeel_sandbox.built_in.workloads.MANAGED", frozenset())
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from cli import snapshot
-from cli.errors import BadInputError
+from evenkeel_cli import snapshot
+from evenkeel_cli.errors import BadInputError
 
 
 def thing(

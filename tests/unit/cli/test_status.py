@@ -9,9 +9,6 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from cli.main import main
-from cli.status.gather import gather
-from cli.status.show import evictions, table
 from evenkeel.decisions import writes
 from evenkeel.flows.asking import ask
 from evenkeel.model import names
@@ -22,8 +19,11 @@ from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli.main import main
+from evenkeel_cli.status.gather import gather
+from evenkeel_cli.status.show import evictions, table
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests import builders
 from tests.builders import NOW, seconds
 from tests.unit.drain.manifests import deployment, stateful_set
@@ -58,7 +58,7 @@ def test_a_namespace_is_enough() -> None:
 
 @pytest.fixture
 def unmanaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.built_in.workloads.MANAGED", frozenset())
+    monkeypatch.setattr("evenkeel_sandbox.built_in.workloads.MANAGED", frozenset())
 
 
 @pytest.mark.usefixtures("unmanaged")

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from cli.tables import Cell, Column, Table, dump
+from evenkeel_cli.tables import Cell, Column, Table, dump
 
 TABLE = Table(
     (

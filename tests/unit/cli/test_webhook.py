@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cli.main import main
+from evenkeel_cli.main import main
 from tests.fixtures.certificates import Authority
 
 TOKEN = "0123456789abcdef" * 4

@@ -7,14 +7,14 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from cli import snapshot
-from cli.lines import Line
-from cli.main import main
-from cli.tables import Cell, Column, Table
-from cli.wrapping import wrap
 from evenkeel.model import names
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli import snapshot
+from evenkeel_cli.lines import Line
+from evenkeel_cli.main import main
+from evenkeel_cli.tables import Cell, Column, Table
+from evenkeel_cli.wrapping import wrap
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.unit.drain.manifests import deployment
 

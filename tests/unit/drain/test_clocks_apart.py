@@ -7,8 +7,8 @@ import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.leadership import DURATION, INTERVAL, VALID, Leadership
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 from tests.fixtures.clocks import SkewedClock
 from tests.unit.drain.conftest import MakeScene, with_a_stuck_pod

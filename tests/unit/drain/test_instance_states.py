@@ -9,7 +9,7 @@ from evenkeel.errors import InstancesError
 from evenkeel.flows.drain.cloud import InstanceStates
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.model.instance import Instance
-from sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.unit.drain.later import Later
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

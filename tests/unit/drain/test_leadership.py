@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cli.passing import PassingSession
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import (
     ClusterError,
@@ -20,9 +19,10 @@ from evenkeel.flows.drain.leadership import DURATION, HIDDEN, VALID, Leadership
 from evenkeel.model.request import Create, Operation, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import OnReply, Reply, TimeLeft
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.event_source import Context
+from evenkeel_cli.passing import PassingSession
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.event_source import Context
 from tests.builders import NOW
 from tests.fixtures.scene import CALM, Scene
 from tests.unit.drain.conftest import MakeScene, doomed, with_a_stuck_pod

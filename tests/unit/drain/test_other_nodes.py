@@ -6,8 +6,8 @@ import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cloud import OtherNodes
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.unit.drain.later import Later
 

@@ -16,10 +16,10 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Reply, TimeLeft
-from sandbox.simulator.api import watch
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.session import SimulatedSession
+from evenkeel_sandbox.simulator.api import watch
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene

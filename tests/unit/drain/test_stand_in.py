@@ -11,8 +11,8 @@ from evenkeel.handlers import handover
 from evenkeel.model import names
 from evenkeel.model.request import Patch
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
-from sandbox.simulator.event_source import SimulatedSchedule
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.fixtures.scene import CLUSTER, Scene
 from tests.unit.drain.conftest import SYSTEM, MakeScene, with_a_stuck_pod
 from tests.unit.drain.manifests import deployment

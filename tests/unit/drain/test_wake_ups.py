@@ -8,7 +8,7 @@ from evenkeel.errors import MalformedEventError, QueueError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Evict, Get, List, Patch
-from hosting.events import batch_event
+from evenkeel_hosting.events import batch_event
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import SYSTEM, MakeScene, with_a_stuck_pod
 from tests.unit.drain.manifests import bare_pod

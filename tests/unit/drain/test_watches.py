@@ -13,7 +13,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Evict, Get, List, Request, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Arrival, Reply
-from sandbox.simulator.session import SimulatedSession
+from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import Manifest, bare_pod, budget, deployment, stateful_set
 

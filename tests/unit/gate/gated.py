@@ -7,8 +7,8 @@ from evenkeel.handlers import Handler, placement
 from evenkeel.model import names
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from sandbox.simulator.api.webhooks import Webhook
-from sandbox.simulator.webhook import HandlerWebhook
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
+from evenkeel_sandbox.simulator.webhook import HandlerWebhook
 from tests.fixtures.drainer import Drainer
 from tests.fixtures.scene import CALM, Scene
 

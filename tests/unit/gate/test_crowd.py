@@ -20,7 +20,7 @@ from evenkeel.flows.gate.crowd import (
 )
 from evenkeel.model.request import Request
 from evenkeel.settings import Mode
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.unit.drain.manifests import deployment
 from tests.unit.gate.gated import Gated
 

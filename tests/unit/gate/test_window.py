@@ -3,8 +3,8 @@
 import pytest
 
 from evenkeel.flows.gate.window import OLDEST_LIST, Window
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
 
 

@@ -17,8 +17,8 @@ from moto import mock_aws
 
 from evenkeel.errors import NothingDoneError, SettingsError
 from evenkeel.handlers import Lazy
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.event_source import Context
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.event_source import Context
 from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 

@@ -13,9 +13,9 @@ import pytest
 from moto import mock_aws
 
 from evenkeel.errors import SettingsError
-from hosting import functions
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.event_source import Context
+from evenkeel_hosting import functions
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.event_source import Context
 from tests.fixtures.api_server import Handler, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 

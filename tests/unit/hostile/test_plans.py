@@ -6,8 +6,6 @@ from typing import Any, Final
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.status.gather import gather
-from cli.status.show import remedies, table
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.flow import RestoreFlow
@@ -15,9 +13,11 @@ from evenkeel.flows.restore.reading import Scope
 from evenkeel.model import names
 from evenkeel.model.request import List
 from evenkeel.model.selectors import LONGEST, size
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_cli.status.gather import gather
+from evenkeel_cli.status.show import remedies, table
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from tests.builders import NOW
 from tests.effort import measured
 from tests.unit.drain.manifests import deployment, stateful_set

@@ -4,7 +4,7 @@ import pytest
 
 from evenkeel.errors import SettingsError
 from evenkeel.handlers import Lazy
-from hosting import functions
+from evenkeel_hosting import functions
 
 HANDLER = "from evenkeel.handlers import Lazy\nhandler = Lazy(lambda: lambda event, context: {})\n"
 

@@ -29,11 +29,11 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind, WakeUp
 from evenkeel.model.request import Get, List, Patch
 from evenkeel.settings import InterruptionSettings, Mode
-from hosting.events import batch_event
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.instances import SimulatedInstances
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_hosting.events import batch_event
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 CLUSTER = "prod"

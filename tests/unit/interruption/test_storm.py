@@ -15,11 +15,11 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List
 from evenkeel.settings import InterruptionSettings, Mode
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.event_source import SimulatedEventSource
-from sandbox.simulator.instances import SimulatedInstances
-from sandbox.simulator.queues import SimulatedQueue
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.event_source import SimulatedEventSource
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.simulator.queues import SimulatedQueue
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cli import pausing
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
 from evenkeel.flows.pause import QUESTION
 from evenkeel.model.decision import Verb
@@ -14,7 +13,8 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Patch
 from evenkeel.settings import Mode
-from hosting.events import batch_event
+from evenkeel_cli import pausing
+from evenkeel_hosting.events import batch_event
 from tests.fixtures.unusable import UNUSABLE
 from tests.unit.interruption.test_interruption import NOW, Scene, state_change, warning
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from evenkeel.model.request import Patch
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 
 
 def applied(document: dict[str, Any], patch: object) -> dict[str, Any]:

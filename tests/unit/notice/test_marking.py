@@ -15,7 +15,7 @@ from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, NodeNotice, Notice, NoticeKind
 from evenkeel.model.request import Patch
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -11,7 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.request import Patch
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 from tests.fixtures.nodes import is_marked
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)

@@ -21,10 +21,10 @@ from evenkeel.model.request import Create, Patch, Request
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Reply, Session
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from sandbox.simulator.api.patches import json_patch
-from sandbox.simulator.clock import Process, SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 
 TOKEN = "0123456789abcdef" * 4
 NAMESPACE = "shop"
@@ -69,7 +69,7 @@ class Scene:
     ) -> None:
         """``dies_at``: after which claims, counted from 0, a webhook breaks down."""
         self.clock = SimulatedClock()
-        with mock.patch("sandbox.simulator.cluster.CONTROLLERS", ()):
+        with mock.patch("evenkeel_sandbox.simulator.cluster.CONTROLLERS", ()):
             self.cluster = SimulatedCluster(self.clock, SimulatorOptions(capacity=100))
         self.client = Mortal(self.cluster, dies_at)
         self.recorder = InMemoryRecorder()

@@ -16,11 +16,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import List
 from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
-from sandbox.simulator.api.webhooks import Webhook
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
+from evenkeel_sandbox.simulator.api.webhooks import Webhook
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.webhook import AtOnce, HandlerWebhook, OwnTime
 from tests.unit.placement.scene import NAMESPACE, TOKEN, failing, namespace, workload
 
 KEY = "eks.amazonaws.com/capacityType"

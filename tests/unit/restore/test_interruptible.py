@@ -1,7 +1,7 @@
 """Reserved capacity that EC2 takes back counts as spot: no floor stands on it."""
 
-from cli.status.gather import gather
 from evenkeel.model import names
+from evenkeel_cli.status.gather import gather
 from tests.fixtures.restoring import RestoreScene
 from tests.unit.drain.manifests import deployment
 

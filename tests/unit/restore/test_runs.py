@@ -20,7 +20,7 @@ from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Reply
 from evenkeel.settings import Mode
-from sandbox.simulator.event_source import SimulatedSchedule
+from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
 from tests.fixtures.restoring import EVERY, RestoreScene
 from tests.fixtures.scene import Function
 from tests.unit.drain.manifests import budget, deployment, stateful_set

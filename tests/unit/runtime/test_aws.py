@@ -3,11 +3,11 @@
 import pytest
 from botocore.exceptions import NoRegionError
 
-from cli.aws import asking
-from cli.aws.asking import Aws
 from evenkeel.errors import SettingsError
-from runtime import aws
-from runtime.poll import sqs
+from evenkeel_cli.aws import asking
+from evenkeel_cli.aws.asking import Aws
+from evenkeel_runtime import aws
+from evenkeel_runtime.poll import sqs
 
 LOCAL = "http://127.0.0.1:5000/123456789012/notices"
 

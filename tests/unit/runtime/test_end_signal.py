@@ -7,7 +7,7 @@ import pytest
 
 PROGRAM = """
 import signal, sys, threading, time
-from runtime.end_signal import EndSignal
+from evenkeel_runtime.end_signal import EndSignal
 
 end = EndSignal()
 

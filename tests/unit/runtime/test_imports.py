@@ -5,7 +5,7 @@ import pytest
 
 LOADED = """
 import sys
-from cli.main import main
+from evenkeel_cli.main import main
 assert main.get_command(None, "{command}") is not None
 print(*sorted({{name.partition(".")[0] for name in sys.modules}} & {{"sandbox", "simulator"}}))
 """

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evenkeel.model.metrics import MILLISECONDS, Metric
-from runtime.metrics import PrometheusRecorder, name_of
+from evenkeel_runtime.metrics import PrometheusRecorder, name_of
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import urllib3
 
-from runtime import metrics_port
-from runtime.metrics import PrometheusRecorder
-from runtime.metrics_port import MOST, serve
+from evenkeel_runtime import metrics_port
+from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.metrics_port import MOST, serve
 from tests.fixtures.silence import silent
 
 

@@ -2,10 +2,10 @@ import pytest
 
 from evenkeel.model.instance import Instance
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
-from sandbox.ec2 import SimulatedEc2
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.instances import SimulatedInstances
+from evenkeel_sandbox.ec2 import SimulatedEc2
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.builders import NOW, seconds
 
 INSTANCE = "i-1"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenkeel.decisions.notice.reading import read
-from sandbox.events import RULES, Arriving, Place, freshened
+from evenkeel_sandbox.events import RULES, Arriving, Place, freshened
 
 EVENTS = Path(__file__).parents[3] / "events"
 NOW = datetime(2027, 2, 28, 23, 59, tzinfo=UTC)

@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from cli import snapshot
-from cli.snapshot import KINDS
-from sandbox import snapshot_cluster
-from sandbox.built_in import cluster as built_in
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli import snapshot
+from evenkeel_cli.snapshot import KINDS
+from evenkeel_sandbox import snapshot_cluster
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 
 

@@ -13,8 +13,8 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.request import Create
 from evenkeel.model.surroundings import Event
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NODE = Reference(kind="Node", name="n1", uid="u1")

@@ -11,7 +11,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Evict
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 POD = Reference(kind="Pod", name="web-1", namespace="shop", uid="p1")

@@ -14,7 +14,7 @@ from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
 NODE = Reference(kind="Node", name="n1", uid="u1")

@@ -1,6 +1,6 @@
 """What the tests of findings share."""
 
-from cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.doctor.findings import Finding, Verdict
 
 BROKEN, UNKNOWN, NOT_LOOKED, FINE = Verdict
 

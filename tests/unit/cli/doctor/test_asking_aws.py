@@ -11,15 +11,15 @@ import pytest
 from botocore.exceptions import ClientError, ConnectTimeoutError
 from moto import mock_aws
 
-from cli.aws import asking, eks
-from cli.aws.asking import Aws
-from cli.doctor import in_aws
-from cli.doctor.findings import Finding, Verdict
-from cli.doctor.in_aws import Wanted
-from cli.errors import BadInputError, UnmetError
 from evenkeel.adapters.clock import SystemClock
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_cli.aws import asking, eks
+from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.doctor import in_aws
+from evenkeel_cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.doctor.in_aws import Wanted
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 REGION = "eu-central-1"

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from cli.doctor import rights, version
-from cli.install import certificate
-from cli.main import main
 from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli.doctor import rights, version
+from evenkeel_cli.install import certificate
+from evenkeel_cli.main import main
 from tests.fixtures.api_server import (
     Handler,
     ScriptedServer,
@@ -262,7 +262,7 @@ def test_what_a_missing_right_hides_is_unknown(
 def test_a_server_that_does_not_answer_is_broken_and_the_rest_is_left(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.commands.doctor.BUDGET", timedelta(seconds=1))
+    monkeypatch.setattr("evenkeel_cli.commands.doctor.BUDGET", timedelta(seconds=1))
     api.answers["/version"] = answer(500, {"message": "etcd is away"})
     assert verdicts(api, tmp_path) == {"AWS": "not looked at", "API server": "broken"}
 
@@ -275,7 +275,7 @@ def test_a_server_that_lets_nobody_in_is_unknown(api: Api, tmp_path: Path) -> No
 def test_a_link_that_hangs_holds_up_no_other(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.commands.doctor.BUDGET", timedelta(seconds=2))
+    monkeypatch.setattr("evenkeel_cli.commands.doctor.BUDGET", timedelta(seconds=2))
     api.answers["/metrics"] = hang
     assert verdicts(api, tmp_path) == NOT_LOOKED | {"answers of webhooks": "unknown"}
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cli.aws.stack import Stack
-from cli.doctor.aws import access, functions, queues, rules, stack
-from cli.doctor.aws.functions import Counted, Mapped
-from cli.doctor.aws.queues import Attributes
-from cli.doctor.aws.rules import Found, Rule
-from cli.doctor.findings import Verdict
+from evenkeel_cli.aws.stack import Stack
+from evenkeel_cli.doctor.aws import access, functions, queues, rules, stack
+from evenkeel_cli.doctor.aws.functions import Counted, Mapped
+from evenkeel_cli.doctor.aws.queues import Attributes
+from evenkeel_cli.doctor.aws.rules import Found, Rule
+from evenkeel_cli.doctor.findings import Verdict
 from tests.unit.cli.doctor.checking import BROKEN, FINE, UNKNOWN, check
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

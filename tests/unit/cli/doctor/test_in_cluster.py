@@ -5,7 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cli.doctor import (
+from evenkeel.errors import ForbiddenError, InvalidError
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.instance import INTERRUPTIBLE, Instance
+from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node, NodeSpec
+from evenkeel.model.surroundings import Lease
+from evenkeel_cli.doctor import (
     certificate,
     clocks,
     drainers,
@@ -16,21 +23,14 @@ from cli.doctor import (
     version,
     webhook,
 )
-from cli.doctor.certificate import Seen
-from cli.doctor.drainers import Container, PodSpec, Variable
-from cli.doctor.findings import Verdict
-from cli.doctor.rights import Right, Subject
-from cli.doctor.unasked import Counts
-from cli.doctor.webhook import Place, Tried
-from cli.explain.drainers import Drainer
-from cli.pausing import Pause
-from evenkeel.errors import ForbiddenError, InvalidError
-from evenkeel.model import names
-from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.instance import INTERRUPTIBLE, Instance
-from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.surroundings import Lease
+from evenkeel_cli.doctor.certificate import Seen
+from evenkeel_cli.doctor.drainers import Container, PodSpec, Variable
+from evenkeel_cli.doctor.findings import Verdict
+from evenkeel_cli.doctor.rights import Right, Subject
+from evenkeel_cli.doctor.unasked import Counts
+from evenkeel_cli.doctor.webhook import Place, Tried
+from evenkeel_cli.explain.drainers import Drainer
+from evenkeel_cli.pausing import Pause
 from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, UNKNOWN, check
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

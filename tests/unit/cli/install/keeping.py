@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from botocore.exceptions import ClientError
 
-from cli.aws.asking import Aws
-from cli.aws.eks import Described
-from cli.install.objects import Objects, title
-from cli.install.site import Place, Site
-from cli.manifests import Manifest
+from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.aws.eks import Described
+from evenkeel_cli.install.objects import Objects, title
+from evenkeel_cli.install.site import Place, Site
+from evenkeel_cli.manifests import Manifest
 from tests.fixtures.api_server import HandClock
 
 NOW = datetime.fromisoformat("2026-11-23T12:00:00Z")

@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from cli.install import certificate, serving
 from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli.install import certificate, serving
 
 
 def handshake(folder: Path, host: str) -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from cli.doctor.findings import broken, fine, unknown
-from cli.errors import BadInputError
-from cli.install import hooks, others, plan, serving
-from cli.install.choices import Asked, Choices, Webhook, made
-from cli.install.objects import named, title
 from evenkeel.settings import Mode
+from evenkeel_cli.doctor.findings import broken, fine, unknown
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.install import hooks, others, plan, serving
+from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
+from evenkeel_cli.install.objects import named, title
 from tests.template.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import yaml
 
-from cli import manifests
-from cli.checkout import ROOT
-from cli.install import plan
-from cli.install.absence import Absent
-from cli.install.choices import Choices, Webhook
-from cli.install.objects import title
-from cli.manifests import Manifest
 from evenkeel.settings import Mode
+from evenkeel_cli import manifests
+from evenkeel_cli.checkout import ROOT
+from evenkeel_cli.install import plan
+from evenkeel_cli.install.absence import Absent
+from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.objects import title
+from evenkeel_cli.manifests import Manifest
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 FOLDER = ROOT / "manifests"

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from cli.errors import UnmetError
-from cli.install.roles import added, removed
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.install.roles import added, removed
 
 ARN = "arn:aws:iam::123456789012:role/evenkeel-prod-HandoverRole-1"
 OURS = {ARN: "evenkeel-handover"}

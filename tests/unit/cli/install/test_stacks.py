@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cli.errors import UnmetError
-from cli.install import sam
-from cli.install.stacks import Deployed
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.install import sam
+from evenkeel_cli.install.stacks import Deployed
 from tests.unit.cli.install.keeping import STACK, Account, Kept, a_site, a_stack
 
 

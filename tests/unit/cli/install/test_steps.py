@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cli.errors import UnmetError
-from cli.install import steps
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.install import steps
 
 
 @dataclass

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from cli.errors import BadInputError, UnmetError
-from cli.install import certificate, hooks, serving
-from cli.install.choices import Choices, Webhook
-from cli.install.hooks import Answering, Asked
-from cli.install.objects import Change, title
-from cli.install.tokens import rotation
-from cli.manifests import Manifest
 from evenkeel.errors import InvalidError
 from evenkeel.settings import Mode
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.install import certificate, hooks, serving
+from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.hooks import Answering, Asked
+from evenkeel_cli.install.objects import Change, title
+from evenkeel_cli.install.tokens import rotation
+from evenkeel_cli.manifests import Manifest
 from tests.unit.cli.install.keeping import NOW, Account, BreakError, Kept, a_site, a_stack
 
 OLD = "0" * 64

@@ -8,7 +8,7 @@ import msgspec
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Operation
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 from tests.builders import owner_reference
 
 KEYS = (

@@ -4,7 +4,7 @@ import msgspec
 
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.model.request import Patch, Write
-from sandbox.simulator.api.patches import json_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch
 
 
 def patched[T: Workload](workload: T, write: Write | None) -> T:

@@ -12,8 +12,8 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.errors import QueueError
 from evenkeel.handlers import time_left
 from evenkeel.settings import HANDOVER_TIMEOUT
-from runtime.poll.event_source import EventSource, Schedule
-from runtime.poll.sources import RecordDocument
+from evenkeel_runtime.poll.event_source import EventSource, Schedule
+from evenkeel_runtime.poll.sources import RecordDocument
 
 SOON = timedelta(seconds=10)
 
@@ -99,7 +99,7 @@ def test_a_handler_that_raises_loses_nothing_and_is_told_in_one_line() -> None:
 
 
 def test_a_queue_that_does_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.poll.event_source.AFTER_A_FAILURE", timedelta())
+    monkeypatch.setattr("evenkeel_runtime.poll.event_source.AFTER_A_FAILURE", timedelta())
     batches, notes = Batches(), list[str]()
     batches.put(QueueError("ReceiveMessage failed: reset"))
     batches.put(["a"])

@@ -12,7 +12,7 @@ from evenkeel.handlers.placement import build
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply
 from evenkeel.settings import GateSettings, Mode
-from runtime.serve.sharing import SharingCluster
+from evenkeel_runtime.serve.sharing import SharingCluster
 from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
 
 

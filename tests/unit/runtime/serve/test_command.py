@@ -16,8 +16,8 @@ import pytest
 import urllib3
 import yaml
 
-from runtime import metrics_port
-from runtime.serve.slots import MOST
+from evenkeel_runtime import metrics_port
+from evenkeel_runtime.serve.slots import MOST
 from tests.fixtures.api_server import Handler, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 from tests.fixtures.control_plane import ROOT
@@ -73,7 +73,7 @@ class Process:
         kubeconfig.write_text(yaml.safe_dump(config))
         self.running = subprocess.Popen(
             [
-                *(sys.executable, "-m", "cli.main", "serve", "--port", "0"),
+                *(sys.executable, "-m", "evenkeel_cli.main", "serve", "--port", "0"),
                 *("--bind", "127.0.0.1", "--tls-cert", certificate, "--tls-key", key),
                 *("--kubeconfig", str(kubeconfig), "--cluster-name", "prod", *options),
             ],

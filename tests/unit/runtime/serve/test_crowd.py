@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.serve import connection, slots
-from runtime.serve.connection import Connection
-from runtime.serve.server import WAITING
-from runtime.serve.slots import MOST
+from evenkeel_runtime.serve import connection, slots
+from evenkeel_runtime.serve.connection import Connection
+from evenkeel_runtime.serve.server import WAITING
+from evenkeel_runtime.serve.slots import MOST
 from tests.fixtures.served import Served
 from tests.fixtures.silence import silent
 

@@ -5,7 +5,7 @@ from threading import Event
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
-from runtime.serve.events import EventsBeside
+from evenkeel_runtime.serve.events import EventsBeside
 
 TOLD = Decision(
     verb=Verb.RELEASE,

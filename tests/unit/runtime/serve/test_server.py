@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.serve import connection
+from evenkeel_runtime.serve import connection
 from tests.fixtures.served import PATH, Served
 
 ZEROS = b"0" * 12

@@ -11,7 +11,7 @@ from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Get, List, Request, Selection
 from evenkeel.ports import Reply
-from runtime.serve.sharing import SharingCluster
+from evenkeel_runtime.serve.sharing import SharingCluster
 
 QUESTION = Get(Pod, "web", "shop")
 

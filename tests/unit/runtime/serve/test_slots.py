@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from runtime.serve.slots import MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
+from evenkeel_runtime.serve.slots import MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
 
 PLENTY = 10_000
 

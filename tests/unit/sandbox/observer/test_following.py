@@ -9,8 +9,8 @@ import pytest
 from urllib3 import BaseHTTPResponse, HTTPResponse
 from urllib3.exceptions import ProtocolError
 
-from sandbox.observer import following
-from sandbox.observer.following import follow
+from evenkeel_sandbox.observer import following
+from evenkeel_sandbox.observer.following import follow
 
 
 class Answers:

@@ -22,9 +22,9 @@ from evenkeel.model.workload import (
     ReplicaSet,
     ReplicaSetStatus,
 )
-from sandbox.observer.health import Health
-from sandbox.observer.workloads import EVERYTHING, Observer
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.observer.health import Health
+from evenkeel_sandbox.observer.workloads import EVERYTHING, Observer
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WEB = Reference(kind="Deployment", namespace="shop", name="web")

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sandbox.simulator.api.objects import Obj, is_ready
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.cluster import SimulatedCluster
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 
 SECOND = timedelta(seconds=1)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sandbox.simulator.clock import Signal, SimulatedClock
+from evenkeel_sandbox.simulator.clock import Signal, SimulatedClock
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.simulator.api.objects import node_of
+from evenkeel_sandbox.simulator.api.objects import node_of
 from tests.unit.sandbox.simulator.scene import Scene, node, workload
 
 GROUP = {"scheduling.x-k8s.io/pod-group": "train"}

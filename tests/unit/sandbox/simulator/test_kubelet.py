@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from sandbox.simulator.api.objects import is_leaving, is_ready, phase_of
-from sandbox.simulator.durations import parse_duration
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.api.objects import is_leaving, is_ready, phase_of
+from evenkeel_sandbox.simulator.durations import parse_duration
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.unit.sandbox.simulator.scene import Scene, pod
 
 

@@ -2,8 +2,14 @@
 
 import pytest
 
-from sandbox.simulator.api.objects import condition_of, is_leaving, is_ready, is_true, node_of
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.api.objects import (
+    condition_of,
+    is_leaving,
+    is_ready,
+    is_true,
+    node_of,
+)
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, pod, template, workload
 
 OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}

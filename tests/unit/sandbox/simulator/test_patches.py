@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import InvalidError
-from sandbox.simulator.api.patches import json_patch, merge_patch
+from evenkeel_sandbox.simulator.api.patches import json_patch, merge_patch
 
 DOCUMENT = {"a": {"b": 1, "c/d": 2, "e~f": 3}, "list": ["x", "y"], "null": None}
 

@@ -6,10 +6,10 @@ import pytest
 
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Operation, Patch, Request
-from sandbox.simulator.api.objects import Obj, is_ready
-from sandbox.simulator.clock import SimulatedClock
-from sandbox.simulator.controllers.work import RateLimit
-from sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.controllers.work import RateLimit
+from evenkeel_sandbox.simulator.options import SimulatorOptions
 from tests.unit.sandbox.simulator.scene import Scene, workload
 
 LABEL = Operation("remove", "/metadata/labels/pod-template-hash")

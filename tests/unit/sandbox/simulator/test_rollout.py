@@ -2,8 +2,8 @@
 
 import pytest
 
-from sandbox.simulator.api.objects import Obj
-from sandbox.simulator.controllers import rollout
+from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.controllers import rollout
 
 
 def deployment(replicas: int, surge: int | str = "25%", unavailable: int | str = "25%") -> Obj:

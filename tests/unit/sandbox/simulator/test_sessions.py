@@ -7,8 +7,8 @@ import pytest
 from evenkeel.errors import ThrottledError, UnavailableError
 from evenkeel.model.request import Get, Patch, Request
 from evenkeel.model.surroundings import ConfigMap
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.session import Result
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.session import Result
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, workload
 
 LATENCY = timedelta(milliseconds=10)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.simulator.api.objects import Obj, is_ready
+from evenkeel_sandbox.simulator.api.objects import Obj, is_ready
 from tests.unit.sandbox.simulator.scene import Scene, node, template, workload
 
 

@@ -9,9 +9,9 @@ import pytest
 from evenkeel.model.request import Change, Get, Relisted, Selection
 from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Arrival, Reply
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.session import SimulatedSession
-from sandbox.simulator.staleness import Staleness
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.session import SimulatedSession
+from evenkeel_sandbox.simulator.staleness import Staleness
 from tests.unit.sandbox.simulator.scene import SECOND, Scene
 
 SELECTION = Selection(ConfigMap, "shop", labels="marked")

@@ -5,9 +5,9 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.simulator.api.objects import Obj, controller_of, key_of, node_of, owners_of
-from sandbox.simulator.api.store import Store
-from sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.api.objects import Obj, controller_of, key_of, node_of, owners_of
+from evenkeel_sandbox.simulator.api.store import Store
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NAMES = ("a", "b", "c")
 OWNERS = ("u1", "u2")

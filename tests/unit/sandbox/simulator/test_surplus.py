@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.simulator.api.objects import Obj, stamp
-from sandbox.simulator.controllers.surplus import surplus
+from evenkeel_sandbox.simulator.api.objects import Obj, stamp
+from evenkeel_sandbox.simulator.controllers.surplus import surplus
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from evenkeel.model.request import Change, List, Relisted, Selection
 from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Arrival
-from sandbox.simulator.options import SimulatorOptions
-from sandbox.simulator.session import SimulatedSession
+from evenkeel_sandbox.simulator.options import SimulatorOptions
+from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests.unit.sandbox.simulator.scene import SECOND, Scene
 
 SELECTION = Selection(ConfigMap, "shop", labels="marked")

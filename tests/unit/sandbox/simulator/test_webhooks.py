@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from evenkeel.errors import ForbiddenError, UnavailableError
-from sandbox.simulator.api.objects import Obj
-from sandbox.simulator.api.webhooks import MANAGED, Answer, CallFailedError, Webhook
+from evenkeel_sandbox.simulator.api.objects import Obj
+from evenkeel_sandbox.simulator.api.webhooks import MANAGED, Answer, CallFailedError, Webhook
 from tests.unit.sandbox.simulator.scene import Scene, pod, template, workload
 
 MANIFEST = Path(__file__).parents[4] / "manifests" / "webhook" / "webhook.yaml"

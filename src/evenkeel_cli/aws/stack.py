@@ -1,0 +1,114 @@
+"""The stack: what CloudFormation says of it, and what its resources are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from evenkeel_cli.aws.asking import Aws, AwsError
+
+MOST_PAGES: Final = 10
+
+NOT_MADE: Final = "REVIEW_IN_PROGRESS"
+"""The status of a stack whose first change set was made and not carried out. It stays so."""
+
+
+class Parameter(msgspec.Struct, frozen=True, rename="pascal"):
+    """A parameter of a stack; a secret's value is ``****``."""
+
+    parameter_key: str
+    parameter_value: str = ""
+
+
+class Output(msgspec.Struct, frozen=True, rename="pascal"):
+    """An output of a stack."""
+
+    output_key: str
+    output_value: str = ""
+
+
+class Described(msgspec.Struct, frozen=True, rename="pascal"):
+    """A stack, as DescribeStacks has it."""
+
+    stack_name: str
+    stack_status: str
+    creation_time: datetime
+    parameters: tuple[Parameter, ...] = ()
+    outputs: tuple[Output, ...] = ()
+
+
+class Stacks(msgspec.Struct, frozen=True, rename="pascal"):
+    """The answer of DescribeStacks."""
+
+    stacks: tuple[Described, ...] = ()
+
+
+class Resource(msgspec.Struct, frozen=True, rename="pascal"):
+    """A resource of a stack."""
+
+    logical_resource_id: str
+    physical_resource_id: str = ""
+
+
+class Resources(msgspec.Struct, frozen=True, rename="pascal"):
+    """A page of ListStackResources."""
+
+    stack_resource_summaries: tuple[Resource, ...] = ()
+    next_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack: ``ids`` are the physical ids of its resources by their logical ids."""
+
+    name: str
+    status: str
+    created: datetime
+    parameters: Mapping[str, str]
+    outputs: Mapping[str, str]
+    ids: Mapping[str, str]
+
+    @property
+    def cluster(self) -> str:
+        """The EKS cluster that it is for."""
+        return self.parameters.get("ClusterName", "")
+
+    @property
+    def observes(self) -> bool:
+        """Whether its functions change nothing."""
+        return self.parameters.get("Mode") == "observe"
+
+    def id_of(self, logical_id: str) -> str:
+        """The physical id of a resource; empty if it has none such."""
+        return self.ids.get(logical_id, "")
+
+
+def gather(aws: Aws, name: str) -> Stack | None:
+    """Read a stack; None if there is none of this name. Raises AwsError."""
+    try:
+        found = aws.ask("cloudformation", "describe_stacks", Stacks, StackName=name).stacks
+    except AwsError as error:
+        if error.code == "ValidationError" and "does not exist" in str(error):
+            return None
+        raise
+    stack = found[0]
+    ids: dict[str, str] = {}
+    token: dict[str, str] = {}
+    for _ in range(MOST_PAGES):
+        page = aws.ask("cloudformation", "list_stack_resources", Resources, StackName=name, **token)
+        ids |= {
+            e.logical_resource_id: e.physical_resource_id for e in page.stack_resource_summaries
+        }
+        if not page.next_token:
+            break
+        token = {"NextToken": page.next_token}
+    return Stack(
+        name=stack.stack_name,
+        status=stack.stack_status,
+        created=stack.creation_time,
+        parameters={each.parameter_key: each.parameter_value for each in stack.parameters},
+        outputs={each.output_key: each.output_value for each in stack.outputs},
+        ids=ids,
+    )

@@ -1,0 +1,44 @@
+"""``evenkeel cancel NODE``: a notice was wrong."""
+
+from pathlib import Path
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.flows.cancel import cancel as cancel_notice
+from evenkeel_cli import console, lines, node_names, options
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.targets import Target
+
+
+@click.command(short_help="Take back a notice that was wrong.")
+@click.argument("node")
+@options.apply
+@options.cluster
+def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:
+    """Take back a notice that was wrong: NODE lives on.
+
+    The first part of NODE will do where no other node shares it.
+    Its mark and Evenkeel's own cordon are lifted, and pods that are released but still there
+    go back to their ReplicaSets, without a restart. What was evicted stays where it is now.
+    """
+    target = Target(context, kubeconfig)
+    clock = SystemClock()
+    out = console.standard_output()
+    started = clock.now()
+    journal = Journal(
+        clock,
+        listener=lambda entry: lines.of_decision(entry.decision, entry.at - started).show(out),
+    )
+    with target.connect() as cluster:
+        guarded = GuardedCluster(cluster, Guard(writes=apply))
+        name = node_names.find(guarded, node)
+        if name is None:
+            raise BadInputError(f"{target} has no node {node}: check the name")
+        decisions = cancel_notice(guarded, name, journal, act=apply)
+    if not decisions:
+        click.echo(f"node {node} carries no notice, and nothing is released from it")
+    elif not apply:
+        click.echo(f"nothing was written to {target}: add --apply to do it")

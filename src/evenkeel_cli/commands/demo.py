@@ -1,0 +1,168 @@
+"""``evenkeel demo``: a storm of spot interruptions, without a cluster."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.live import Live
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.node import Node
+from evenkeel_cli import console, events, options, snapshot, tables, words
+from evenkeel_cli.demo import play
+from evenkeel_cli.demo.play import Phase, Scene
+from evenkeel_cli.demo.recovery import Recovery
+from evenkeel_cli.demo.view import View
+from evenkeel_cli.lines import Line
+from evenkeel_cli.pace import Pace
+from evenkeel_cli.wrapping import Wrapped
+from evenkeel_sandbox.simulation import nodes_of
+
+HEADLINES: Final = {
+    Phase.STORM: "the storm",
+    Phase.AFTERMATH: "the instances are gone; replacements of lost pods start",
+    Phase.EXPIRY: "waiting for the rebalance recommendation to expire",
+    Phase.RESTORE: "new spot nodes came; restore moves pods back, one per workload",
+}
+
+
+@click.command(short_help="Show a storm of spot interruptions, without a cluster.")
+@options.output("table", "wide", "json", "yaml")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    help="How fast the live picture moves; 2 is twice as fast.",
+)
+@click.option("--no-live", is_flag=True, help="No live picture, only the lines and the reports.")
+@click.option(
+    "--snapshot-to",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write the cluster's objects at the end, for --snapshot of other commands.",
+)
+def demo(*, output: str, speed: float, no_live: bool, snapshot_to: Path | None) -> int:
+    """Show a storm of spot interruptions on a built-in cluster of 60 nodes.
+
+    The sample events of events/ and 14 more interruption warnings go through the real Lambda
+    handlers, on simulated time; then the instances really die, new spot nodes come, and the
+    restore function brings pods back to where they belong. Ready pods are counted from outside.
+    Exit code 1 if a workload that could have been handed over had no ready pod, or if a floor
+    does not stand at the end.
+    """
+    out = console.standard_output()
+    if snapshot_to is not None:
+        snapshot.reserve(snapshot_to)
+    scene = play.prepare()
+    simulation = scene.simulation
+    try:
+        if output in ("json", "yaml"):
+            for _ in play.steps(scene):
+                pass
+            report = simulation.report()
+            recovery = _restored(scene)
+            tables.dump({**report.data(), **recovery.ratios.data()}, output)
+        else:
+            live = speed if console.can_show_live(out) and not no_live else 0.0
+            _introduce(scene, out)
+            _show_storm(scene, out, live)
+            simulation.report().show(out, wide=output == "wide")
+            recovery = _show_restore(scene, out, live)
+            recovery.ratios.show(out, wide=output == "wide")
+        if snapshot_to is not None:
+            snapshot.write(snapshot_to, simulation.cluster.objects)
+        return _exit_code(scene, recovery, out if output in ("table", "wide") else None)
+    finally:
+        simulation.close()
+
+
+def _introduce(scene: Scene, out: Console) -> None:
+    spot = sum(WELL_KNOWN.call_spot(node) for node in scene.nodes)
+    pods = scene.simulation.cluster.objects("Pod")
+    out.print(
+        f"A simulated cluster: {words.counted(len(scene.nodes), 'node')}, {spot} of them spot,"
+        f" {words.counted(len(pods), 'pod')}."
+    )
+    out.print(
+        f"{words.counted(len(scene.storm.blows), 'event')} of EC2 arrive within"
+        f" {scene.storm.last.total_seconds():.0f} s; a warning leaves its node 120 s."
+    )
+    out.print()
+
+
+def _show_storm(scene: Scene, out: Console, speed: float) -> None:
+    """The storm as a picture, or with speed 0 as lines."""
+    if speed:
+        _show_live(scene, scene.nodes, play.steps(scene), out, speed)
+    else:
+        _tell(scene, out)
+
+
+def _show_restore(scene: Scene, out: Console, speed: float) -> Recovery:
+    """What comes after the storm, as a picture if ``speed`` is not 0, and a line about it."""
+    simulation = scene.simulation
+    recovery = Recovery(simulation, scene.found)
+    phases = (Phase.RESTORE for _ in recovery.steps())
+    if speed:
+        _show_live(scene, nodes_of(simulation.cluster), phases, out, speed)
+    else:
+        for _ in phases:
+            pass
+    minutes = recovery.took.total_seconds() / 60
+    out.print()
+    out.print(
+        f"{words.counted(recovery.new_nodes, 'new spot node')} came. Once a minute restore ran:"
+        f" {words.counted(recovery.moves, 'pod')} moved in {minutes:.0f} minutes."
+    )
+    return recovery
+
+
+def _restored(scene: Scene) -> Recovery:
+    """What comes after the storm, without a word."""
+    recovery = Recovery(scene.simulation, scene.found)
+    for _ in recovery.steps():
+        pass
+    return recovery
+
+
+def _exit_code(scene: Scene, recovery: Recovery, out: Console | None) -> int:
+    """1 if a workload went to zero that need not have, at whatever time, or a floor is not held."""
+    report = scene.simulation.report()
+    if report.failures and out is not None:
+        out.print(Wrapped(report.verdict, "bold red"))
+    return 1 if report.failures or recovery.ratios.short else 0
+
+
+def _show_live(
+    scene: Scene, nodes: Sequence[Node], phases: Iterable[Phase], out: Console, speed: float
+) -> None:
+    simulation = scene.simulation
+    view = View(simulation, nodes, out)
+    pace = Pace(SystemClock())
+    before = simulation.clock.now()
+    with Live(console=out, auto_refresh=False, transient=True, screen=False) as live:
+        for phase in phases:
+            now = simulation.clock.now()
+            in_time = pace.hold(now - before, phase.value * speed)
+            before = now
+            if in_time:
+                passed = words.offset(now - simulation.started)
+                live.update(view.picture(f"{passed}  {HEADLINES[phase]}"), refresh=True)
+
+
+def _tell(scene: Scene, out: Console) -> None:
+    """Where no picture can be painted: a line for every event, and for every machine's end."""
+    simulation = scene.simulation
+
+    def say(word: str, text: str) -> None:
+        Line(simulation.clock.now() - simulation.started, word, text).show(out, wraps=True)
+
+    simulation.on_event = lambda arriving, node: say("event", events.describe(arriving, node))
+    simulation.on_loss = lambda node, pods: say("end", words.end_of(node, pods))
+    for _ in play.steps(scene):
+        pass
+    out.print()

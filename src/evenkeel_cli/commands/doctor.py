@@ -1,0 +1,89 @@
+"""``evenkeel doctor``: what is wrong between EC2's notice and the pod, and what mends it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+
+from evenkeel.adapters.aws.instances import Ec2Instances
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.kubernetes import RestCluster
+from evenkeel_cli import capacity, console, options, tables
+from evenkeel_cli.aws import asking, eks
+from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.doctor import in_aws, in_cluster, report
+from evenkeel_cli.doctor.api_server import ApiServer
+from evenkeel_cli.doctor.findings import Finding
+from evenkeel_cli.doctor.in_aws import Wanted
+from evenkeel_cli.doctor.in_cluster import Known
+from evenkeel_cli.doctor.version import OUTPUT
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.targets import Target
+
+BUDGET: Final = timedelta(seconds=6)
+"""The time of one question with all its tries."""
+
+
+@click.command(short_help="Say what is broken between EC2's notice and the pod.")
+@click.option("--cluster", metavar="NAME", help="The EKS cluster; AWS tells where it is.")
+@options.cluster
+@click.option(
+    "--stack", metavar="NAME", help="Evenkeel's stack; else evenkeel-NAME of --cluster NAME."
+)
+@options.output("table", "json")
+def doctor(
+    *,
+    cluster: str | None,
+    context: str | None,
+    kubeconfig: Path | None,
+    stack: str | None,
+    output: str,
+) -> int:
+    """Look at every link of the chain: rules, queues, functions, rights, webhooks, nodes, clocks.
+
+    Each has a verdict, the reason, and what mends it. Nothing is written: pods and evictions are
+    tried in dry runs. What your own rights hide is unknown. Without --cluster or --stack nothing
+    of AWS is looked at.
+
+    Exit code 1 if a link is broken.
+    """
+    target = Target(context, kubeconfig)
+    if cluster is not None and target.is_named:
+        raise BadInputError("--cluster and a kubeconfig name two clusters: keep one of them")
+    wanted = Wanted(
+        stack=stack or (f"evenkeel-{cluster}" if cluster is not None else None),
+        cluster=cluster,
+        is_guessed=stack is None,
+    )
+    aws = "AWS was not asked for" if wanted.stack is None else asking.of_environment()
+    with _open(target, aws, cluster) as opened:
+        findings = report.ordered(_look(opened, aws, wanted))
+    if output == "json":
+        tables.dump(report.data(findings), output)
+    else:
+        report.show(findings, console.standard_output())
+    return 1 if report.has_broken(findings) else 0
+
+
+def _open(target: Target, aws: Aws | str, cluster: str | None) -> RestCluster:
+    """The API server of the context or of the EKS cluster. Raises CommandError."""
+    if cluster is None:
+        return target.connect(budget=BUDGET)
+    if isinstance(aws, str):
+        raise BadInputError(f"EKS cannot be asked where {cluster} is: {aws}; or name a --context")
+    return eks.connect(aws, cluster, eks.describe(aws, cluster), BUDGET)
+
+
+def _look(opened: RestCluster, aws: Aws | str, wanted: Wanted) -> Iterator[Finding]:
+    clock = SystemClock()
+    of_aws = in_aws.opened(aws, wanted)
+    yield from in_aws.look(of_aws, opened, clock)
+    known = Known(
+        instances=Ec2Instances(of_aws.aws.region) if of_aws.aws is not None else None,
+        observes=of_aws.stack is not None and of_aws.stack.observes,
+        of_code=of_aws.stack.outputs.get(OUTPUT, "") if of_aws.stack is not None else None,
+    )
+    half = in_cluster.Half(opened, ApiServer(opened.transport), clock, capacity.labels())
+    yield from in_cluster.look(half, known)

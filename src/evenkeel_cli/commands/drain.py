@@ -1,0 +1,154 @@
+"""``evenkeel drain NODE...``: a node is to be emptied, and nothing goes before it is replaced."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
+from evenkeel.model.pod import Pod
+from evenkeel.ports import Cluster
+from evenkeel.settings import HandoverSettings, Mode
+from evenkeel_cli import capacity, console, lines, node_names, options, pausing, ways_table
+from evenkeel_cli.draining.pods import Step
+from evenkeel_cli.draining.run import Drain, summary
+from evenkeel_cli.duration import Duration
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.lines import Line
+from evenkeel_cli.targets import Target
+
+MOST_NAMED: Final = 5
+
+INTERRUPTED: Final = (
+    "interrupted: marks and releases stay as they are; the same command goes on from there, and"
+    " evenkeel cancel NODE --apply takes them back"
+)
+
+
+@click.command(short_help="Empty nodes on purpose: make before break.")
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.option(
+    "--timeout",
+    type=Duration(SHORTEST, LONGEST),
+    default="15m",
+    show_default=True,
+    help="What stays then, stays.",
+)
+@click.option(
+    "--delete-emptydir-data",
+    is_flag=True,
+    help="Move pods whose emptyDir volumes are deleted with them, too.",
+)
+@options.apply
+@options.cluster
+def drain(
+    *,
+    nodes: Sequence[str],
+    timeout: timedelta,
+    delete_emptydir_data: bool,
+    apply: bool,
+    context: str | None,
+    kubeconfig: Path | None,
+) -> int:
+    """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
+
+    The nodes are cordoned and marked; pods are handed over within budgets, as for a
+    recommendation: by the deployed functions, or where none act by this process, which does not
+    ask AWS. When --timeout is up, what could not be replaced goes back, and the cordon stays.
+    Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
+
+    Exit code 1 if a pod stayed that does not belong to its node.
+    """
+    target = Target(context, kubeconfig)
+    clock, out = SystemClock(), console.standard_output()
+    started = clock.now()
+    journal = Journal(
+        clock,
+        listener=lambda entry: lines.of_decision(entry.decision, entry.at - started).show(out),
+    )
+
+    def tell(step: Step) -> None:
+        pod = f"pod {step.pod.namespace}/{step.pod.name}: {step.text}"
+        style = lines.STYLES.get(step.verb, lines.QUIET)
+        Line(clock.now() - started, step.verb.value, pod, style).show(out)
+
+    with target.connect() as cluster:
+        guarded = GuardedCluster(cluster, Guard(writes=apply))
+        made = Drain(
+            cluster=guarded,
+            clock=clock,
+            nodes=_found(guarded, nodes, target),
+            until=started + timeout,
+            settings=_settings(target),
+            journal=journal,
+            tell=tell,
+        )
+        losing = () if delete_emptydir_data else made.pods().losing_data
+        if not apply:
+            return _plan(made, losing, out, target)
+        if losing:
+            raise BadInputError(_of_local_data(losing))
+        present = pausing.find(guarded)
+        if present is not None:
+            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+        told: set[str] = set()
+        journal.on_note = lambda note: _note(note, told)
+        try:
+            left = made.act()
+        except KeyboardInterrupt:
+            _note(INTERRUPTED, told)
+            raise click.Abort from None
+    if left.situations:
+        out.print()
+        left.table().show(out)
+    out.print(f"\n{summary(made.nodes, left)}.")
+    return 1 if left.situations else 0
+
+
+def _plan(made: Drain, losing: Sequence[Pod], out: Console, target: Target) -> int:
+    """Say how each workload's pods would go."""
+    made.mark(act=False)
+    out.print()
+    ways_table.table(made.pods().situations, hinted=made.nodes).show(out)
+    out.print(f"\nNothing was written to {target}: add --apply to do it.")
+    if losing:
+        _note(_of_local_data(losing), set())
+    return 0
+
+
+def _of_local_data(losing: Sequence[Pod]) -> str:
+    named = ", ".join(f"{pod.namespace}/{pod.name}" for pod in losing[:MOST_NAMED])
+    more = f" and {len(losing) - MOST_NAMED} more" if len(losing) > MOST_NAMED else ""
+    return (
+        f"what these pods hold in emptyDir volumes is deleted with them: {named}{more}; add"
+        " --delete-emptydir-data if that may be"
+    )
+
+
+def _found(cluster: Cluster, nodes: Sequence[str], target: Target) -> Sequence[str]:
+    """The whole names of the nodes that are meant, each once. Raises BadInputError."""
+    found = {name: node_names.find(cluster, name) for name in nodes}
+    missing = [name for name, node in found.items() if node is None]
+    if missing:
+        raise BadInputError(f"{target} has no node {missing[0]}: check the name")
+    return list(dict.fromkeys(node for node in found.values() if node is not None))
+
+
+def _settings(target: Target) -> HandoverSettings:
+    name, labels = target.look().cluster_name, capacity.labels(built_in=False)
+    return HandoverSettings(
+        mode=Mode.ACT, cluster_name=name, capacity_labels=labels, stands_in=True
+    )
+
+
+def _note(note: str, told: set[str]) -> None:
+    """Print a note, each once."""
+    if note not in told:
+        told.add(note)
+        console.standard_error().print(f"note: {note}", style="yellow")

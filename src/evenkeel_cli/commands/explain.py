@@ -1,0 +1,45 @@
+"""``evenkeel explain``: what a notice would do to a node, a pod or a workload."""
+
+from pathlib import Path
+
+import click
+
+from evenkeel_cli import capacity, console, options, tables
+from evenkeel_cli.explain import gather, lookup
+from evenkeel_cli.reading import reading
+from evenkeel_cli.targets import Target
+
+
+@click.command(short_help="Explain what a notice would do to a node, pod or workload.")
+@click.argument("subject", metavar="NODE|POD|WORKLOAD")
+@options.cluster
+@options.snapshot
+@click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")
+@options.namespaces
+@options.output("table", "json", "yaml")
+def explain(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    subject: str,
+    context: str | None,
+    kubeconfig: Path | None,
+    snapshot: str | None,
+    built_in: bool,
+    namespace: str | None,
+    all_namespaces: bool,
+    output: str,
+) -> None:
+    """Explain what an interruption warning and a rebalance recommendation would do.
+
+    Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
+    and rs. Without -n all namespaces are searched. Nothing is written, whatever the cluster.
+    Whether other nodes have room for replacements is not looked at.
+    """
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    question = lookup.parse(subject, searched)
+    labels = capacity.labels(built_in=built_in)
+    with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
+        answer = gather.answer(cluster, lookup.find(cluster, question), labels)
+    if output == "table":
+        answer.show(console.standard_output())
+    else:
+        tables.dump(answer.data(), output)

@@ -1,0 +1,122 @@
+"""``evenkeel install``: everything that a cluster needs, in one command."""
+
+from pathlib import Path
+
+import click
+
+from evenkeel.settings import Mode
+from evenkeel_cli import options
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.install import choices, others, plan, steps, terms
+from evenkeel_cli.install.choices import Asked, Choices, Webhook
+from evenkeel_cli.install.render import render as render_all
+from evenkeel_cli.install.site import Place, Site, opened
+
+
+@click.command(short_help="Install Evenkeel for an EKS cluster, or change how it is installed.")
+@terms.place
+@click.option(
+    "--mode",
+    type=click.Choice([each.value for each in Mode]),
+    help="observe changes nothing in the cluster. [default: as it is; at first observe]",
+)
+@click.option(
+    "--webhook",
+    type=click.Choice([each.value for each in Webhook]),
+    help="What places new pods and gates evictions. [default: as it is; at first lambda]",
+)
+@click.option("--image", default="", help="The image for --webhook in-cluster.")
+@click.option(
+    "-n",
+    "--namespace",
+    "namespaces",
+    metavar="NAME",
+    multiple=True,
+    help="A namespace that takes part: it gets its labels. May be given several times.",
+)
+@click.option(
+    "-A", "--all-namespaces", is_flag=True, help="All take part, but for the cluster's own."
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A parameter of the stack, such as AlarmTopic=ARN. May be given several times.",
+)
+@click.option(
+    "--beside-drainers",
+    is_flag=True,
+    help="Act also beside a drainer that does not wait for replacements.",
+)
+@click.option(
+    "--render",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write it all into files instead, for Argo CD, Flux or Terraform.",
+)
+@click.option("--bucket", default="", help="With --render: where the build is uploaded to.")
+@options.apply
+def install(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    where: Place,
+    mode: str | None,
+    webhook: str | None,
+    image: str,
+    namespaces: tuple[str, ...],
+    all_namespaces: bool,
+    parameters: tuple[str, ...],
+    beside_drainers: bool,
+    render: Path | None,
+    bucket: str,
+    apply: bool,
+) -> None:
+    """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
+
+    Prints what is to be done; with --apply it is done, step by step. A step that is as wanted is
+    left alone, so what was interrupted goes on when the command is run again. What no option says
+    stays as it is.
+    """
+    if render is not None and apply:
+        raise BadInputError("--render writes files, --apply does it: keep one of them")
+    if bucket and render is None:
+        raise BadInputError("--bucket belongs to --render")
+    asked = Asked(
+        mode=Mode(mode) if mode else None,
+        webhook=Webhook(webhook) if webhook else None,
+        image=image,
+        namespaces=namespaces,
+        is_everywhere=all_namespaces,
+        parameters=parameters,
+    )
+    with opened(where) as site:
+        chosen = choices.made(asked, site.stack(), site.objects)
+        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
+        tell_of_others(site, chosen, beside=beside_drainers)
+        if render is not None:
+            files = render_all(site, chosen, render, bucket)
+            click.echo(f"wrote {len(files)} files into {render}: its README.md says what to do")
+            return
+        go_on(site, chosen, apply=apply)
+
+
+def tell_of_others(site: Site, chosen: Choices, *, beside: bool) -> None:
+    """Say which other drainers there are. Raises BadInputError where both would act."""
+    found = others.look(site, chosen)
+    for line in others.lines(found):
+        click.echo(f"{'drainers':{steps.WIDTH}}  {line}")
+    others.check(found, beside=beside)
+
+
+def go_on(site: Site, chosen: Choices, *, apply: bool) -> None:
+    """Go through all steps, and say how to go on."""
+    steps.go(plan.installation(site, chosen), click.echo, apply=apply)
+    if not apply:
+        click.echo("\nnothing was changed: add --apply to do it")
+        return
+    named = f" --stack {site.place.stack}" if site.place.stack else ""
+    click.echo(
+        f"\nsee whether every link holds: evenkeel doctor --cluster {site.place.cluster}{named}"
+    )
+    if chosen.mode is Mode.OBSERVE:
+        click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")

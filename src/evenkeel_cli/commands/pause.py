@@ -1,0 +1,38 @@
+"""``evenkeel pause``: from now on Evenkeel touches nothing."""
+
+import getpass
+import platform
+from pathlib import Path
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.model import names
+from evenkeel_cli import options, pausing
+from evenkeel_cli.targets import Target
+
+
+@click.command(short_help="Keep Evenkeel from touching a cluster.")
+@click.option("--reason", default="", help="Why; it is kept with the pause.")
+@options.apply
+@options.cluster
+def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:
+    """Keep Evenkeel from touching the cluster, until evenkeel resume.
+
+    It makes the ConfigMap evenkeel-paused in the namespace evenkeel-system. Evenkeel looks
+    for it at least once a second while it works. Notices still arrive and wait meanwhile;
+    nodes that go take their pods with them.
+    """
+    target = Target(context, kubeconfig)
+    with target.connect() as cluster:
+        present = pausing.find(cluster)
+        if present is not None:
+            click.echo(f"{target} is {present} already")
+            return
+        if not apply:
+            where = f"{names.SYSTEM_NAMESPACE}/{names.PAUSED}"
+            click.echo(f"would pause {target} by the ConfigMap {where}: add --apply to do it")
+            return
+        by = f"{getpass.getuser()}@{platform.node()}"
+        pausing.begin(cluster, by, SystemClock().now(), reason)
+        click.echo(f"{target} is paused: evenkeel resume --apply ends it")

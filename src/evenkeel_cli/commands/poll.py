@@ -1,0 +1,132 @@
+"""``evenkeel poll``: the functions without Lambda, fed from the same queues."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from evenkeel import settings
+from evenkeel.adapters.aws.auto_scaling import AutoScaling
+from evenkeel.adapters.aws.instances import Ec2Instances
+from evenkeel.adapters.aws.queue import SqsQueue
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.ports import Queue
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
+from evenkeel_cli import metering, options
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.log import LineRecorder
+from evenkeel_cli.targets import Target
+from evenkeel_runtime.end_signal import EndSignal
+from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.poll import sqs
+from evenkeel_runtime.poll.application import Application, Outside
+from evenkeel_runtime.poll.in_process import InProcessQueue
+from evenkeel_runtime.poll.sources import Source
+
+
+@click.command(short_help="Run the functions here, fed from the SQS queues.")
+@click.option("--queue-url", required=True, metavar="URL", help="The notice queue.")
+@click.option(
+    "--wake-up-queue-url",
+    metavar="URL",
+    help="The wake-up queue. Without one, wake-ups stay in this process.",
+)
+@options.cluster
+@options.cluster_name
+@click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
+@click.option(
+    "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
+)
+@options.metrics_port
+@click.option("--dry-run", is_flag=True, help="Only log and record Events; change nothing.")
+def poll(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    queue_url: str,
+    wake_up_queue_url: str | None,
+    context: str | None,
+    kubeconfig: Path | None,
+    cluster_name: str | None,
+    region: str | None,
+    endpoint_url: str | None,
+    metrics_port: int | None,
+    dry_run: bool,
+) -> int:
+    """Poll the notice queue and act on the cluster, as the Lambda functions do.
+
+    For clusters without Lambda, for laptops and for tests: the same handlers, five batches of
+    at most ten at a time, a schedule that looks for left work once a minute, and restore, once a
+    minute too. Whoever starts it has said yes to writing; --dry-run observes. SIGTERM or Ctrl-C
+    ends it when the batches under way are done.
+
+    The settings of the functions (EVENKEEL_WINDOW and the others) are read from the
+    environment here, too. It needs what the functions' roles allow, for the queues and for
+    ec2:DescribeInstances. Do not let it and Lambda read the same queues.
+    """
+    target = Target(context, kubeconfig)
+    clock, log = SystemClock(), LineRecorder(SystemClock())
+    facts = target.look()
+    name = cluster_name or facts.cluster_name
+    mode = Mode.OBSERVE if dry_run else Mode.ACT
+    client = sqs.connect(region, endpoint_url, queue_url)
+    writer = sqs.writing(client, endpoint_url)
+    notices = sqs.SqsSource(client, queue_url)
+    wake_ups: Source
+    to_wake: Queue
+    log.say(f"notices from {queue_url} ({notices.look()})")
+    if wake_up_queue_url is None:
+        wake_ups = to_wake = InProcessQueue(clock, "wake-ups")
+        log.say("wake-ups stay in this process")
+    else:
+        wake_ups = in_sqs = sqs.SqsSource(client, wake_up_queue_url)
+        to_wake = SqsQueue(wake_up_queue_url, client.meta.region_name, writer)
+        log.say(f"wake-ups through {wake_up_queue_url} ({in_sqs.look()})")
+    environ: Mapping[str, str] = {
+        **settings.environment(),
+        settings.shared.MODE: mode.value,
+        settings.shared.CLUSTER_NAME: name,
+        settings.interruption.NOTICE_QUEUE_URL: queue_url,
+        settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
+    }
+    metrics = PrometheusRecorder(name)
+    recorder = Tee(log, metrics)
+    with target.connect(journal=recorder) as cluster:
+        application = Application(
+            Outside(
+                cluster=cluster,
+                instances=Ec2Instances(client.meta.region_name, sqs.ec2(client, endpoint_url)),
+                lifecycle=AutoScaling(
+                    client.meta.region_name, sqs.auto_scaling(client, endpoint_url)
+                ),
+                notices=SqsQueue(queue_url, client.meta.region_name, writer),
+                wake_ups=to_wake,
+                clock=clock,
+                recorder=recorder,
+                note=log.say,
+            ),
+            lambda: InterruptionSettings.from_environment(environ),
+            lambda: HandoverSettings.from_environment(environ),
+            RestoreSettings.from_environment(environ),
+            notices,
+            wake_ups,
+        )
+        where = f"the cluster {name} at {facts.server} ({facts.source})"
+        acts = mode is Mode.ACT
+        log.say(f"acts on {where}" if acts else f"observes {where}: nothing is changed")
+        _run(application, log, metrics, metrics_port)
+    return 0
+
+
+def _run(
+    application: Application, log: LineRecorder, metrics: PrometheusRecorder, port: int | None
+) -> None:
+    """Work until somebody asks for the end."""
+    end = EndSignal()
+    application.start()
+    if port is not None:
+        metering.serve(metrics, "0.0.0.0", port, lambda: application.is_alive, log)  # noqa: S104 - Prometheus comes from elsewhere
+    end.wait()
+    log.say("ends when the batches under way are done")
+    if not application.stop():
+        raise UnmetError("a batch did not end in time: its messages come again, nothing is lost")
+    log.say("ended")

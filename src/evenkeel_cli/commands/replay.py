@@ -1,0 +1,124 @@
+"""``evenkeel replay``: what would happen, or does, when these events arrive."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli import binding, capacity, console, event_files, events, options
+from evenkeel_cli.binding import Wish
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.event_files import STANDARD_INPUT
+from evenkeel_cli.replay.command import Run
+from evenkeel_cli.replay.task import Task
+from evenkeel_cli.targets import Target
+
+
+@click.command(short_help="Show what EC2's events would do, or do it.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@options.snapshot
+@options.cluster
+@options.apply
+@click.option(
+    "--instance",
+    "pairs",
+    metavar="I=NODE",
+    multiple=True,
+    help="Instance I of the events is this node. May be given again.",
+)
+@click.option(
+    "--strict-instances",
+    is_flag=True,
+    help="Do not bind instances that are no node of the cluster to its spot nodes.",
+)
+@click.option("--keep-time", is_flag=True, help="Keep the times of events, however old.")
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the decision log to this file, as JSON lines.",
+)
+@options.namespaces
+@options.output("table", "wide", "json", "yaml")
+def replay(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    files: Sequence[str],
+    snapshot: str | None,
+    context: str | None,
+    kubeconfig: Path | None,
+    apply: bool,
+    pairs: Sequence[str],
+    strict_instances: bool,
+    keep_time: bool,
+    decisions: Path | None,
+    namespace: str | None,
+    all_namespaces: bool,
+    output: str,
+) -> int:
+    """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
+
+    A FILE holds one event, a JSON array of them, or a line for each; - is standard input.
+    Without a target they happen on a built-in cluster, with --snapshot on a copy of yours:
+    simulated, so the instances really go. With --context the plan for that cluster is
+    printed, and with --apply carried out until all is quiet.
+
+    Events whose time is not now are sent as if they were new, unless --keep-time.
+    Exit code 1 if a workload that could have been handed over had no ready pod,
+    2 if a record was bad (the good ones are done first, and without any nothing is printed).
+    """
+    target = Target(context, kubeconfig)
+    _check(files, snapshot, target, decisions, apply=apply)
+    shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    labels = capacity.labels(built_in=snapshot is None and not target.is_named)
+    wish = Wish(binding.parse(pairs), strict_instances, labels)
+    good, flaws = events.understand(event_files.read_all(files))
+    run = Run(console.standard_output(), output, SystemClock())
+    code = 0
+    with _opened(decisions) as log:
+        task = Task(good, wish, keep_time, shown, log)
+        if good and not target.is_named:
+            code = run.simulate(task, snapshot)
+        elif good:
+            code = run.act(task, target) if apply else run.plan(task, target)
+    for flaw in flaws:
+        click.echo(f"error: {flaw.message}", err=True)
+    return 2 if flaws else code
+
+
+def _check(
+    files: Sequence[str],
+    snapshot: str | None,
+    target: Target,
+    decisions: Path | None,
+    *,
+    apply: bool,
+) -> None:
+    if snapshot is not None and target.is_named:
+        raise BadInputError("--snapshot and --context name two clusters: keep one of them")
+    if apply and not target.is_named:
+        raise BadInputError("--apply without --context: name the cluster that it is for")
+    if [*files, snapshot].count(STANDARD_INPUT) > 1:
+        raise BadInputError("- stands twice: standard input can be read once; name a file")
+    if decisions == Path(STANDARD_INPUT):
+        raise BadInputError(
+            "--decisions -: standard output has the result already: name a file, or use -o json"
+        )
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[BinaryIO | None]:
+    """The file of the decision log, if one is wanted."""
+    if path is None:
+        yield None
+        return
+    try:
+        stream = path.open("wb")
+    except OSError as error:
+        raise BadInputError(
+            f"--decisions {path}: cannot be written ({error.strerror}): name another file"
+        ) from None
+    with stream:
+        yield stream

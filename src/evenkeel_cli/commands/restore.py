@@ -1,0 +1,130 @@
+"""``evenkeel restore``: bring workloads back to their floors, and the rest to spot."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.restore.plan import plan
+from evenkeel.decisions.restore.snapshot import Terms
+from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
+from evenkeel.flows.restore.reading import Scope, read
+from evenkeel.model import names
+from evenkeel_cli import capacity, console, lines, options, pausing, tables, words
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.reading import reading
+from evenkeel_cli.restoring import plan as plans
+from evenkeel_cli.restoring.real import Restoring
+from evenkeel_cli.targets import Target
+
+INTERRUPTED = (
+    "interrupted: pods that are released go on being handed over by the reconciler, or go back"
+)
+
+
+@click.command(short_help="Bring workloads back to their floor, and the rest to spot.")
+@options.apply
+@options.cluster
+@options.snapshot
+@click.option("--built-in", is_flag=True, help="Plan for the built-in cluster of the demo.")
+@click.option("--everywhere", is_flag=True, help="Namespaces take part without the label, too.")
+@options.namespaces
+@options.output("table", "wide", "json", "yaml")
+def restore(  # noqa: PLR0913 - one for each option
+    *,
+    apply: bool,
+    context: str | None,
+    kubeconfig: Path | None,
+    snapshot: str | None,
+    built_in: bool,
+    everywhere: bool,
+    namespace: str | None,
+    all_namespaces: bool,
+    output: str,
+) -> int:
+    """Bring every workload back to its floor, and what is above it to spot.
+
+    Without --apply it plans: each workload that is off, what would be done about it, and why.
+    With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
+    more can be; a replacement that is not where it has to be in time is taken back.
+    """
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    labels = capacity.labels(built_in=built_in)
+    scope = Scope(searched, everywhere=everywhere, capacity_labels=labels)
+    target = Target(context, kubeconfig)
+    if not apply:
+        with reading(target, snapshot, built_in=built_in) as cluster:
+            made = plan(read(cluster, SystemClock(), Terms(), scope))
+        _show(made, output, namespaced=bool(searched))
+        if output in ("table", "wide") and snapshot is None and not built_in:
+            click.echo(f"\nNothing was written to {target}: add --apply to do it.")
+        return 0
+    if snapshot is not None or built_in:
+        raise BadInputError("only a real cluster can be changed: leave --apply away")
+    return _apply(target, scope, output)
+
+
+def _apply(target: Target, scope: Scope, output: str) -> int:
+    out = console.standard_output()
+    clock = SystemClock()
+    started = clock.now()
+    journal = Journal(clock)
+    if output in ("table", "wide"):
+        journal.listener = lambda entry: lines.of_decision(entry.decision, entry.at - started).show(
+            out
+        )
+    with target.connect() as cluster:
+        present = pausing.find(cluster)
+        if present is not None:
+            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+        guarded = GuardedCluster(cluster, Guard(writes=True))
+        restoring = Restoring(guarded, clock, Terms(), scope, journal)
+        try:
+            left = restoring.act()
+        except KeyboardInterrupt:
+            console.standard_error().print(f"note: {INTERRUPTED}", style="yellow")
+            raise click.Abort from None
+    _conclude(restoring, left, output, out)
+    return 1 if _is_unmet(restoring, left) else 0
+
+
+def _conclude(restoring: Restoring, left: RestorePlan, output: str, out: Console) -> None:
+    if output in ("json", "yaml"):
+        _show(left, output, namespaced=bool(restoring.scope.namespace))
+        return
+    back = len(restoring.rolled_back)
+    went_back = f", {back} went back" if back else ""
+    out.print(f"\n{words.counted(restoring.moved, 'pod')} moved{went_back}.")
+    shown = plans.rows(left, everything=False)
+    if shown:
+        plans.table(shown).show(out, wide=output == "wide")
+
+
+def _is_unmet(restoring: Restoring, left: RestorePlan) -> bool:
+    """Whether something is not as wanted: a move failed, or a workload is still off."""
+    is_off = any(decision.reason not in plans.ACCEPTED for decision in left.left)
+    return is_off or bool(restoring.rolled_back)
+
+
+def _show(made: RestorePlan, output: str, *, namespaced: bool) -> None:
+    """Print a plan; of a single namespace everything, else what is off."""
+    shown = plans.rows(made, everything=namespaced or output in ("json", "yaml"))
+    table = plans.table(shown)
+    if output in ("json", "yaml"):
+        tables.dump(table.data(), output)
+        return
+    out = console.standard_output()
+    if not shown:
+        out.print(_nothing(made))
+        return
+    table.show(out, wide=output == "wide")
+
+
+def _nothing(made: RestorePlan) -> str:
+    reasons = {decision.reason for decision in made.left}
+    if AS_WANTED not in reasons and "NotManaged" in reasons:
+        return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true."
+    return "Nothing to move: every managed workload is as wanted."

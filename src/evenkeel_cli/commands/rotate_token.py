@@ -1,0 +1,29 @@
+"""``evenkeel rotate-token``: a new token for the webhook."""
+
+import click
+
+from evenkeel_cli import options
+from evenkeel_cli.install import choices, steps, terms, tokens
+from evenkeel_cli.install.choices import Asked
+from evenkeel_cli.install.site import Place, opened
+
+
+@click.command("rotate-token", short_help="Give the webhook a new token, without a gap.")
+@terms.place
+@options.apply
+def rotate_token(
+    *,
+    where: Place,
+    apply: bool,
+) -> None:
+    """Give the webhook a new token; the API server's is accepted at every moment.
+
+    With Lambda the token before goes on counting until the next rotation: run it twice where it
+    has leaked. In the cluster it ends with the last restart, and the certificate is made anew.
+    """
+    with opened(where) as site:
+        found = site.stack()
+        chosen = choices.made(Asked(), found, site.objects)
+        steps.go(tokens.rotation(site, chosen, found), click.echo, apply=apply)
+    if not apply:
+        click.echo("\nnothing was changed: add --apply to do it")

@@ -1,0 +1,141 @@
+"""``evenkeel serve``: the webhook without Lambda."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+import click
+
+from evenkeel import settings
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.flows.scheduling.extender import Extender
+from evenkeel.flows.scheduling.world import World
+from evenkeel.handlers import scheduling
+from evenkeel.handlers.requests import Answerer, authenticate
+from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
+from evenkeel_cli import metering, options
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.log import LineRecorder
+from evenkeel_cli.targets import Target
+from evenkeel_hosting import functions
+from evenkeel_runtime.end_signal import EndSignal
+from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.serve.events import EventsBeside
+from evenkeel_runtime.serve.server import WebhookServer, tls_context
+from evenkeel_runtime.serve.sharing import SharingCluster
+from evenkeel_runtime.serve.watching import Watching
+
+
+@click.command(short_help="Serve the webhook that places new pods.")
+@click.option("--port", type=click.IntRange(0, 65535), required=True, help="0 takes a free one.")
+@click.option("--bind", default="0.0.0.0", show_default=True, help="The address to listen on.")  # noqa: S104 - the API server comes from elsewhere
+@click.option(
+    "--tls-cert",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="The server's certificate, PEM.",
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="Its key, PEM.",
+)
+@options.cluster
+@options.cluster_name
+@options.metrics_port
+@click.option(
+    "--extender",
+    is_flag=True,
+    help="Answer the scheduler, too, as its extender; watches all nodes and pods.",
+)
+@click.option("--dry-run", is_flag=True, help="Only log; change no pod.")
+def serve(  # noqa: PLR0913 - a command has as many arguments as options
+    *,
+    port: int,
+    bind: str,
+    tls_cert: Path,
+    tls_key: Path,
+    context: str | None,
+    kubeconfig: Path | None,
+    cluster_name: str | None,
+    metrics_port: int | None,
+    extender: bool,
+    dry_run: bool,
+) -> int:
+    """Serve the mutating webhook over HTTPS, as the Lambda function does behind its HTTP API.
+
+    POST /v1/TOKEN, with the token from $EVENKEEL_WEBHOOK_TOKEN (or two, comma-separated: the
+    current one and the one before). evenkeel webhook-config prints what tells the API server.
+    With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
+    answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
+    up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
+    are answered. Whoever starts it has said yes to writing; --dry-run observes.
+    """
+    target = Target(context, kubeconfig)
+    clock, log = SystemClock(), LineRecorder(SystemClock())
+    facts = target.look()
+    mode = Mode.OBSERVE if dry_run else Mode.ACT
+    environ: Mapping[str, str] = {
+        **settings.environment(),
+        settings.shared.MODE: mode.value,
+        settings.shared.CLUSTER_NAME: cluster_name or facts.cluster_name,
+    }
+    chosen = PlacementSettings.from_environment(environ)
+    gate = GateSettings.from_environment(environ)
+    try:
+        tls = tls_context(str(tls_cert), str(tls_key))
+    except OSError as error:
+        raise BadInputError(f"{tls_cert} and {tls_key} do not go together: {error}") from None
+
+    def note(client: str, method: str, status: int, seconds: float) -> None:
+        told = {"method": method, "status": status, "ms": round(seconds * 1000)}
+        log.noted("answered" if status else "gave up", client=client, **told)
+        log.flush()
+
+    metrics = PrometheusRecorder(environ[settings.shared.CLUSTER_NAME])
+    known = partial(authenticate, tokens=chosen.tokens)
+    with (
+        target.connect(budget=WEBHOOK_REQUEST, journal=Tee(log, metrics)) as cluster,
+        EventsBeside(ClusterEvents(cluster, clock, log, observes=mode is Mode.OBSERVE)) as events,
+        ExitStack() as watching,
+    ):
+        shared = SharingCluster(cluster)
+        recorder = Tee(events, log, metrics)
+        besides: Mapping[str, Answerer] = {}
+        if extender:
+            labels = chosen.capacity_labels
+            world = World(labels, clock)
+            watching.enter_context(Watching(cluster, world, recorder))
+            asked = Extender(
+                *(world, labels, clock, recorder), mode=mode, everywhere=chosen.everywhere
+            )
+            besides = scheduling.answerers(asked, recorder)
+        handler = functions.placement(chosen, gate, shared, clock, recorder, besides)
+        try:
+            server = WebhookServer((bind, port), tls, handler, known, note)
+        except OSError as error:
+            raise UnmetError(f"port {port} of {bind} cannot be served: {error}") from None
+        doing = "places" if mode is Mode.ACT else "observes"
+        log.say(f"{doing} pods of the cluster at {facts.server} ({facts.source})")
+        log.say(f"serves https on port {server.server_address[1]}")
+        serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
+        if metrics_port is not None:
+            metering.serve(metrics, bind, metrics_port, serving.is_alive, log)
+        _run(server, serving, log)
+    return 0
+
+
+def _run(server: WebhookServer, serving: Thread, log: LineRecorder) -> None:
+    """Serve until somebody asks for the end."""
+    end = EndSignal()
+    serving.start()
+    end.wait()
+    log.say("ends when the requests under way are answered")
+    if not server.end():
+        raise UnmetError("a request was not answered in time: its pod passes as it is")
+    log.say("ended")

@@ -1,0 +1,46 @@
+"""``evenkeel uninstall``: the cluster and the account as they were before."""
+
+from datetime import timedelta
+from typing import Final
+
+import click
+
+from evenkeel_cli import options
+from evenkeel_cli.duration import Duration
+from evenkeel_cli.install import plan, steps, terms
+from evenkeel_cli.install.site import Place, opened
+
+LONGEST: Final = timedelta(hours=1)
+
+
+@click.command(short_help="Take Evenkeel out of a cluster and an account.")
+@terms.place
+@click.option(
+    "--wait",
+    type=Duration(timedelta(), LONGEST),
+    default="3m",
+    show_default=True,
+    help="How long handovers under way may take; what is left goes back to its owner.",
+)
+@options.apply
+def uninstall(
+    *,
+    where: Place,
+    wait: timedelta,
+    apply: bool,
+) -> None:
+    """Take Evenkeel out of a cluster and an account; workloads go on running.
+
+    First the webhooks' configurations, so that no pod waits for an address that is gone; then
+    handovers end or go back, the stack is deleted, marks are lifted, labels, notes and rights go.
+    It refuses while pods name the second scheduler, which goes, too.
+    SAM's own bucket, which other stacks share, stays. Pods that were placed keep their affinity
+    until they are replaced.
+    """
+    with opened(where) as site:
+        click.echo(f"evenkeel for {site.title}\n")
+        is_any = steps.go(plan.removal(site, wait), click.echo, apply=apply, otherwise="-")
+    if not is_any:
+        click.echo("\nnothing of it is there")
+    elif not apply:
+        click.echo("\nnothing was changed: add --apply to do it")

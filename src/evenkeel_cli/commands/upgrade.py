@@ -1,0 +1,39 @@
+"""``evenkeel upgrade``: an installation becomes that of this checkout."""
+
+import click
+
+from evenkeel_cli import options
+from evenkeel_cli.commands.install import go_on, tell_of_others
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.install import choices, terms
+from evenkeel_cli.install.choices import Asked
+from evenkeel_cli.install.site import Place, opened
+
+
+@click.command(short_help="Bring an installation to this checkout's version.")
+@terms.place
+@click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
+@options.apply
+def upgrade(
+    *,
+    where: Place,
+    image: str,
+    apply: bool,
+) -> None:
+    """Bring an installation to the version of this checkout: rights, then code, then webhooks.
+
+    Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
+    and new code may work at the same time, also in the middle of a storm.
+    """
+    with opened(where) as site:
+        found = site.stack()
+        if found is None:
+            raise BadInputError(
+                f"there is no stack {where.stack_name} in {site.aws.region}: name it by --stack, or"
+                " make it by evenkeel install"
+            )
+        chosen = choices.made(Asked(image=image), found, site.objects)
+        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
+        # Both act already, if they do: who runs this has been asked.
+        tell_of_others(site, chosen, beside=True)
+        go_on(site, chosen, apply=apply)

@@ -1,0 +1,73 @@
+"""Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
+
+import io
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
+from rich.segment import Segment
+
+from evenkeel_cli.visible import visible
+
+UNBOUNDED = 1_000
+"""As wide as anything may get in a pipe, which has no edge."""
+
+
+class PlainConsole(Console):
+    """A console that prints text as text, whatever is in it.
+
+    Names and messages come from objects that strangers made.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render, with the control characters of any text made visible."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the entry of the command: rich would end with the code of a failure."""
+        raise BrokenPipeError
+
+
+def standard_output() -> Console:
+    """Standard output as rich sees it: coloured on a terminal, unless NO_COLOR is set.
+
+    Elsewhere the lines are 80 columns wide, or as wide as $COLUMNS says.
+    """
+    return PlainConsole(highlight=False, markup=False, emoji=False)
+
+
+def standard_error() -> Console:
+    """Standard error, for notes that are no result."""
+    return PlainConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def can_show_live(console: Console) -> bool:
+    """Whether a picture that is painted again and again can be shown."""
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:
+    """Print something; in a pipe without styles, and without blanks at the ends of lines.
+
+    ``width`` counts in a pipe only, where it is the console's without one. It gives way where
+    the content would have to be cut off: a name without its end is of no use.
+    """
+    if console.is_terminal:
+        console.print(content)
+        return
+    wanted = Measurement.get(console, console.options.update(width=UNBOUNDED), content)
+    stream = io.StringIO()
+    plain = PlainConsole(
+        file=stream,
+        width=max(width or console.width, wanted.minimum),
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    plain.print(content)
+    for line in stream.getvalue().splitlines():
+        console.out(line.rstrip(), highlight=False)

@@ -1,0 +1,111 @@
+"""The nodes' labels of a capacity type, and whether EC2 says the same."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from evenkeel.errors import InstancesError
+from evenkeel.flows.asking import ask
+from evenkeel.model import names
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.instance import Instance
+from evenkeel.model.node import Node
+from evenkeel.model.request import List, Selection
+from evenkeel.ports import Cluster, Instances
+from evenkeel_cli import words
+from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown
+
+LABELS = "capacity labels"
+SPOT = "spot nodes in EC2"
+MOST_NAMED = 3
+
+type Known = Mapping[str, Instance]
+"""EC2's instances by their ids."""
+
+
+def gather(cluster: Cluster) -> Sequence[Node]:
+    """All nodes. Raises ClusterError."""
+    return ask(cluster, List(Selection(Node), fresh=False)).items
+
+
+def look(
+    nodes: Sequence[Node], labels: CapacityLabels, instances: Instances | None
+) -> Iterator[Finding]:
+    """Both links; ``instances`` None: EC2 is not asked."""
+    known: Known | None = None
+    failure = ""
+    if instances is not None:
+        try:
+            known = instances.describe([node.instance_id for node in nodes if node.instance_id])
+        except InstancesError as error:
+            failure = str(error)
+    yield judge_labels(nodes, labels, known)
+    if failure:
+        yield unknown(SPOT, failure, "ask again with the permission ec2:DescribeInstances")
+    else:
+        yield judge_spot(nodes, labels, known)
+
+
+def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | None) -> Finding:
+    """Whether the nodes tell their capacity type.
+
+    - there is no node: nothing is known;
+    - every node has a label, or EC2 says of each without one that it is no spot instance: fine;
+    - EC2 calls one spot, or none has a label: broken;
+    - else EC2 has to be asked.
+    """
+    without = [node for node in nodes if not labels.are_on(node)]
+    if not nodes:
+        return unknown(LABELS, "there is no node", "ask again when there is one")
+    if not without:
+        return fine(LABELS, f"{words.counted(len(nodes), 'node')} with a label")
+    spot = [node for node in without if _is_spot(node, known)]
+    remedy = f"label spot nodes {labels.keys[0]}={names.SPOT}, best where they are made"
+    said = f"{_named(without)} of {len(nodes)} without one of {labels} count as on-demand"
+    if spot:
+        return broken(LABELS, f"{said}, and EC2 calls {_named(spot)} spot", remedy)
+    if known is not None and all(node.instance_id in known for node in without):
+        return fine(LABELS, f"{said}, which EC2 says they are")
+    if len(without) == len(nodes):
+        return broken(LABELS, f"no node has one of {labels}: all count as on-demand", remedy)
+    return unknown(LABELS, said, f"{remedy}; with --stack EC2 is asked whether they are")
+
+
+def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | None) -> Finding:
+    """Whether the nodes that EC2 may take back are labelled so, and no others."""
+    if known is None:
+        return not_looked(SPOT, "EC2 was not asked", "name the stack: --stack NAME")
+    spot = [node for node in nodes if _is_spot(node, known)]
+    hidden = [node for node in spot if not labels.call_spot(node)]
+    wrong = [
+        node
+        for node in nodes
+        if labels.call_spot(node) and node.instance_id in known and not _is_spot(node, known)
+    ]
+    if hidden:
+        return broken(
+            SPOT,
+            f"EC2 calls {_named(hidden)} spot, and the labels do not: floors count on them",
+            f"label them {labels.keys[0]}={names.SPOT}, best where they are made",
+        )
+    if wrong:
+        return broken(
+            SPOT,
+            f"the labels call {_named(wrong)} spot, and EC2 does not: its notices are refused",
+            "mend the label where the nodes are made",
+        )
+    missing = [node for node in nodes if node.instance_id not in known]
+    if nodes and len(missing) == len(nodes):
+        return unknown(
+            SPOT, "EC2 knows none of the nodes", "check the region and the account you ask as"
+        )
+    return fine(SPOT, f"{words.counted(len(spot), 'node')}, each labelled so")
+
+
+def _is_spot(node: Node, known: Known | None) -> bool:
+    instance = (known or {}).get(node.instance_id)
+    return instance is not None and instance.is_reclaimable
+
+
+def _named(nodes: Collection[Node]) -> str:
+    shown = ", ".join(words.short_node(node.name) for node in list(nodes)[:MOST_NAMED])
+    more = f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else ""
+    return f"{words.counted(len(nodes), 'node')} ({shown}{more})"

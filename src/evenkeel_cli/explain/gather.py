@@ -1,0 +1,134 @@
+"""Reading what an explanation needs of a cluster."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from evenkeel.decisions.drain.gangs import Gang
+from evenkeel.decisions.gate.waiting import waiting
+from evenkeel.decisions.notice import marks
+from evenkeel.flows import selections
+from evenkeel.flows.asking import ask_for_one
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, Selection
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Cluster
+from evenkeel_cli import words
+from evenkeel_cli.explain import drainers, hurdles
+from evenkeel_cli.explain.answer import Answer
+from evenkeel_cli.ways import Situation, situations
+
+
+def answer(
+    cluster: Cluster, subject: KubernetesObject, labels: CapacityLabels = WELL_KNOWN
+) -> Answer:
+    """Everything that explains the subject. ``labels`` tell what is spot. Raises ClusterError."""
+    found = situations(cluster, [pods_of(subject)])
+    if not isinstance(subject, Node | Pod):
+        mine = subject.reference
+        found = [each for each in found if _belongs(each, mine.kind, mine.name)]
+    else:
+        found = [each for each in found if each.pod.active or isinstance(subject, Pod)]
+    nodes = [subject] if isinstance(subject, Node) else _nodes_of(cluster, found)
+    facts = [
+        *_facts(subject, found, nodes, labels),
+        *_asked(each.pod for each in found),
+        *hurdles.find(cluster, found),
+    ]
+    return Answer(subject, facts, found, drainers.find(cluster, nodes))
+
+
+def pods_of(subject: KubernetesObject) -> Selection[Pod]:
+    """Which pods are the subject's."""
+    match subject:
+        case Node():
+            return selections.pods_on(subject.name)
+        case Deployment() | ReplicaSet() | StatefulSet():
+            return selections.selected(subject.namespace, subject.spec.selector)
+        case Job():
+            return selections.labelled(subject.namespace, names.JOB_UID, subject.uid)
+    return Selection(Pod, subject.namespace, fields=f"metadata.name={subject.name}")
+
+
+def _belongs(situation: Situation, kind: str, name: str) -> bool:
+    """Whether a pod that is selected is really owned, and counts."""
+    owners = (situation.owner.controller, situation.owner.deployment)
+    owned = any(o is not None and (o.resource.kind, o.name) == (kind, name) for o in owners)
+    return owned and situation.pod.active
+
+
+def _nodes_of(cluster: Cluster, found: Iterable[Situation]) -> list[Node]:
+    wanted = sorted({each.pod.spec.node_name for each in found} - {""})
+    nodes = (ask_for_one(cluster, Get(Node, name)) for name in wanted)
+    return [node for node in nodes if node is not None]
+
+
+def _facts(
+    subject: KubernetesObject,
+    found: Sequence[Situation],
+    nodes: Sequence[Node],
+    labels: CapacityLabels,
+) -> list[str]:
+    if isinstance(subject, Node):
+        return _node_facts(subject, labels)
+    facts = []
+    if isinstance(subject, Pod) and found:
+        facts.append(f"It belongs to {words.workload_name(found[0].workload)}.")
+    elif isinstance(subject, Deployment | ReplicaSet | StatefulSet):
+        facts.append(f"It wants {words.counted(subject.spec.replicas, 'pod')}.")
+    if len(nodes) == 1:
+        facts.append(f"It is on node {nodes[0].name} ({labels.of(nodes[0])}).")
+    elif nodes:
+        spot = sum(labels.call_spot(node) for node in nodes)
+        facts.append(f"It is on {len(nodes)} nodes, {spot} of them spot.")
+    budgets = sorted({budget.name for each in found for budget in each.budgets})
+    if budgets:
+        facts.append(f"Disruption budgets select it: {', '.join(budgets)}.")
+    facts += sorted({_in_a_gang(each.gang) for each in found if each.gang is not None})
+    facts += [f"Node {node.name}: {fact}" for node in nodes for fact in _doom(node)]
+    return facts
+
+
+def _in_a_gang(gang: Gang) -> str:
+    all_go = "all of them go together, those on healthy nodes too"
+    which = all_go if gang.all_go else "those on dying nodes go together"
+    when = "where one has to go" if gang.minimum is None else "where fewer stay"
+    return (
+        f"It is in the {gang}: {when}, {which}, at the earliest last moment of those that die."
+        " Restore moves all of it or none."
+    )
+
+
+def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
+    facts = []
+    if is_interruptible(node):
+        facts.append("EC2 may take its reserved capacity back: it counts as spot.")
+    elif labels.call_spot(node):
+        facts.append("It is a spot node.")
+    elif labels.are_on(node):
+        facts.append("It is an on-demand node: EC2 sends no interruption warnings for it.")
+    else:
+        facts.append(f"None of the labels {labels} says what it is: it counts as on-demand.")
+    if not node.instance_id:
+        facts.append("It has no EC2 instance in spec.providerID: no event can be about it.")
+    if node.spec.unschedulable and marks.read(node) is None:
+        facts.append("It is cordoned already; Evenkeel will not lift that cordon.")
+    return facts + _doom(node)
+
+
+def _asked(pods: Iterable[Pod]) -> Iterator[str]:
+    """The pods whose eviction waits, and who asked for it."""
+    for pod in pods:
+        eviction = waiting(pod)
+        if eviction is not None:
+            yield f"{eviction.message}."
+
+
+def _doom(node: Node) -> list[str]:
+    notice = marks.read(node)
+    if notice is None:
+        return []
+    when = notice.deadline.strftime("%H:%M:%S UTC")
+    return [f"marked already, for {notice.name}, until {when}."]

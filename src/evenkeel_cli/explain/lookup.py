@@ -1,0 +1,91 @@
+"""Finding the object that a person means: ``node/x``, ``shop/deploy/web``, or a bare name."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evenkeel.flows.asking import ask_for_one, list_all
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.ports import Cluster
+from evenkeel_cli import node_names, words
+from evenkeel_cli.errors import BadInputError
+
+ALIASES: Final[dict[str, type[KubernetesObject]]] = {
+    alias: kind
+    for kind, aliases in (
+        (Node, "no node nodes"),
+        (Pod, "po pod pods"),
+        (Deployment, "deploy deployment deployments"),
+        (StatefulSet, "sts statefulset statefulsets"),
+        (Job, "job jobs"),
+        (ReplicaSet, "rs replicaset replicasets"),
+    )
+    for alias in aliases.split()
+}
+
+SEARCHED: Final = (Deployment, StatefulSet, Job, Pod, ReplicaSet)
+"""The kinds of which a bare name may be, nodes aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked for. Without a kind all are searched, without a namespace all of them."""
+
+    name: str
+    kind: type[KubernetesObject] | None = None
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        """As a person would write it."""
+        kind = f"{words.kind_word(self.kind.resource.kind)} " if self.kind else ""
+        where = f" in namespace {self.namespace}" if self.namespace else ""
+        return f"{kind}{self.name}{where}"
+
+
+def parse(text: str, namespace: str) -> Question:
+    """``NAME``, ``KIND/NAME`` or ``NAMESPACE/KIND/NAME``. Raises BadInputError."""
+    *before, name = text.split("/")
+    if not name or len(before) > 2:
+        raise BadInputError(f"{text!r}: should be NAME, KIND/NAME or NAMESPACE/KIND/NAME")
+    if not before:
+        return Question(name, None, namespace)
+    kind = ALIASES.get(before[-1].lower())
+    if kind is None:
+        known = "node, pod, deploy, sts, job or rs"
+        raise BadInputError(f"{text!r}: {before[-1]!r} is no kind that explain knows: use {known}")
+    if len(before) == 2:
+        if namespace not in ("", before[0]):
+            raise BadInputError(f"{text!r} and -n {namespace} name two namespaces: keep one")
+        return Question(name, kind, before[0])
+    return Question(name, kind, namespace)
+
+
+def find(cluster: Cluster, question: Question) -> KubernetesObject:
+    """The object that is meant. Raises BadInputError if there is none, or more than one."""
+    if question.kind is Node or (question.kind is None and not question.namespace):
+        name = node_names.find(cluster, question.name)
+        node = ask_for_one(cluster, Get(Node, name)) if name is not None else None
+        if node is not None:
+            return node
+    kinds: Iterable[type[KubernetesObject]] = [question.kind] if question.kind else SEARCHED
+    found = _search(cluster, question, [kind for kind in kinds if kind is not Node])
+    if not found:
+        raise BadInputError(f"there is no {question}: check the name, the kind and -n")
+    if len(found) > 1:
+        which = ", ".join(words.workload_name(item.reference) for item in found[:5])
+        raise BadInputError(f"{question} may be {which}: name one of them like that")
+    return found[0]
+
+
+def _search(
+    cluster: Cluster, question: Question, kinds: Sequence[type[KubernetesObject]]
+) -> list[KubernetesObject]:
+    selector = f"metadata.name={question.name}"
+    requests: list[List[Any]] = [
+        List(Selection(kind, question.namespace, fields=selector)) for kind in kinds
+    ]
+    return [item for listed in list_all(cluster, requests) for item in listed]

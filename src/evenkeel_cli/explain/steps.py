@@ -1,0 +1,142 @@
+"""What Evenkeel would do to a pod, step by step, from the way that its own decision takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.notice.event import Rules
+from evenkeel.decisions.notice.interruption_warning import LEAD
+from evenkeel.model import names
+from evenkeel.model.release import COOLDOWN_FIRST
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.workload import ReplicaSet
+from evenkeel_cli import words
+from evenkeel_cli.ways import Situation
+
+EXPIRY: Final = Rules().rebalance_expiry
+"""How long a rebalance recommendation counts, unless a deployment sets it otherwise."""
+
+NEVER: Final = f"annotation {names.HANDOVER}: never (it then goes before its replacement runs)"
+LEAVE: Final = f"annotation {names.AT_DEADLINE}: leave (a budget then keeps it to the end)"
+KEEP: Final = (
+    f'annotation {names.DO_NOT_DISRUPT}: "true" or {names.SAFE_TO_EVICT}: "false" (it is then left)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What would happen: the way, why, the steps in order, and what an owner can change."""
+
+    way: Way
+    reason: str
+    steps: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+
+
+def under_warning(situation: Situation) -> Course:
+    """The course of a pod whose node gets an interruption warning."""
+    route = situation.way(hint=False)
+    changes = [route.remedy] if route.remedy else []
+    if route.way is Way.LEAVE:
+        return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
+    if route.way is Way.HANDOVER:
+        steps = [*_handover(situation), _end(situation, "Without a replacement it goes")]
+        changes.append(NEVER)
+    else:
+        steps = [_sentence(route.message), *_breaks(situation, route)]
+    if situation.budgets:
+        changes.append(LEAVE)
+    return Course(route.way, route.reason, tuple(steps), tuple(changes))
+
+
+def under_hint(situation: Situation) -> Course:
+    """The course of a pod whose node gets a rebalance recommendation."""
+    route = situation.way(hint=True)
+    changes = [route.remedy] if route.remedy else []
+    if route.way is Way.LEAVE:
+        return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
+    if route.way is Way.HANDOVER:
+        steps = [*_hold(situation.budgets), *_handover(situation), _put_back()]
+    else:
+        steps = [_sentence(route.message), *_within_budgets(situation.budgets)]
+        steps.append(f"What has not moved when the recommendation expires ({_expiry()}) stays.")
+    return Course(route.way, route.reason, tuple(steps), (*changes, KEEP))
+
+
+def _handover(situation: Situation) -> list[str]:
+    replica_set = situation.owner.controller
+    assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - only those are handed over
+    replicas = replica_set.spec.replicas
+    wanted = f"{words.counted(replicas, 'pod')} {'is' if replicas == 1 else 'are'}"
+    budgets = [budget.name for budget in situation.budgets]
+    within = (
+        f"; the budget {budgets[0]} allows that, for it counts the replacement" if budgets else ""
+    )
+    return [
+        (
+            f"It is released from {replica_set.name}, which makes a replacement, while it goes"
+            " on serving: Services still select it."
+        ),
+        f"Once {wanted} available without it, it is evicted{within}.",
+    ]
+
+
+def _breaks(situation: Situation, route: Route) -> list[str]:
+    if route.way is Way.AT_LAST_MOMENT:
+        return [_end(situation, "It goes")]
+    steps = []
+    if route.way is Way.RATIONED:
+        most = max(1, max_unavailable(situation.owner.deployment))
+        steps.append(f"No more than {most} of its workload may be missing at a time.")
+    return [
+        *steps,
+        *_within_budgets(situation.budgets),
+        _end(situation, "If it is still there, it goes"),
+    ]
+
+
+def _end(situation: Situation, how: str) -> str:
+    """The last moment, as seconds after the warning."""
+    start = datetime(2000, 1, 1, tzinfo=UTC)
+    last = Deadline(start + LEAD, forced=True).evict_by(situation.pod) - start
+    grace = situation.pod.grace.total_seconds()
+    overruled = "; a budget that refuses even then is overruled" if situation.budgets else ""
+    return (
+        f"{how} at its last moment, {last.total_seconds():.0f} s after the warning, so that its"
+        f" grace period of {grace:.0f} s fits{overruled}."
+    )
+
+
+def _within_budgets(budgets: Sequence[PodDisruptionBudget]) -> list[str]:
+    if not budgets:
+        return []
+    names_ = " and ".join(budget.name for budget in budgets)
+    allowed = min(budget.status.disruptions_allowed for budget in budgets)
+    return [f"Its eviction waits for the budget {names_}, which now allows {allowed}."]
+
+
+def _hold(budgets: Sequence[PodDisruptionBudget]) -> list[str]:
+    held = hold_now(budgets)
+    if held is None:
+        return []
+    return [f"Not now: the budget {held.name} leaves no room for a voluntary move."]
+
+
+def _put_back() -> str:
+    rest = COOLDOWN_FIRST.total_seconds() / 60
+    return (
+        f"Without a replacement when the recommendation expires ({_expiry()}) it is put back as"
+        f" it is, without a restart, and its workload rests for {rest:.0f} min, longer each time."
+    )
+
+
+def _expiry() -> str:
+    return f"after {EXPIRY.total_seconds() / 60:.0f} min"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,65 @@
+"""Other drainers beside Evenkeel: what each choice costs, and when both may act."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from evenkeel.flows.asking import ask
+from evenkeel.model.node import Node
+from evenkeel.model.request import List, Selection
+from evenkeel.settings import Mode
+from evenkeel_cli.aws import eks
+from evenkeel_cli.aws.asking import AwsError
+from evenkeel_cli.doctor import drainers
+from evenkeel_cli.doctor.api_server import ApiServer
+from evenkeel_cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.explain.drainers import AUTO, MANAGED_GROUP, Drainer
+from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.site import Site
+
+MOST_NAMED: Final = 3
+
+
+def look(site: Site, choices: Choices) -> Sequence[Finding]:
+    """Each drainer that the cluster or EKS tells of. Raises ClusterError."""
+    nodes = ask(site.cluster, List(Selection(Node), fresh=False)).items
+    return list(
+        drainers.look(
+            site.cluster,
+            ApiServer(site.cluster.transport),
+            nodes,
+            is_gated=choices.webhook is not Webhook.NONE,
+            observes=choices.mode is Mode.OBSERVE,
+            known=_told_by_eks(site),
+        )
+    )
+
+
+def lines(findings: Iterable[Finding]) -> Sequence[str]:
+    """What to tell a person."""
+    return [each.reason + (f"; {each.remedy}" if each.remedy else "") for each in findings]
+
+
+def check(findings: Iterable[Finding], *, beside: bool) -> None:
+    """Refuse to act beside a drainer that does not wait, unless told to. Raises BadInputError."""
+    clashing = [each for each in findings if each.verdict in (Verdict.BROKEN, Verdict.UNKNOWN)]
+    if clashing and not beside:
+        raise BadInputError(
+            "--mode act beside another drainer that does not wait for replacements (see above):"
+            " let its evictions wait, with --webhook lambda or in-cluster; or switch it off; or add"
+            " --beside-drainers if both are to act"
+        )
+
+
+def _told_by_eks(site: Site) -> Sequence[Drainer]:
+    found = []
+    if site.described.is_auto:
+        found.append(Drainer("EKS Auto Mode", "the cluster's computeConfig.enabled", AUTO))
+    try:
+        groups = eks.node_groups(site.aws, site.place.cluster)
+    except AwsError:
+        groups = ()  # the nodes' labels tell of groups that have any
+    if groups:
+        named = ", ".join(groups[:MOST_NAMED]) + (", ..." if len(groups) > MOST_NAMED else "")
+        found.append(Drainer("EKS managed node group", f"node group {named}", MANAGED_GROUP))
+    return found

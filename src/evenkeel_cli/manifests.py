@@ -1,0 +1,52 @@
+"""The folders of manifests/ as ``kubectl apply -k`` reads them.
+
+Only what their kustomizations use: resources, a namespace, labels, and an image.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+
+from evenkeel_cli import checkout
+
+type Manifest = Mapping[str, Any]
+"""An object as YAML has it."""
+
+CLUSTER_WIDE: Final = frozenset({"Namespace", "FlowSchema"})
+
+
+def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
+    """The objects of a folder. ``image`` stands in for the one that its containers name.
+
+    Other folders that its kustomization names are left out, and so is what it generates. Raises
+    UnmetError outside of a checkout.
+    """
+    kustomization = yaml.safe_load(checkout.manifest(folder, "kustomization.yaml"))
+    return [
+        _finished(each, kustomization, image)
+        for name in kustomization["resources"]
+        if not name.startswith("..")
+        for each in yaml.safe_load_all(checkout.manifest(folder, name))
+    ]
+
+
+def rights_of_the_gate() -> Sequence[Manifest]:
+    """What the webhook may do where it gates evictions."""
+    return list(yaml.safe_load_all(checkout.manifest("gate", "rights.yaml")))
+
+
+def _finished(each: dict[str, Any], kustomization: Mapping[str, Any], image: str) -> Manifest:
+    meta = each["metadata"]
+    if "namespace" in kustomization and not _is_cluster_wide(each["kind"]):
+        meta["namespace"] = kustomization["namespace"]
+    for labels in kustomization.get("labels", ()):
+        meta["labels"] = {**meta.get("labels", {}), **labels["pairs"]}
+    if image and each["kind"] == "Deployment":
+        for container in each["spec"]["template"]["spec"]["containers"]:
+            container["image"] = image
+    return each
+
+
+def _is_cluster_wide(kind: str) -> bool:
+    return kind.startswith("Cluster") or kind in CLUSTER_WIDE

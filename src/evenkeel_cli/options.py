@@ -1,0 +1,82 @@
+"""Options that several commands share, with kubectl's names and meanings."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenkeel.settings.shared import CLUSTER_NAME
+from evenkeel_cli.errors import BadInputError
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def output(*formats: str) -> Decorator:
+    """``-o``: how the result is printed; the first format is the default."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How to print the result.",
+    )
+
+
+cluster_name = click.option(
+    "--cluster-name",
+    envvar=CLUSTER_NAME,
+    show_envvar=True,
+    help="The EKS cluster's name; else as the kubeconfig calls it.",
+)
+"""``--cluster-name``: what EC2's tags and the log call the cluster."""
+
+
+metrics_port = click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Answer GET /metrics (Prometheus) and /healthz there; 0 takes a free port.",
+)
+"""``--metrics-port``: where a process that goes on for long tells how it is."""
+
+
+def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--context`` and ``--kubeconfig``: which cluster."""
+    function = click.option(
+        "--kubeconfig",
+        type=click.Path(path_type=Path),
+        help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
+    )(function)
+    return click.option("--context", help="The kubeconfig context to use.")(function)
+
+
+def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--snapshot``: a file with the objects of a cluster, instead of the cluster."""
+    return click.option(
+        "--snapshot",
+        metavar="FILE",
+        help="Objects of a cluster as kubectl prints them (-o json); - is standard input.",
+    )(function)
+
+
+def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``-n`` and ``-A``: of which namespaces."""
+    function = click.option(
+        "-A", "--all-namespaces", is_flag=True, help="All namespaces: the default."
+    )(function)
+    return click.option("-n", "--namespace", help="Only this namespace.")(function)
+
+
+def chosen_namespace(namespace: str | None, *, all_namespaces: bool) -> str:
+    """The namespace that was named; empty for all. Raises BadInputError for both at once."""
+    if all_namespaces and namespace is not None:
+        raise BadInputError("-A and -n contradict each other: keep one of them")
+    return namespace or ""
+
+
+def apply(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--apply``: without it nothing is written to the cluster."""
+    return click.option(
+        "--apply", is_flag=True, help="Do it. Without this the command only says what it would do."
+    )(function)

@@ -1,0 +1,32 @@
+"""The cluster that a command only reads: a real one, a snapshot, or the built-in one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel.ports import Cluster
+from evenkeel_cli import snapshot as snapshots
+from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.guards import Guard, GuardedCluster
+from evenkeel_cli.targets import Target
+from evenkeel_sandbox import snapshot_cluster
+from evenkeel_sandbox.built_in import cluster as built_in_cluster
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+
+
+@contextmanager
+def reading(target: Target, snapshot: str | None, *, built_in: bool) -> Iterator[Cluster]:
+    """The cluster that was named; the kubeconfig's current context if none was.
+
+    Nothing is written, whatever asks. Raises BadInputError.
+    """
+    if (target.is_named, snapshot is not None, built_in).count(True) > 1:
+        raise BadInputError("more than one cluster is named: keep one of them")
+    clock = SimulatedClock(SystemClock().now())
+    if built_in:
+        yield built_in_cluster.build(clock)
+    elif snapshot is not None:
+        yield snapshot_cluster.build(snapshots.read(snapshot).objects, clock)
+    else:
+        with target.connect() as cluster:
+            yield GuardedCluster(cluster, Guard(writes=False))

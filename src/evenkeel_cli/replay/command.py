@@ -1,0 +1,132 @@
+"""The three kinds of replay as the command runs them, and what each of them prints."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+from evenkeel.ports import Clock
+from evenkeel.settings import Mode
+from evenkeel_cli import pausing, snapshot, tables, ways_table
+from evenkeel_cli.console import standard_error
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.journal import Journal
+from evenkeel_cli.replay import output, simulated
+from evenkeel_cli.replay.output import Printer
+from evenkeel_cli.replay.real import Replay
+from evenkeel_cli.replay.task import Task
+from evenkeel_cli.report import Report
+from evenkeel_cli.targets import Target
+from evenkeel_sandbox.application import CLUSTER_NAME
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.events import freshened
+from evenkeel_sandbox.snapshot_cluster import build
+
+INTERRUPTED: Final = (
+    "interrupted: marks and releases stay as they are, and the next run goes on from there;"
+    " evenkeel cancel NODE --apply takes them back"
+)
+HINTS_EXPIRE: Final = (
+    "a recommendation expires after 15 min, with the next run after that, or when evenkeel"
+    " cancel NODE --apply takes it back"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of the command. ``form`` is -o: table, wide, json or yaml."""
+
+    out: Console
+    form: str
+    clock: Clock
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether lines are printed as things happen, and tables at the end."""
+        return self.form in ("table", "wide")
+
+    def simulate(self, task: Task, snapshot_file: str | None) -> int:
+        """On the built-in cluster, or on a snapshot. Answers the exit code."""
+        builder: simulated.Builder = built_in.build
+        if snapshot_file is not None:
+            taken = snapshot.read(snapshot_file)
+            self._note(*taken.notes)
+            builder = lambda clock: build(taken.objects, clock)  # noqa: E731 - a Builder of this snapshot
+        now = self.clock.now()
+        simulation = simulated.run(task, builder, now, self.out, quiet=not self.is_for_people)
+        try:
+            report = replace(simulation.report(), namespace=task.namespace)
+            if simulation.application.errors:
+                raise UnmetError(f"a function failed: {simulation.application.errors[0]}")
+            return self._show(report, simulation.journal, Mode.ACT)
+        finally:
+            simulation.close()
+
+    def plan(self, task: Task, target: Target) -> int:
+        """What would be done to a real cluster. Answers the exit code."""
+        with target.connect() as cluster:
+            replay = Replay(self._updated(task), cluster, self.clock, Mode.OBSERVE)
+            self._warn_of_strangers(replay, target)
+            replay.plan(self._printer())
+        shown = [s for s in replay.situations if task.namespace in ("", s.pod.namespace)]
+        hinted = {name for name, notice in replay.doomed.items() if notice.is_hint}
+        table = ways_table.table(shown, hinted=hinted)
+        if self.is_for_people:
+            self.out.print()
+            table.show(self.out, wide=self.form == "wide")
+            self.out.print(f"\nNothing was written to {target}: add --apply to do it.")
+        else:
+            made = output.decisions(replay.journal, CLUSTER_NAME, Mode.OBSERVE)
+            tables.dump({"decisions": made, "plan": table.data()}, self.form)
+        return 0
+
+    def act(self, task: Task, target: Target) -> int:
+        """Do it to a real cluster, until all is quiet. Answers the exit code."""
+        with target.connect() as cluster:
+            present = pausing.find(cluster)
+            if present is not None:
+                raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
+            self._warn_of_strangers(replay, target)
+            try:
+                report = replace(replay.act(self._printer()), namespace=task.namespace)
+            except KeyboardInterrupt:
+                self._note(INTERRUPTED)
+                raise click.Abort from None
+        hints = [name for name, notice in replay.doomed.items() if notice.is_hint]
+        if hints:
+            self._note(f"{', '.join(hints)} stays marked for now: {HINTS_EXPIRE}")
+        return self._show(report, replay.journal, Mode.ACT)
+
+    def _updated(self, task: Task) -> Task:
+        """The task with stale events as if they were given now, unless they keep their time."""
+        if task.keep_time:
+            return task
+        now = self.clock.now()
+        arriving = [freshened(event, now) for event in task.arriving]
+        return replace(task, arriving=arriving)
+
+    def _printer(self) -> Printer:
+        return Printer(self.out, self.clock, quiet=not self.is_for_people)
+
+    def _show(self, report: Report, journal: Journal, mode: Mode) -> int:
+        if self.is_for_people:
+            self.out.print()
+            report.show(self.out, wide=self.form == "wide")
+        else:
+            made: dict[str, Any] = {"decisions": output.decisions(journal, CLUSTER_NAME, mode)}
+            tables.dump(made | dict(report.data()), self.form)
+        return 1 if report.failures else 0
+
+    def _warn_of_strangers(self, replay: Replay, target: Target) -> None:
+        self._note(
+            *(
+                f"{instance_id} is no node of {target}: bind it with --instance {instance_id}=NODE"
+                for instance_id in replay.strangers
+            )
+        )
+
+    def _note(self, *notes: str) -> None:
+        for note in notes:
+            standard_error().print(f"note: {note}", style="yellow")

@@ -1,0 +1,229 @@
+"""Snapshots: the objects of a cluster as ``kubectl get -o json`` prints them, read and written."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.names import is_subdomain
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.surroundings import (
+    HorizontalPodAutoscaler,
+    Namespace,
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    ResourceQuota,
+    Service,
+)
+from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.event_files import STANDARD_INPUT
+
+COMMAND: Final = (
+    "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota,hpa -A -o json"
+)
+
+KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
+    kind.resource.kind: kind
+    for kind in (
+        Node,
+        Pod,
+        ReplicaSet,
+        Deployment,
+        StatefulSet,
+        Job,
+        PodDisruptionBudget,
+        Service,
+        Namespace,
+        PersistentVolumeClaim,
+        NetworkPolicy,
+        ResourceQuota,
+        HorizontalPodAutoscaler,
+    )
+}
+"""The kinds that a snapshot should hold. Others are not read."""
+
+WITHOUT: Final[Mapping[str, str]] = {
+    "PodDisruptionBudget": "evictions are never refused",
+    "Service": "a Service that selects by template hash goes unnoticed",
+    "NetworkPolicy": "a policy that selects by template hash goes unnoticed",
+    "ResourceQuota": "a quota that leaves no room for a replacement goes unnoticed",
+    "HorizontalPodAutoscaler": "what autoscalers ask for goes unnoticed",
+}
+"""What it means that a kind is not there at all, if the cluster has such objects."""
+
+ORPHANS: Final[Mapping[tuple[str, str], str]] = {
+    ("Pod", "ReplicaSet"): "they count as bare pods, which no controller makes again",
+    ("Pod", "StatefulSet"): "they count as bare pods, which no controller makes again",
+    ("Pod", "Job"): "they count as bare pods, which no controller makes again",
+    ("ReplicaSet", "Deployment"): "the Deployments' strategies and annotations go unnoticed",
+}
+"""What it means that objects of the first kind belong to ones of the second that are missing."""
+
+ORPHANED: Final = "they count as objects of their own"
+
+
+class _List(msgspec.Struct, frozen=True):
+    kind: str
+    items: list[msgspec.Raw]
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What is read of every item, to know what it is."""
+
+    kind: str
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The objects of a snapshot, in the API's own form, and what is missing from it."""
+
+    objects: Sequence[dict[str, Any]]
+    notes: Sequence[str]
+
+
+def read(name: str) -> Snapshot:
+    """Read a snapshot from a file, or from standard input. Raises BadInputError."""
+    label = "standard input" if name == STANDARD_INPUT else name
+    return parse(label, _load(name))
+
+
+def reserve(file: Path) -> None:
+    """Make a file that is written later: better told now than then. Raises UnmetError."""
+    with _written(file):
+        file.touch()
+
+
+def write(file: Path, objects: Callable[[str], Sequence[Mapping[str, Any]]]) -> None:
+    """Write a snapshot to a file; ``objects`` answers those of a kind. Raises UnmetError."""
+    items = [item for kind in KINDS for item in objects(kind)]
+    with _written(file):
+        file.write_bytes(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
+@contextmanager
+def _written(file: Path) -> Iterator[None]:
+    """Say which file it was that the system refuses to write. Raises UnmetError."""
+    try:
+        yield
+    except OSError as error:
+        raise UnmetError(f"{file}: cannot be written ({error.strerror})") from None
+
+
+def parse(file: str, content: bytes) -> Snapshot:
+    """Read a snapshot; ``file`` is its name in messages. Raises BadInputError."""
+    objects = [_item(file, number, raw) for number, raw in enumerate(_items(file, content), 1)]
+    objects = [item for item in objects if item["kind"] in KINDS]
+    counts = Counter(item["kind"] for item in objects)
+    for kind in ("Node", "Pod"):
+        if not counts[kind]:
+            raise BadInputError(f"{file}: holds no {kind}: make it with {COMMAND}")
+    lost = _dangling(objects)
+    notes = [*_lost_owners(objects, lost), *_missing(counts)]
+    return Snapshot([_without(item, lost) for item in objects], notes)
+
+
+def _load(name: str) -> bytes:
+    if name == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise BadInputError(
+            f"{name}: cannot be read ({error.strerror}): name a file that holds the output of"
+            f" {COMMAND}"
+        ) from None
+
+
+def _items(file: str, content: bytes) -> Sequence[msgspec.Raw]:
+    try:
+        listing = msgspec.json.decode(content, type=_List)
+    except msgspec.ValidationError as error:
+        raise BadInputError(f"{file}: is no list of objects ({error}): use {COMMAND}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{file}: is no JSON ({error}): make it with {COMMAND}") from None
+    if not listing.kind.endswith("List"):
+        raise BadInputError(f"{file}: is a {listing.kind}, not a List: make it with {COMMAND}")
+    return listing.items
+
+
+def _item(file: str, number: int, raw: msgspec.Raw) -> dict[str, Any]:
+    """One object, checked to be what its kind says as far as Evenkeel reads it."""
+    where = f"{file}, item {number}"
+    try:
+        head = msgspec.json.decode(raw, type=_Head)
+        where += f" ({head.kind} {head.metadata.get('name')})"
+        kind = KINDS.get(head.kind)
+        if kind is not None:
+            item = msgspec.json.decode(raw, type=kind)
+            if kind.resource.namespaced and not item.namespace:
+                raise BadInputError(f"{where}: metadata.namespace is missing: use {COMMAND}")
+            for name in (item.name, item.namespace) if item.namespace else (item.name,):
+                if not is_subdomain(name):
+                    raise BadInputError(f"{where}: {name!r} can be no name: use {COMMAND}")
+        whole: dict[str, Any] = msgspec.json.decode(raw)
+    except msgspec.ValidationError as error:
+        raise BadInputError(f"{where}: is no Kubernetes object ({error}): use {COMMAND}") from None
+    return whole
+
+
+def _owners(item: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return item["metadata"].get("ownerReferences") or ()
+
+
+def _dangling(objects: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The uids of owners, of kinds that a snapshot should hold, that this one lacks.
+
+    An owner of another kind (a DaemonSet, a custom resource) is not expected to be there.
+    """
+    present = {item["metadata"].get("uid") for item in objects}
+    return frozenset(
+        owner["uid"]
+        for item in objects
+        for owner in _owners(item)
+        if owner["kind"] in KINDS and owner["uid"] not in present
+    )
+
+
+def _without(item: dict[str, Any], lost: frozenset[str]) -> dict[str, Any]:
+    """The object without its owners that the snapshot lacks.
+
+    Kubernetes deletes what belongs to owners that do not exist, and so would the simulator.
+    """
+    kept = [owner for owner in _owners(item) if owner["uid"] not in lost]
+    if len(kept) == len(_owners(item)):
+        return item
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": kept}}
+
+
+def _lost_owners(objects: Sequence[Mapping[str, Any]], lost: frozenset[str]) -> list[str]:
+    """What is surely missing, for something in the snapshot belongs to it."""
+    orphans = Counter(
+        (item["kind"], owner["kind"])
+        for item in objects
+        for owner in _owners(item)
+        if owner["uid"] in lost
+    )
+    return [
+        f"it lacks {KINDS[owner].resource.plural} that own {KINDS[kind].resource.plural}"
+        f" ({count} of them): {ORPHANS.get((kind, owner), ORPHANED)}"
+        for (kind, owner), count in sorted(orphans.items())
+    ]
+
+
+def _missing(counts: Mapping[str, int]) -> list[str]:
+    """What may be missing: the cluster either has no such objects, or they were not asked for."""
+    return [
+        f"no {KINDS[kind].resource.plural} in it: if the cluster has some, {meaning}"
+        for kind, meaning in WITHOUT.items()
+        if not counts.get(kind)
+    ]

@@ -1,0 +1,103 @@
+"""The functions of a drain, and restore, in one process around a real cluster and real queues."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
+from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.handlers import Handler
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
+from evenkeel_hosting import functions
+from evenkeel_hosting.events import POLLERS
+from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.poll.event_source import EventSource, Note, Schedule
+from evenkeel_runtime.poll.sources import Source
+
+ENDING: Final = timedelta(seconds=25)
+"""How long the batches under way may take in the end: a request and its tries, and some more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to.
+
+    ``note`` is told of what goes wrong outside of the functions, in one line.
+    """
+
+    cluster: Cluster
+    instances: Instances
+    lifecycle: LifecycleActions
+    notices: Queue
+    wake_ups: Queue
+    clock: Clock
+    recorder: Recorder
+    note: Note
+
+
+class Application:
+    """Polls both queues and keeps the schedule, from ``start`` to ``stop``."""
+
+    def __init__(
+        self,
+        outside: Outside,
+        marking: Callable[[], InterruptionSettings],
+        moving: Callable[[], HandoverSettings],
+        restoring: RestoreSettings,
+        notices: Source,
+        wake_ups: Source,
+    ) -> None:
+        """``marking`` and ``moving`` make the settings of one handler: each has its own."""
+        self._outside = outside
+        self._marking = marking
+        self._moving = moving
+        self._restoring = restoring
+        note = outside.note
+        self._parts: Sequence[EventSource | Schedule] = (
+            EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
+            EventSource(wake_ups, [self._handover() for _ in range(functions.HANDOVERS)], note),
+            Schedule("handover", self._handover(), outside.clock, note),
+            Schedule("restore", self._restore(), outside.clock, note),
+        )
+
+    def start(self) -> None:
+        """Begin to poll."""
+        for part in self._parts:
+            part.start()
+
+    def stop(self) -> bool:
+        """End: no batch begins any more; whether those under way ended in time."""
+        for part in self._parts:
+            part.stop()
+        give_up = self._outside.clock.now() + ENDING
+        ended = [
+            part.join(max(timedelta(), give_up - self._outside.clock.now())) for part in self._parts
+        ]
+        return all(ended)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether all its parts are at work."""
+        return all(part.is_alive for part in self._parts)
+
+    def _interruption(self) -> Handler:
+        settings, outside = self._marking(), self._outside
+        ports = self._ports(settings.mode)
+        return functions.interruption(settings, ports, outside.notices, outside.wake_ups)
+
+    def _handover(self) -> Handler:
+        settings = self._moving()
+        return functions.handover(settings, self._ports(settings.mode), self._outside.wake_ups)
+
+    def _restore(self) -> Handler:
+        settings, outside = self._restoring, self._outside
+        return functions.restore(settings, self._ports(settings.mode), outside.wake_ups)
+
+    def _ports(self, mode: Mode) -> Ports:
+        outside = self._outside
+        cluster, clock, recorder = outside.cluster, outside.clock, outside.recorder
+        events = ClusterEvents(cluster, clock, recorder, observes=mode is Mode.OBSERVE)
+        instances, lifecycle = outside.instances, outside.lifecycle
+        return Ports(cluster, instances, clock, Tee(events, recorder), lifecycle)

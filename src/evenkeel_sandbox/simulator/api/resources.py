@@ -1,0 +1,66 @@
+"""The kinds that the simulated API server serves, and how their objects are kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evenkeel_sandbox.simulator.api.objects import Obj
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of object.
+
+    ``has_status``: status is a subresource, which a write to the object itself leaves alone.
+    ``has_generation``: metadata.generation counts the changes of its spec.
+    """
+
+    name: str
+    api_version: str = "v1"
+    namespaced: bool = True
+    has_status: bool = True
+    has_generation: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("Pod", has_generation=True),
+        Kind("Node", namespaced=False),
+        Kind("Namespace", namespaced=False),
+        Kind("Service"),
+        Kind("ConfigMap", has_status=False),
+        Kind("Secret", has_status=False),
+        Kind("ServiceAccount", has_status=False),
+        Kind("Event", has_status=False),
+        Kind("PersistentVolumeClaim"),
+        Kind("ResourceQuota"),
+        Kind("Lease", "coordination.k8s.io/v1", has_status=False),
+        Kind("Deployment", "apps/v1", has_generation=True),
+        Kind("ReplicaSet", "apps/v1", has_generation=True),
+        Kind("StatefulSet", "apps/v1", has_generation=True),
+        Kind("DaemonSet", "apps/v1", has_generation=True),
+        Kind("Job", "batch/v1", has_generation=True),
+        Kind("PodDisruptionBudget", "policy/v1", has_generation=True),
+        Kind("NetworkPolicy", "networking.k8s.io/v1", has_status=False, has_generation=True),
+        Kind("HorizontalPodAutoscaler", "autoscaling/v2"),
+        Kind("PriorityClass", "scheduling.k8s.io/v1", namespaced=False, has_status=False),
+    )
+}
+
+
+def kind_of(obj: Obj) -> Kind:
+    """The kind of a manifest; one that is unknown is taken for a custom resource."""
+    known = KINDS.get(obj["kind"])
+    if known is not None:
+        return known
+    return Kind(
+        obj["kind"],
+        obj["apiVersion"],
+        namespaced="namespace" in obj["metadata"],
+        has_generation=True,
+    )
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name; one that is unknown is taken for a custom resource."""
+    return KINDS.get(name) or Kind(name, has_generation=True)

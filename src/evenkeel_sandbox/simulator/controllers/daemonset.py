@@ -1,0 +1,151 @@
+"""The DaemonSet controller: one pod on each node that fits, cordoned or not."""
+
+from evenkeel.errors import ClusterError
+from evenkeel_sandbox.simulator.api.objects import (
+    Key,
+    Obj,
+    at,
+    controller_of,
+    is_finished,
+    is_leaving,
+    is_ready,
+    key_of,
+    node_of,
+    uid_of,
+)
+from evenkeel_sandbox.simulator.controllers.ownership import pod_of_template, unless_gone
+from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Work, errors_in
+from evenkeel_sandbox.simulator.placement import matches_node, tolerates
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+TOLERATIONS: list[Obj] = [
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
+    for key, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+]
+
+
+class DaemonSetController(Controller):
+    """Keeps one pod per node."""
+
+    workers = 2
+
+    def observe(self) -> None:
+        """Watch DaemonSets, nodes and pods."""
+        self.store.observe("DaemonSet", self.enqueue_object)
+        self.store.observe("Node", self._node_changed)
+        self.store.observe("Pod", self._pod_changed)
+
+    def reconcile(self, key: Key) -> Work:
+        """Make what is missing, delete what is too much, count."""
+        daemon_set = self.store.get("DaemonSet", key)
+        if daemon_set is None or is_leaving(daemon_set):
+            return
+        pods = self.store.owned(daemon_set, "Pod")
+        on_node: dict[str, list[Obj]] = {}
+        for pod in pods:
+            on_node.setdefault(node_of(pod) or _target(pod), []).append(pod)
+        calls: list[Call] = []
+        wanted = 0
+        for node in self.store.all("Node"):
+            manifest = _manifest(daemon_set, node["metadata"]["name"])
+            there = on_node.get(node["metadata"]["name"], [])
+            should_be, may_stay = _belongs(manifest, node)
+            wanted += should_be
+            if should_be and not there:
+                calls.append(self._creation(daemon_set, manifest))
+            calls += [
+                self._deletion(pod)
+                for pod in there
+                if not is_leaving(pod) and (is_finished(pod) or not may_stay)
+            ]
+        failed: list[ClusterError] = []
+        if calls:
+            failed = errors_in((yield calls))
+        ready = sum(1 for pod in pods if is_ready(pod))
+        status = {
+            "desiredNumberScheduled": wanted,
+            "currentNumberScheduled": len(pods),
+            "numberReady": ready,
+            "numberAvailable": ready,
+            "numberUnavailable": max(0, wanted - ready),
+            "numberMisscheduled": 0,
+            "updatedNumberScheduled": len(pods),
+            "observedGeneration": daemon_set["metadata"]["generation"],
+        }
+        if status != daemon_set.get("status"):
+            yield lambda: self.server.set_status("DaemonSet", key, status)
+        if failed:
+            raise failed[0]
+
+    def _creation(self, daemon_set: Obj, manifest: Obj) -> Call:
+        def create() -> Obj:
+            try:
+                return self.server.create(manifest)
+            except ClusterError as error:
+                self.world.record(daemon_set, "FailedCreate", f"Error creating: {error}")
+                raise
+
+        return create
+
+    def _deletion(self, pod: Obj) -> Call:
+        return unless_gone(lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod)))
+
+    def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
+        def matters(node: Obj | None) -> object:
+            return node and (node["metadata"].get("labels"), node["spec"].get("taints"))
+
+        if matters(old) != matters(new):
+            for daemon_set in self.store.all("DaemonSet"):
+                self.enqueue(key_of(daemon_set))
+
+    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        pod = new or old or {}
+        owner = controller_of(pod)
+        if owner is not None and owner["kind"] == "DaemonSet":
+            self.enqueue((key_of(pod)[0], owner["name"]))
+
+
+def _manifest(daemon_set: Obj, node: str) -> Obj:
+    """The pod for one node: bound to it by affinity, tolerant of what befalls nodes."""
+    manifest = pod_of_template(daemon_set, daemon_set["spec"]["template"])
+    spec = manifest["spec"]
+    affinity = spec.get("affinity") or {}
+    here = {"key": "metadata.name", "operator": "In", "values": [node]}
+    terms = at(affinity, "nodeAffinity", REQUIRED, "nodeSelectorTerms", default=None) or [{}]
+    required = {"nodeSelectorTerms": [{**term, "matchFields": [here]} for term in terms]}
+    node_affinity = {**(affinity.get("nodeAffinity") or {}), REQUIRED: required}
+    tolerations = [*(spec.get("tolerations") or ()), *TOLERATIONS]
+    if spec.get("hostNetwork"):
+        key = "node.kubernetes.io/network-unavailable"
+        tolerations.append({"key": key, "operator": "Exists", "effect": "NoSchedule"})
+    spec = {
+        **spec,
+        "affinity": {**affinity, "nodeAffinity": node_affinity},
+        "tolerations": tolerations,
+    }
+    return {**manifest, "spec": spec}
+
+
+def _target(pod: Obj) -> str:
+    """The node that a pod that is not bound yet was made for."""
+    terms = at(pod, "spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms", default=[{}])
+    fields = terms[0].get("matchFields") or [{"values": [""]}]
+    return str(fields[0]["values"][0])
+
+
+def _belongs(manifest: Obj, node: Obj) -> tuple[bool, bool]:
+    """Whether a pod should be on the node, and whether one that is there may stay."""
+    if not matches_node(manifest, node):
+        return False, False
+    refused = [t["effect"] for t in node["spec"].get("taints") or () if not tolerates(manifest, t)]
+    return (
+        "NoSchedule" not in refused and "NoExecute" not in refused,
+        "NoExecute" not in refused,
+    )

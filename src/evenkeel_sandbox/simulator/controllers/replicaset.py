@@ -1,0 +1,156 @@
+"""The ReplicaSet controller, as pkg/controller/replicaset of Kubernetes 1.36 works."""
+
+from datetime import timedelta
+
+from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel_sandbox.simulator.api.objects import (
+    Key,
+    Obj,
+    at,
+    condition_of,
+    controller_of,
+    is_active,
+    is_available,
+    is_leaving,
+    is_ready,
+    key_of,
+    labels_of,
+    ready_since,
+    uid_of,
+    with_condition,
+    without_condition,
+)
+from evenkeel_sandbox.simulator.api.selectors import selects
+from evenkeel_sandbox.simulator.controllers.ownership import claim, pod_of_template, slow_start
+from evenkeel_sandbox.simulator.controllers.surplus import surplus
+from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Steps, Work, errors_in
+
+BURST_REPLICAS = 500
+"""How many pods one pass creates or deletes at most."""
+
+
+class ReplicaSetController(Controller):
+    """Keeps as many pods as ``spec.replicas`` asks for, and counts them in the status."""
+
+    def observe(self) -> None:
+        """Watch ReplicaSets and pods."""
+        self.store.observe("ReplicaSet", self.enqueue_object)
+        self.store.observe("Pod", self._pod_changed)
+
+    def reconcile(self, key: Key) -> Work:
+        """Claim pods, create or delete some, update the status."""
+        replica_set = self.store.get("ReplicaSet", key)
+        if replica_set is None:
+            return
+        candidates = [
+            pod
+            for pod in (
+                *self.store.owned(replica_set, "Pod"),
+                *self.store.orphans(key[0]),
+            )
+            if is_active(pod)
+        ]
+        pods = yield from claim(self.server, replica_set, candidates)
+        failure: ClusterError | None = None
+        if not is_leaving(replica_set):
+            failure = yield from self._manage(replica_set, pods)
+        yield from self._update_status(replica_set, pods, failure)
+        if failure is not None:
+            raise failure
+        self._check_again_for_availability(replica_set, pods)
+
+    def _manage(self, replica_set: Obj, pods: list[Obj]) -> Steps[ClusterError | None]:
+        difference = len(pods) - replica_set["spec"]["replicas"]
+        if difference < 0:
+            count = min(-difference, BURST_REPLICAS)
+            return (yield from slow_start(count, self._creation(replica_set)))
+        if difference > 0:
+            related = self._pods_of_the_same_workload(replica_set)
+            doomed = surplus(pods, related, min(difference, BURST_REPLICAS), self.world.now())
+            failed = errors_in((yield [self._deletion(pod) for pod in doomed]))
+            return next((e for e in failed if not isinstance(e, NotFoundError)), None)
+        return None
+
+    def _creation(self, replica_set: Obj) -> Call:
+        manifest = pod_of_template(replica_set, replica_set["spec"]["template"])
+
+        def create() -> Obj:
+            try:
+                return self.server.create(manifest)
+            except ClusterError as error:
+                self.world.record(replica_set, "FailedCreate", f"Error creating: {error}")
+                raise
+
+        return create
+
+    def _deletion(self, pod: Obj) -> Call:
+        return lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod))
+
+    def _pods_of_the_same_workload(self, replica_set: Obj) -> list[Obj]:
+        """The pods that any ReplicaSet of the same Deployment selects."""
+        owner = controller_of(replica_set)
+        siblings = self.store.dependents(owner["uid"], "ReplicaSet") if owner else [replica_set]
+        return [
+            pod
+            for pod in self.store.all("Pod", replica_set["metadata"]["namespace"])
+            if any(selects(rs["spec"]["selector"], labels_of(pod)) for rs in siblings)
+        ]
+
+    def _update_status(
+        self, replica_set: Obj, pods: list[Obj], failure: ClusterError | None
+    ) -> Work:
+        now = self.world.now()
+        spec, old = replica_set["spec"], replica_set.get("status") or {}
+        ready = [pod for pod in pods if is_ready(pod)]
+        wanted = at(spec, "template", "metadata", "labels", default={}).items()
+        min_ready = spec.get("minReadySeconds", 0)
+        status = {
+            **old,
+            "replicas": len(pods),
+            "fullyLabeledReplicas": sum(1 for pod in pods if wanted <= labels_of(pod).items()),
+            "readyReplicas": len(ready),
+            "availableReplicas": sum(1 for p in ready if is_available(p, min_ready, now)),
+            "observedGeneration": replica_set["metadata"]["generation"],
+        }
+        known = condition_of(replica_set, "ReplicaFailure")
+        if failure is not None and known is None:
+            reason = "FailedCreate" if len(pods) < spec["replicas"] else "FailedDelete"
+            condition = {
+                "type": "ReplicaFailure",
+                "status": "True",
+                "reason": reason,
+                "message": str(failure),
+            }
+            status = with_condition(status, condition, now)
+        elif failure is None and known is not None:
+            status = without_condition(status, "ReplicaFailure")
+        if status != old:
+            key = key_of(replica_set)
+            yield lambda: self.server.set_status("ReplicaSet", key, status)
+
+    def _check_again_for_availability(self, replica_set: Obj, pods: list[Obj]) -> None:
+        wait = timedelta(seconds=replica_set["spec"].get("minReadySeconds", 0))
+        if not wait:
+            return
+        now = self.world.now()
+        due = [
+            since + wait - now
+            for pod in pods
+            if (since := ready_since(pod)) is not None and since + wait > now
+        ]
+        if due:
+            self.enqueue_after(key_of(replica_set), min(due))
+
+    def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
+        before = controller_of(old) if old is not None else None
+        after = controller_of(new) if new is not None else None
+        namespace = key_of(new or old or {})[0]
+        for owner in (before, after):
+            if owner is not None and owner["kind"] == "ReplicaSet":
+                self.enqueue((namespace, owner["name"]))
+        if new is None or after is not None:
+            return
+        if old is None or before is not None or labels_of(old) != labels_of(new):
+            for replica_set in self.store.all("ReplicaSet", namespace):
+                if selects(replica_set["spec"]["selector"], labels_of(new)):
+                    self.enqueue(key_of(replica_set))

@@ -1,0 +1,52 @@
+"""Bringing a snapshot to life: a simulated cluster that goes on from where the real one was."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from evenkeel_sandbox.built_in.cluster import OPTIONS
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+
+SETTLING: Final = timedelta(seconds=5)
+"""For the simulated controllers to look around; a cluster at rest does not change meanwhile."""
+
+
+def build(objects: Sequence[Mapping[str, Any]], clock: SimulatedClock) -> SimulatedCluster:
+    """A simulated cluster with a snapshot's objects as they are: uids, nodes, states."""
+    cluster = SimulatedCluster(clock, OPTIONS)
+    present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
+    used = {item["metadata"].get("namespace", "") for item in objects}
+    cluster.apply(*(_namespace(name) for name in sorted(used - present - {""})))
+    cluster.load(*_placeholders(objects))
+    cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
+    clock.advance(SETTLING)
+    return cluster
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _placeholders(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """An object in the place of every owner that a snapshot does not hold, such as a DaemonSet.
+
+    Without it the garbage collector would delete what it owns. It has a kind of its own, so
+    that no simulated controller believes that it should act.
+    """
+    objects = list(objects)
+    present = {item["metadata"].get("uid") for item in objects}
+    owners = {
+        owner["uid"]: item["metadata"].get("namespace", "")
+        for item in objects
+        for owner in item["metadata"].get("ownerReferences") or ()
+        if owner["uid"] not in present
+    }
+    return [
+        {
+            "apiVersion": "evenkeel.dev/v1",
+            "kind": "AbsentOwner",
+            "metadata": {"name": uid, "uid": uid, **({"namespace": where} if where else {})},
+        }
+        for uid, where in owners.items()
+    ]
