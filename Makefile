@@ -35,7 +35,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
 SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/rights-version
-TYPED := layers/evenkeel/evenkeel functions hosting runtime sandbox cli tests bench
+TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
 help: ## List these targets
@@ -216,9 +216,9 @@ bench-cost: venv ## Reckon from what was measured last what it costs on AWS
 requirements: ## Pin requirements/*.txt again, for all platforms; needs uv
 	@for lock in layer command dev sam ministack localstack runtime; do \
 		case $$lock in \
-			layer) from="pyproject.toml" ;; \
-			command) from="pyproject.toml --extra cli requirements/command.in" ;; \
-			dev) from="pyproject.toml --extra cli --extra dev" ;; \
+			layer) from="--group layer" ;; \
+			command) from="pyproject.toml" ;; \
+			dev) from="pyproject.toml --group dev" ;; \
 			*) from="requirements/$$lock.in" ;; \
 		esac; \
 		uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-header \

@@ -1,8 +1,8 @@
 """What a piece of work costs, the same on every machine: steps of Python code, and memory.
 
-A step is a call, a branch or a jump in the code of ``evenkeel`` or ``cli``: each turn of a loop is
-one at least. What C code does in one call, such as ``sorted``, is no step; it shows in the memory,
-or in the calls that it makes.
+A step is a call, a branch or a jump in the code of ``evenkeel`` or ``evenkeel_cli``: each turn of a
+loop is one at least. What C code does in one call, such as ``sorted``, is no step; it shows in the
+memory, or in the calls that it makes.
 """
 
 import sys
@@ -15,11 +15,13 @@ from types import CodeType
 from typing import Final
 
 import evenkeel
+import evenkeel_cli
 
 TOOL: Final = 4
 """One of sys.monitoring's numbers that is free: coverage has 1, hypothesis 3."""
 
-_MEASURED: Final = tuple(str(Path(each.__file__ or "").parent) for each in (evenkeel, cli))
+_PACKAGES: Final = (evenkeel, evenkeel_cli)
+_MEASURED: Final = tuple(str(Path(each.__file__ or "").parent) for each in _PACKAGES)
 
 
 @dataclass

@@ -19,6 +19,7 @@ from bench.storm.invocations import Invocation
 from evenkeel.handlers import Lazy
 from evenkeel_cli.main import main
 from evenkeel_hosting import functions
+from evenkeel_hosting.files import FUNCTIONS
 
 SCHEDULE: Final = "schedule"
 
@@ -53,7 +54,7 @@ def _meter(stream: BinaryIO) -> None:
     """Let every function that is loaded from now on write into this stream, unbuffered."""
     load = functions.load
 
-    def metered(name: str, folder: Path = functions.FOLDER) -> Lazy:
+    def metered(name: str, folder: Path = FUNCTIONS) -> Lazy:
         return _Metered(load(name, folder), name, stream)
 
     functions.load = metered

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from evenkeel_cli import checkout
+from evenkeel_hosting import files
 
 type Manifest = Mapping[str, Any]
 """An object as YAML has it."""
@@ -19,21 +19,20 @@ CLUSTER_WIDE: Final = frozenset({"Namespace", "FlowSchema"})
 def documents(folder: str, *, image: str = "") -> Sequence[Manifest]:
     """The objects of a folder. ``image`` stands in for the one that its containers name.
 
-    Other folders that its kustomization names are left out, and so is what it generates. Raises
-    UnmetError outside of a checkout.
+    Other folders that its kustomization names are left out, and so is what it generates.
     """
-    kustomization = yaml.safe_load(checkout.manifest(folder, "kustomization.yaml"))
+    kustomization = yaml.safe_load(files.manifest(folder, "kustomization.yaml"))
     return [
         _finished(each, kustomization, image)
         for name in kustomization["resources"]
         if not name.startswith("..")
-        for each in yaml.safe_load_all(checkout.manifest(folder, name))
+        for each in yaml.safe_load_all(files.manifest(folder, name))
     ]
 
 
 def rights_of_the_gate() -> Sequence[Manifest]:
     """What the webhook may do where it gates evictions."""
-    return list(yaml.safe_load_all(checkout.manifest("gate", "rights.yaml")))
+    return list(yaml.safe_load_all(files.manifest("gate", "rights.yaml")))
 
 
 def _finished(each: dict[str, Any], kustomization: Mapping[str, Any], image: str) -> Manifest:

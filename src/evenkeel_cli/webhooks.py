@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from evenkeel_cli import checkout
 from evenkeel_cli.errors import BadInputError
+from evenkeel_hosting import files
 
 PLACEMENT: Final = "webhook"
 GATE: Final = "gate"
@@ -27,7 +27,7 @@ def configuration(
     Without an authority the API server trusts those of its machine. Raises BadInputError.
     """
     where = f"{checked(url)}{ROUTES[folder]}"
-    found: dict[str, Any] = yaml.safe_load(checkout.manifest(folder, "webhook.yaml"))
+    found: dict[str, Any] = yaml.safe_load(files.manifest(folder, "webhook.yaml"))
     (webhook,) = found["webhooks"]
     webhook["clientConfig"] = _where(where) | _trusted(authority)
     if all_namespaces:

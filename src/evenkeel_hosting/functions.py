@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import functions
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build as build_handover
 from evenkeel.handlers.interruption import build as build_interruption
@@ -24,8 +23,7 @@ from evenkeel.settings import (
     PlacementSettings,
     RestoreSettings,
 )
-
-FOLDER = Path(functions.__file__).parent
+from evenkeel_hosting.files import FUNCTIONS
 
 HANDOVERS: Final = 2
 """So many batches of wake-ups Lambda handles at once: MaximumConcurrency in template.yaml."""
@@ -103,7 +101,7 @@ def restore(settings: RestoreSettings, ports: Ports, wake_ups: Queue) -> Handler
     return function
 
 
-def load(name: str, folder: Path = FOLDER) -> Lazy:
+def load(name: str, folder: Path = FUNCTIONS) -> Lazy:
     """The handler of the function in the folder ``name``; every call loads a new one.
 
     Nothing connects yet: bind what it should do, or it would build a handler for AWS. Raises
@@ -112,7 +110,7 @@ def load(name: str, folder: Path = FOLDER) -> Lazy:
     path = folder / name / "app.py"
     spec = importlib.util.spec_from_file_location("app", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise ImportError(f"the function {name} is not at {path}: run evenkeel from its checkout")
+        raise ImportError(f"the function {name} is not at {path}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     handler = module.handler

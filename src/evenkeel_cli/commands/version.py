@@ -1,10 +1,10 @@
 """``evenkeel version``: which version this is."""
 
 import platform
-from importlib import metadata
 
 import click
 
+import evenkeel
 from evenkeel_cli import options, tables
 
 
@@ -13,7 +13,7 @@ from evenkeel_cli import options, tables
 def version(output: str) -> None:
     """Print the version of Evenkeel and of what it runs on."""
     facts = {
-        "evenkeel": metadata.version("evenkeel"),
+        "evenkeel": evenkeel.__version__,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }

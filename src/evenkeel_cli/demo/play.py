@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -13,10 +12,10 @@ from evenkeel.decisions.notice import marks
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Recorder
-from evenkeel_cli import checkout, event_files, events
-from evenkeel_cli.errors import BadInputError
+from evenkeel_cli import event_files, events
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
+from evenkeel_hosting import files
 from evenkeel_sandbox import storm
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.events import freshened
@@ -51,12 +50,9 @@ class Scene:
     found: Found
 
 
-def prepare(*recorders: Recorder, root: Path = checkout.ROOT) -> Scene:
-    """Set the scene. Raises UnmetError without samples, BadInputError if one is spoilt."""
-    files = checkout.sample_events(root)
-    samples, flaws = events.understand(event_files.read_all([str(file) for file in files]))
-    if flaws:
-        raise BadInputError(flaws[0].message)
+def prepare(*recorders: Recorder) -> Scene:
+    """Set the scene, with the sample events."""
+    samples, _ = events.understand(event_files.read_all([str(f) for f in files.sample_events()]))
     clock = SimulatedClock(BEGINNING)
     cluster = built_in.build(clock)
     pods = [msgspec.convert(obj, Pod) for obj in cluster.objects("Pod")]

@@ -94,10 +94,7 @@ class Review(msgspec.Struct, frozen=True):
 
 
 def in_manifests(*folders: str) -> Sequence[Mapping[str, Any]]:
-    """The objects of these folders' rights, as ``kubectl apply`` would make them.
-
-    Raises UnmetError outside of a checkout.
-    """
+    """The objects of these folders' rights, as ``kubectl apply`` would make them."""
     return [
         document
         for folder in folders

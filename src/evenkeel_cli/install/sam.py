@@ -7,8 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from evenkeel_cli.checkout import ROOT
 from evenkeel_cli.errors import UnmetError
+from evenkeel_hosting.files import ROOT
 
 BUILDING: Final = timedelta(minutes=15)
 """The first time it makes SAM's environment, too."""

@@ -13,12 +13,11 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
-from evenkeel_cli import checkout
 from evenkeel_cli.commands.demo import HEADLINES
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.view import View
-from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.main import main
+from evenkeel_hosting import files
 from evenkeel_sandbox import storm
 from evenkeel_sandbox.simulation import Simulation, nodes_of
 
@@ -262,7 +261,7 @@ def test_each_headline_fits_behind_the_time() -> None:
 
 ABOUT_SPOT = [
     file
-    for file in checkout.sample_events()
+    for file in files.sample_events()
     if file.name.startswith(("interruption", "rebalance", "state"))
 ]
 
@@ -285,16 +284,3 @@ def test_a_function_that_does_nothing_is_found_out(monkeypatch: pytest.MonkeyPat
 
     assert done.exit_code == 1
     assert {"shop/deploy/login", "shop/deploy/coupons"} <= set(json.loads(done.stdout)["failed"])
-
-
-def test_it_is_said_where_the_samples_should_be_when_there_are_none(tmp_path: Path) -> None:
-    with pytest.raises(UnmetError, match=r"there are no sample events in .*: run evenkeel from"):
-        play.prepare(root=tmp_path)
-
-
-def test_a_spoilt_sample_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "events").mkdir()
-    (tmp_path / "events" / "a.json").write_text("{")
-
-    with pytest.raises(BadInputError, match=r"a\.json, record 1 \(line 1\): is truncated"):
-        play.prepare(root=tmp_path)

@@ -37,7 +37,7 @@ def test_every_load_is_a_handler_of_its_own(tmp_path: Path) -> None:
 
 
 def test_it_is_said_when_a_function_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ImportError, match="run evenkeel from its checkout"):
+    with pytest.raises(ImportError, match="is not at"):
         functions.load("interruption", tmp_path)
 
 

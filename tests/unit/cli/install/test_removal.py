@@ -8,12 +8,12 @@ import yaml
 
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
-from evenkeel_cli.checkout import ROOT
 from evenkeel_cli.install import plan
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.objects import title
 from evenkeel_cli.manifests import Manifest
+from evenkeel_hosting.files import ROOT
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 FOLDER = ROOT / "manifests"
