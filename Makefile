@@ -34,7 +34,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/rights-version
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -96,7 +96,7 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
 .PHONY: stack
-stack: venv-ministack venv-localstack venv-runtime build ## Build the stack, and make what its tests run on
+stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
@@ -108,11 +108,12 @@ test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)
 
-.PHONY: venv-sam venv-ministack venv-localstack venv-runtime
+.PHONY: venv-sam venv-ministack venv-localstack venv-runtime venv-command
 venv-sam: .venv-sam/.ready
 venv-ministack: .venv-ministack/.ready
 venv-localstack: .venv-localstack/.ready
 venv-runtime: .venv-runtime/.ready
+venv-command: .venv-command/.ready
 
 .venv-%/.ready: requirements/%.txt tools/find-python tools/environment
 	@"$$(tools/find-python)" tools/environment $*

@@ -15,10 +15,19 @@ from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.replay.command import Run
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.targets import Target
+from evenkeel_hosting.files import sample_events
 
 
 @click.command(short_help="Show what EC2's events would do, or do it.")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1)
+@click.option(
+    "--sample",
+    "samples",
+    metavar="NAME",
+    multiple=True,
+    type=click.Choice([path.stem for path in sample_events()]),
+    help="One of Evenkeel's own sample events. May be given several times.",
+)
 @options.snapshot
 @options.cluster
 @options.apply
@@ -46,6 +55,7 @@ from evenkeel_cli.targets import Target
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     files: Sequence[str],
+    samples: Sequence[str],
     snapshot: str | None,
     context: str | None,
     kubeconfig: Path | None,
@@ -61,6 +71,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
 
     A FILE holds one event, a JSON array of them, or a line for each; - is standard input.
+    --sample sends an event that Evenkeel brings along.
     Without a target they happen on a built-in cluster, with --snapshot on a copy of yours:
     simulated, so the instances really go. With --context the plan for that cluster is
     printed, and with --apply carried out until all is quiet.
@@ -70,11 +81,14 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     2 if a record was bad (the good ones are done first, and without any nothing is printed).
     """
     target = Target(context, kubeconfig)
+    chosen = [str(path) for path in sample_events() if path.stem in samples]
+    if not (files or chosen):
+        raise BadInputError("no event is named: give a FILE, or --sample NAME (see --help)")
     _check(files, snapshot, target, decisions, apply=apply)
     shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     labels = capacity.labels(built_in=snapshot is None and not target.is_named)
     wish = Wish(binding.parse(pairs), strict_instances, labels)
-    good, flaws = events.understand(event_files.read_all(files))
+    good, flaws = events.understand(event_files.read_all([*files, *chosen]))
     run = Run(console.standard_output(), output, SystemClock())
     code = 0
     with _opened(decisions) as log:

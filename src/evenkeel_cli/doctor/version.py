@@ -1,7 +1,7 @@
 """The version of the functions' code against the version of the rights in the cluster.
 
 Both carry the version of the rights that they were made with: Evenkeel's version and a digest of
-what the manifests grant. tools/rights-version writes it into the manifests and into the template.
+what the manifests grant. tools/write-version writes it into the manifests and into the template.
 """
 
 import hashlib

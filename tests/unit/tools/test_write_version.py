@@ -8,7 +8,7 @@ from tests.fixtures.control_plane import ROOT
 
 def test_the_version_of_the_rights_is_written_down() -> None:
     done = subprocess.run(
-        [sys.executable, "tools/rights-version", "--check"],
+        [sys.executable, "tools/write-version", "--check"],
         cwd=ROOT,
         capture_output=True,
         text=True,

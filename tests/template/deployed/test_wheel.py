@@ -1,0 +1,129 @@
+"""The wheel in an environment that has nothing of the checkout, from an empty folder."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import evenkeel
+from tests.fixtures.control_plane import ROOT
+from tests.template.deployed.process import plain_environment
+
+pytestmark = pytest.mark.stack
+
+PYTHON = ROOT / ".venv-command" / "bin" / "python"
+"""An environment with the libraries of requirements/command.txt and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The command of the wheel, and the empty folder that it is run from."""
+
+    packages: Path
+    folder: Path
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        """What it prints; where its code is not 0, the error."""
+        done = subprocess.run(
+            [self.packages / "bin" / "evenkeel", *arguments],
+            cwd=self.folder,
+            env={
+                **plain_environment(),
+                "PYTHONPATH": str(self.packages),
+                "KUBECONFIG": "/nowhere",
+                "PATH": "/nowhere",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+
+def pip(python: str | Path, *arguments: str | Path) -> None:
+    quiet = ("--quiet", "--disable-pip-version-check")
+    subprocess.run([python, "-m", "pip", *arguments, *quiet], check=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """The wheel, built of this checkout and installed as the Dockerfile does."""
+    made = tmp_path_factory.mktemp("wheel")
+    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", made, ROOT)
+    pip(sys.executable, *build)
+    (wheel,) = made.glob("*.whl")
+    pip(PYTHON, "install", "--no-deps", "--target", made / "packages", wheel)
+    folder = made / "empty"
+    folder.mkdir()
+    yield Installed(made / "packages", folder)
+    assert not list(folder.iterdir())
+
+
+def test_it_says_its_version(installed: Installed) -> None:
+    facts = json.loads(installed.run("version", "-o", "json"))
+    assert facts["evenkeel"] == evenkeel.__version__
+
+
+def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
+    found = {path.name for path in installed.packages.iterdir()}
+    ours = {name for name in found if name.startswith("evenkeel") and ".dist-info" not in name}
+    assert ours == {
+        "evenkeel",
+        "evenkeel_cli",
+        "evenkeel_hosting",
+        "evenkeel_runtime",
+        "evenkeel_sandbox",
+    }
+    assert found - ours == {"bin", f"evenkeel_spot-{evenkeel.__version__}.dist-info"}
+
+
+def test_the_demo_tells_its_story(installed: Installed) -> None:
+    assert "none was without a ready pod" in installed.run("demo")
+
+
+def test_a_sample_is_replayed(installed: Installed) -> None:
+    told = installed.run("replay", "--sample", "interruption-warning-terminate")
+    assert "none was without a ready pod" in told
+
+
+def test_a_snapshot_is_read(installed: Installed, tmp_path: Path) -> None:
+    snapshot = str(tmp_path / "end.json")
+    installed.run("demo", "--snapshot-to", snapshot)
+    assert "shop/deploy/web" in installed.run("status", "-A", "--snapshot", snapshot)
+
+
+def test_what_needs_a_cluster_says_so(installed: Installed) -> None:
+    assert "kubeconfig" in installed.run("doctor", code=2)
+
+
+def test_the_image_installs_the_wheel_as_this_test_does() -> None:
+    """No image is built here: there is no Docker."""
+    text = (ROOT / "Dockerfile").read_text()
+    assert re.findall(r"pip install (.+?)(?: \\)?\n", text) == [
+        "--no-cache-dir --require-hashes -r /tmp/command.txt",
+        "--no-cache-dir --no-deps /tmp/*.whl",
+    ]
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["python:3.13.9-slim-trixie"] * 2
+    assert "\nUSER 65532\n" in text
+
+
+def test_no_text_names_the_other_project_of_the_package_index() -> None:
+    """`evenkeel` there is somebody else's."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    wrong = re.compile(
+        r"(?:pip3? install|uvx|pipx? run|uv add|uv tool install) +[\"']?evenkeel(?!-)"
+    )
+    for name in listed.stdout.split():
+        path = ROOT / name
+        if path.suffix in (".md", ".py", ".toml", ".yaml", "") and path != Path(__file__):
+            assert not wrong.search(path.read_text()), name
