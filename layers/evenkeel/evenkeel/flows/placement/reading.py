@@ -79,5 +79,6 @@ class Reader:
             raise OwnerGoneError(f"its namespace {namespace} is not there")
         deployment = self._remembered.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
-        interruptible = nodes.items if isinstance(nodes, Listing) else ()
+        found_nodes = nodes.items if isinstance(nodes, Listing) else ()
+        interruptible = [node for node in found_nodes if isinstance(node, Node)]
         return Surroundings(found, controller, deployment, paused is not None, move, interruptible)
