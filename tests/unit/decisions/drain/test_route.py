@@ -1,5 +1,6 @@
 """Each pod of a doomed node goes the way that docs/design.md's table gives it."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerRe
 from evenkeel.model.pod import Container, ContainerPort, Pod
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
+from tests.builders import NOW
 
 NOTHING = Surroundings()
 
@@ -23,7 +25,7 @@ def way_of(
     *,
     hint: bool = False,
 ) -> Route:
-    return route(pod, owner, surroundings, hint=hint)
+    return route(pod, owner, surroundings, hint=hint, now=NOW)
 
 
 def of_deployment(deployment: Deployment, **pod_options: Any) -> tuple[Pod, Owner]:
@@ -428,6 +430,47 @@ def test_a_pod_is_handed_over_for_a_hint_when_no_annotation_keeps_it(
 ) -> None:
     pod, owner = of_deployment(builders.deployment(), annotations=annotations)
     assert way_of(pod, owner, hint=True).way is Way.HANDOVER
+
+
+@pytest.mark.parametrize(
+    ("word", "started", "left"),
+    [
+        ("4h", -4 * 3600 + 1, True),
+        ("4h", -4 * 3600, False),
+        ("1h30m", -5399.5, True),
+        ("90m", -5400, False),
+        ("1h", None, True),
+        ("0s", None, False),
+        ("-4h", -1, False),
+        ("4 hours", -1, False),
+        ("200y", -1, False),
+        ("292y", -1, False),
+        ("2562047h", -1, True),
+    ],
+)
+def test_a_duration_keeps_a_pod_for_so_long_after_its_start(
+    word: str, started: float | None, *, left: bool
+) -> None:
+    start = None if started is None else NOW + timedelta(seconds=started)
+    pod, owner = of_deployment(
+        builders.deployment(), annotations={names.DO_NOT_DISRUPT: word}, start_time=start
+    )
+    found = way_of(pod, owner, hint=True)
+    assert (found.reason == "Protected") is left
+    assert way_of(pod, owner).way is Way.HANDOVER
+    if left and start is not None:
+        assert found.until is not None
+        assert found.until > NOW
+        assert f'"{word}" forbids voluntary moves until 2' in found.message
+
+
+def test_a_kubelet_that_tells_no_sensible_start_ends_no_protection() -> None:
+    long_ago = datetime(1, 1, 1, tzinfo=UTC)
+    pod, owner = of_deployment(
+        builders.deployment(), annotations={names.DO_NOT_DISRUPT: "1h"}, start_time=long_ago
+    )
+    found = way_of(pod, owner, hint=True)
+    assert (found.reason, found.until) == ("Protected", None)
 
 
 def test_our_own_do_not_disrupt_protects_no_released_pod_but_its_owners_safe_to_evict_does() -> (
