@@ -1,16 +1,19 @@
 """Each pod of a doomed node goes the way that docs/design.md's table gives it."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
+from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Container, ContainerPort, Pod
+from evenkeel.model.surroundings import NetworkPolicy
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
 from tests.builders import NOW
@@ -163,6 +166,22 @@ CLAIMED = {"claim": "data"}
 
 
 HASHED = {"app": "web", names.TEMPLATE_HASH: builders.HASH}
+PEER = {
+    "podSelector": {
+        "matchExpressions": [
+            {"key": names.TEMPLATE_HASH, "operator": "In", "values": ["old", builders.HASH]}
+        ]
+    }
+}
+
+
+def of_the_database(**rules: Any) -> NetworkPolicy:
+    """A NetworkPolicy of other pods, as the API server shows it."""
+    spec = {"podSelector": {"matchLabels": {"app": "db"}}, **rules}
+    shown = {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
+    return read_object(NetworkPolicy, json.dumps(shown).encode(), "get networkpolicy")
+
+
 NEVER = {names.HANDOVER: "never"}
 RECREATE = builders.deployment(strategy="Recreate")
 
@@ -202,6 +221,18 @@ RULED_OUT = [
                 builders.policy("canary", selects=LabelSelector(match_labels=HASHED)),
             ]
         ),
+    ),
+    *(
+        (
+            "SelectedByHash",
+            of_deployment(builders.deployment()),
+            Surroundings(policies=[builders.policy(), of_the_database(**rules)]),
+        )
+        for rules in (
+            {"ingress": [{"from": [{"podSelector": {"matchLabels": HASHED}}]}]},
+            {"egress": [{}, {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}, PEER]}]},
+            {"ingress": [{"from": [{"namespaceSelector": {}, **PEER}]}]},
+        )
     ),
 ]
 
@@ -383,6 +414,27 @@ def test_a_pod_goes_by_its_hash_when_its_replica_set_is_not_known() -> None:
     bare = builders.pod(of=builders.foreign_owner("ReplicaSet", "apps/v1"))
     unknown = way_of(bare, Owner(kind="ReplicaSet"))
     assert (unknown.way, unknown.reason) == (Way.RATIONED, "NoTemplateHash")
+
+
+@pytest.mark.parametrize(
+    "peer",
+    [
+        {"podSelector": {"matchLabels": {"app": "web"}}},
+        {"podSelector": {"matchLabels": {**HASHED, "app": "other"}}},
+        {"namespaceSelector": {}},
+    ],
+)
+def test_peers_that_a_released_pod_still_is_one_of_rule_nothing_out(peer: dict[str, Any]) -> None:
+    pod, owner = of_deployment(builders.deployment())
+    around = Surroundings(policies=[of_the_database(ingress=[{"from": [peer]}, {}])])
+    assert way_of(pod, owner, around).way is Way.HANDOVER
+
+
+def test_of_a_policy_only_peers_by_template_hash_are_kept() -> None:
+    other = {"podSelector": {"matchLabels": {"app": "web"}}}
+    found = of_the_database(ingress=[{"from": [other] * 5_000}, {"from": [other, PEER]}])
+    (rule,) = found.spec.ingress
+    assert len(rule.from_) == 1
 
 
 def test_a_released_pod_still_counts_as_selected_by_the_hash_that_it_had() -> None:

@@ -235,7 +235,8 @@ def _two_at_once_ruled_out(
     - the owner said ``evenkeel.dev/handover: never``;
     - maxSurge 0: the owner forbids more pods than replicas;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
-    - a Service or NetworkPolicy selects by template hash: a released pod would leave it.
+    - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
+      the traffic of such: a released pod would lose it.
     """
     deployment = owner.deployment
     if deployment is not None and deployment.spec.strategy.type == "Recreate":
@@ -301,7 +302,6 @@ def _selects_by_hash(pod: Pod, surroundings: Surroundings) -> str:
         if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():
             return str(service.reference)
     for policy in surroundings.policies:
-        pod_selector = policy.spec.pod_selector
-        if pod_selector.mentions(names.TEMPLATE_HASH) and pod_selector.matches(labels):
+        if any(selector.matches(labels) for selector in policy.spec.by_hash):
             return str(policy.reference)
     return ""
