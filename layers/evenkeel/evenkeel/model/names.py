@@ -31,6 +31,12 @@ workload or pod to be left out (``false``)."""
 ASKED: Final = "evenkeel.dev/eviction-asked"
 """Annotation on a pod whose eviction waits for the window: who asked for it, and since when."""
 
+ASKED_BEFORE: Final = "evenkeel.dev/eviction-asked-before"
+"""Annotation on a pod that was released for an eviction and put back, for nobody asked again: when.
+
+That it is there decides, and not what it says.
+"""
+
 FIELD_MANAGER: Final = "evenkeel"
 """The field manager of Evenkeel's writes, in managedFields and in the reviews of its evictions."""
 

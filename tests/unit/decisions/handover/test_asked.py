@@ -9,9 +9,12 @@ import pytest
 from evenkeel.decisions.handover.asked import COMES_BACK
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import plan
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.release import ReleaseReason
+from evenkeel.model.request import Patch, pointer
+from evenkeel.model.times import in_words
 from tests import builders
 from tests.builders import NOW, seconds
 
@@ -26,6 +29,7 @@ def replaced(
     dooms: Mapping[str, NodeNotice] | None = None,
     reason: ReleaseReason = ReleaseReason.EVICTION,
     ready_at: datetime = READY_AT,
+    notes: Mapping[str, str] | None = None,
 ) -> Census:
     """A single replica that was released from n1, and its replacement."""
     replica_set = builders.replica_set(replicas=1)
@@ -33,7 +37,7 @@ def replaced(
     census = builders.census(
         replica_set,
         owned=[builders.pod("new", of=replica_set, node="good", ready_since=ready_at)],
-        released=[builders.pod("old", of=replica_set, released=release)],
+        released=[builders.pod("old", of=replica_set, released=release, annotations=notes)],
         dooms=dooms,
         now=now,
     )
@@ -66,6 +70,39 @@ def test_a_replaced_pod_is(
 def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
     made = plan(replaced(READY_AT + COMES_BACK, cordons={"n1": False}), ())
     assert [step.verb for step in made.steps] == [Verb.ROLL_BACK]
+
+
+def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
+    (step,) = steps(replaced(READY_AT + COMES_BACK, cordons={"n1": False}))
+    assert isinstance(step.write, Patch)
+    added = {each.path: each.value for each in step.write.body if each.op == "add"}
+    assert added[pointer("metadata", "annotations", names.ASKED_BEFORE)] == in_words(
+        READY_AT + COMES_BACK
+    )
+
+
+@pytest.mark.parametrize("cordons", [{}, {"n1": False}, {"n1": True}], ids=str)
+def test_a_pod_that_was_asked_for_before_is_evicted_at_once(cordons: Mapping[str, bool]) -> None:
+    asked = {names.ASKED_BEFORE: "what it says does not matter"}
+    (step,) = steps(replaced(READY_AT, cordons=cordons, notes=asked))
+    assert (step.verb, step.reason) == (Verb.EVICT, "ReplacementAvailable")
+
+
+@pytest.mark.parametrize(
+    ("after", "cordons", "reasons"),
+    [
+        pytest.param(-1, {"n1": False}, ["LeftToDrainer"], id="the release has not ended"),
+        pytest.param(0, {"n1": False}, ["NotAskedAgain"], id="it takes pods"),
+        pytest.param(0, {}, ["NotAskedAgain"], id="its node cannot be read"),
+        pytest.param(0, {"n1": True}, ["DeadlinePassed", "HandoverRolledBack"], id="cordoned"),
+    ],
+)
+def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_should_go(
+    after: float, cordons: Mapping[str, bool], reasons: list[str]
+) -> None:
+    end = NOW + timedelta(minutes=5)
+    made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)), ())
+    assert [step.reason for step in (*made.steps, *made.fresh_steps)] == reasons
 
 
 def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:
