@@ -41,6 +41,7 @@ def release_patch(pod: Pod, release: Release) -> Patch:
             "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
         ),
         Operation("add", pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT), "true"),
+        *_in_progress(pod),
     )
 
 
@@ -72,7 +73,16 @@ def roll_back_patch(
         operations.append(Operation("add", disrupt, before))
     elif names.DO_NOT_DISRUPT in pod.metadata.annotations:
         operations.append(Operation("remove", disrupt))
+    if names.EVICTION_IN_PROGRESS in pod.metadata.annotations:
+        operations.append(Operation("remove", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS)))
     return _patch(pod, *operations)
+
+
+def _in_progress(pod: Pod) -> tuple[Operation, ...]:
+    """Tell the descheduler that a pod goes whose owner has it told so, and no other."""
+    if names.REQUEST_EVICT_ONLY not in pod.metadata.annotations:
+        return ()
+    return (Operation("add", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS), "true"),)
 
 
 def evict(pod: Pod) -> Evict:

@@ -81,10 +81,15 @@ def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "key", [names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY], ids=["asked before", "in the background"]
+)
 @pytest.mark.parametrize("cordons", [{}, {"n1": False}, {"n1": True}], ids=str)
-def test_a_pod_that_was_asked_for_before_is_evicted_at_once(cordons: Mapping[str, bool]) -> None:
-    asked = {names.ASKED_BEFORE: "what it says does not matter"}
-    (step,) = steps(replaced(READY_AT, cordons=cordons, notes=asked))
+def test_a_pod_that_nobody_is_to_ask_for_again_is_evicted_at_once(
+    cordons: Mapping[str, bool], key: str
+) -> None:
+    notes = {key: "what it says does not matter"}
+    (step,) = steps(replaced(READY_AT, cordons=cordons, notes=notes))
     assert (step.verb, step.reason) == (Verb.EVICT, "ReplacementAvailable")
 
 

@@ -20,6 +20,14 @@ kubectl asks again after 5 s, Karpenter after 10 s at most.
 """
 
 
+FINISHED_HERE: Final = frozenset({names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY})
+"""Annotations of pods that the reconciler evicts as soon as their replacements are available.
+
+They were put back before and are asked for again, or their owner has evictions go on in the
+background.
+"""
+
+
 class Left(NamedTuple):
     """What becomes of a pod instead of an eviction, and when that may change by time alone."""
 
@@ -30,7 +38,7 @@ class Left(NamedTuple):
 def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
     """Why a pod that has a replacement is not evicted by the reconciler; None if it is.
 
-    - its node dies, or it was put back before and is asked for again: it is evicted;
+    - its node dies, or nobody is to ask for it again (``FINISHED_HERE``): it is evicted;
     - the drainer may still come back, until the release ends: it is left to the drainer;
     - it did not come back. Where the node is kept empty it gave up in the middle, and the pod is
       evicted. Where that is not known yet, the pod waits. Where the node takes pods, the pod goes
@@ -39,7 +47,7 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
     pod, release, deadline = item.pod, item.release, census.deadline_of(item)
     if release.reason is not ReleaseReason.EVICTION or deadline.forced:
         return None
-    if names.ASKED_BEFORE in pod.metadata.annotations:
+    if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
         return None
     until = max(release.since, census.last_available_at or release.since) + COMES_BACK
     until = min(until, deadline.at)
