@@ -13,10 +13,9 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.request import Patch, pointer
 from evenkeel.model.times import in_words
 from tests import builders
-from tests.builders import NOW, seconds
+from tests.builders import NOW, patched, seconds
 
 READY_AT = NOW + seconds(4)
 """When the replacement became Ready, with the release at NOW."""
@@ -73,12 +72,10 @@ def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
 
 
 def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
-    (step,) = steps(replaced(READY_AT + COMES_BACK, cordons={"n1": False}))
-    assert isinstance(step.write, Patch)
-    added = {each.path: each.value for each in step.write.body if each.op == "add"}
-    assert added[pointer("metadata", "annotations", names.ASKED_BEFORE)] == in_words(
-        READY_AT + COMES_BACK
-    )
+    census = replaced(READY_AT + COMES_BACK, cordons={"n1": False})
+    (step,) = steps(census)
+    back = patched(census.released[0].pod, step.write)
+    assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
 
 
 @pytest.mark.parametrize(
