@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "security.md").read_text()
 
 
-def tests_in(paths: Iterable[Path]) -> set[str]:
+def names_in(paths: Iterable[Path]) -> set[str]:
     """The names of the tests in these files, but for those about the page."""
     others = (path for path in paths if path != Path(__file__))
     return {name for path in others for name in re.findall(r"def (test_\w+)", path.read_text())}
@@ -17,8 +17,8 @@ def tests_in(paths: Iterable[Path]) -> set[str]:
 def test_the_page_names_every_attack_and_no_test_that_is_not_there() -> None:
     """Some attempts are tried where the bytes are read, and some on a real API server."""
     named = set(re.findall(r"`(test_\w+)`", PAGE))
-    assert tests_in(HERE.glob("test_*.py")) <= named
-    assert named <= tests_in(HERE.parent.rglob("test_*.py"))
+    assert names_in(HERE.glob("test_*.py")) <= named
+    assert named <= names_in(HERE.parent.rglob("test_*.py"))
 
 
 def test_the_page_names_the_files_that_are_there() -> None:
