@@ -19,8 +19,12 @@ PLUGIN: Final = "RemovePodsViolatingNodeTaints"
 class Descheduler:
     """One run of it, while another node has room for all."""
 
-    def __init__(self, log: Path) -> None:
-        """It writes to this log."""
+    def __init__(self, log: Path, *, in_background: bool = False) -> None:
+        """It writes to this log.
+
+        ``in_background``: it leaves pods whose owners say so to whoever refused their eviction.
+        """
+        self._options = ["--feature-gates=EvictionsInBackground=true"] if in_background else []
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="evenkeel-bench-")
@@ -41,7 +45,7 @@ class Descheduler:
         command: list[str | Path] = [
             *(binaries.folder() / "descheduler", f"--kubeconfig={control_plane.kubeconfig}"),
             *(f"--policy-config-file={policy}", "--descheduling-interval=0"),
-            *("--secure-port=0", "--v=2"),
+            *("--secure-port=0", "--v=3", *self._options),
         ]
         self._process = started(command, self._log, os.environ)  # noqa: TID251 - a child's
 

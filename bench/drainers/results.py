@@ -11,12 +11,14 @@ from bench.machine import Machine
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One drain. ``refusals``: so many evictions were answered 429, by a budget or by the gate.
 
-    ``ended``: whether the drainer was through within the time that it was given.
+    ``ended``: whether the drainer was through within the time that it was given, and ``ran``: after
+    how many seconds; None where it was not, or nobody looked.
     """
 
     outcome: Outcome
     refusals: int
     ended: bool
+    ran: float | None = None
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):

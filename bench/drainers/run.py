@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from bench.storm import aws, metrics, worker
 from bench.storm.beside import observed
 from bench.storm.site import launched
 from bench.storm.webhook import gating
+from evenkeel.model import names
 
 LONGEST: Final = 120.0
 """Seconds that a drainer is given."""
@@ -30,11 +31,12 @@ GRACE: Final = "90s"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to drain. ``make`` gets the path of a log."""
+    """A way to drain. ``make`` gets the path of a log; the pods have these annotations."""
 
     title: str
     make: Callable[[Path], Drainer]
     budgets: bool = True
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 WAYS: Final[Mapping[str, Way]] = {
@@ -48,6 +50,11 @@ WAYS: Final[Mapping[str, Way]] = {
     "interruption": Way("Karpenter, a NodeClaim deleted as for an interruption", Interruption),
     "warned": Way("Karpenter and Evenkeel on the same interruption warning", Warned),
     "descheduler": Way("descheduler, `RemovePodsViolatingNodeTaints`, once", Descheduler),
+    "descheduler-background": Way(
+        "descheduler, the same with `EvictionsInBackground`",
+        lambda log: Descheduler(log, in_background=True),
+        annotations={names.REQUEST_EVICT_ONLY: ""},
+    ),
 }
 """Without a terminationGracePeriod Karpenter does not begin with a node that a budget holds."""
 
@@ -71,7 +78,7 @@ def run(name: str, say: Say, *, gated: bool) -> Run:
     say(f"{way.title}, {'behind the gate' if gated else 'without the gate'}")
     label = f"drainers-{name}-{'gated' if gated else 'without'}"
     with launched() as control_plane:
-        site = Site(control_plane, budgets=way.budgets)
+        site = Site(control_plane, budgets=way.budgets, annotations=way.annotations)
         with closing(way.make(store.new_log(label))) as drainer, ExitStack() as stack:
             drainer.prepare(site)
             site.fill()
@@ -81,12 +88,13 @@ def run(name: str, say: Say, *, gated: bool) -> Run:
             seen = stack.enter_context(observed(control_plane))
             refused = metrics.refusals(control_plane)
             drainer.begin()
-            is_ended = _wait(drainer, site)
+            ran = _wait(drainer, site)
             refusals = metrics.refusals(control_plane) - refused
             stack.close()
     outcome = figures.judge(seen.sights, REPLICAS, nodes)
-    say(f"{outcome}, {refusals} refusals{'' if is_ended else ', not ended'}")
-    return Run(outcome=outcome, refusals=refusals, ended=is_ended)
+    ended = "not ended" if ran is None else f"ended after {ran:.1f} s"
+    say(f"{outcome}, {refusals} refusals, {ended}")
+    return Run(outcome=outcome, refusals=refusals, ended=ran is not None, ran=ran)
 
 
 @contextmanager
@@ -102,18 +110,19 @@ def _evenkeel(site: Site, label: str) -> Iterator[None]:
         yield
 
 
-def _wait(drainer: Drainer, site: Site) -> bool:
-    """Whether the drainer is through in its time; in the end all replicas are available again."""
-    give_up = time.monotonic() + LONGEST
-    is_done = False
-    while time.monotonic() < give_up:
-        is_done = is_done or drainer.is_done()
-        if is_done and site.ready() >= sum(REPLICAS.values()) and not _leaving(site):
+def _wait(drainer: Drainer, site: Site) -> float | None:
+    """After how many seconds the drainer is through; None if it is not in its time.
+
+    In the end all replicas are available again, and no pod is on its way out.
+    """
+    began = time.monotonic()
+    ran = None
+    while (waited := time.monotonic() - began) < LONGEST:
+        if ran is None and drainer.is_done():
+            ran = waited
+        is_ready = ran is not None and site.ready() >= sum(REPLICAS.values())
+        if is_ready and not site.is_moving():
             break
         time.sleep(0.5)  # noqa: TID251 - a real cluster has its own clock
     time.sleep(1)  # noqa: TID251 - for the observer to see the last of it
-    return is_done
-
-
-def _leaving(site: Site) -> bool:
-    return any("deletionTimestamp" in pod["metadata"] for pod in site.pods())
+    return ran

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from bench.storm.workloads import NAMESPACE
+from evenkeel.model.names import RELEASED_FROM
 from tests.e2e.manifests import budget, deployment
 from tests.fixtures.control_plane import ControlPlane
 
@@ -23,15 +24,23 @@ REPLICAS: Final[Mapping[str, int]] = {
 class Site:
     """A cluster without nodes and workloads yet."""
 
-    def __init__(self, control_plane: ControlPlane, *, budgets: bool) -> None:
-        """``budgets``: every other workload has one that lets no pod, or only one, be missing."""
+    def __init__(
+        self, control_plane: ControlPlane, *, budgets: bool, annotations: Mapping[str, str]
+    ) -> None:
+        """``budgets``: every other workload has one that lets no pod, or only one, be missing.
+
+        The pods have these ``annotations``.
+        """
         self.control_plane = control_plane
         self.budgets = budgets
+        self._annotations = annotations
 
     def fill(self) -> None:
         """Run the workloads, and wait until all of them are Ready."""
         for number, (name, replicas) in enumerate(REPLICAS.items()):
-            self.apply(deployment(name, replicas, start=START))
+            manifest = deployment(name, replicas, start=START)
+            manifest["spec"]["template"]["metadata"]["annotations"] |= self._annotations
+            self.apply(manifest)
             if self.budgets and number % 2:
                 self.apply(budget(name, minAvailable=max(1, replicas - 1)))
         wanted = sum(REPLICAS.values())
@@ -66,6 +75,11 @@ class Site:
         """The workloads' pods, released ones too."""
         found = self.control_plane.items("v1", "Pod", NAMESPACE)
         return [pod for pod in found if pod["metadata"]["labels"].get("app") in REPLICAS]
+
+    def is_moving(self) -> bool:
+        """Whether a pod is on its way out, or its replacement is awaited."""
+        found = [pod["metadata"] for pod in self.pods()]
+        return any("deletionTimestamp" in each or RELEASED_FROM in each["labels"] for each in found)
 
     def _are_budgets_counted(self) -> bool:
         budgets = self.control_plane.items("policy/v1", "PodDisruptionBudget", NAMESPACE)

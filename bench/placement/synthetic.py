@@ -14,7 +14,7 @@ import msgspec
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.omissions import Omissions
-from evenkeel.adapters.kubernetes.transport import SILENT, Transport
+from evenkeel.adapters.kubernetes.transport import SILENT, Answered, Transport
 from evenkeel.adapters.kubernetes.versions import Versions
 from evenkeel.adapters.kubernetes.wire import Call
 from evenkeel.ports import TimeLeft
@@ -74,7 +74,7 @@ class SyntheticServer(Transport):
         read: Callable[[bytes], T],
         until: datetime | None = None,
         left: TimeLeft | None = None,
-    ) -> T:
+    ) -> Answered[T]:
         """What is read of a page of a list."""
         del until, left
         began = time.thread_time()
@@ -95,7 +95,7 @@ class SyntheticServer(Transport):
         )
         self.served_seconds += time.thread_time() - began
         self.served_bytes += len(page)
-        return read(page)
+        return Answered(read(page), None)
 
     def _pod(self, number: int) -> bytes:
         of_deployments = self.deployments * REPLICAS

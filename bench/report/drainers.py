@@ -12,6 +12,7 @@ COLUMNS: Final = (
     "fewest Ready: of 1, of 3",
     "workloads below wanted",
     "from the first eviction until the node is empty, gone",
+    "drainer through after",
     "evictions refused",
 )
 
@@ -49,6 +50,7 @@ def _row(pair: Pair, run: Run, drains: Drains, gate: str) -> Sequence[str]:
         ),
         f"{below} of {len(wanted)}",
         _time(run),
+        "-" if run.ran is None else f"{run.ran:.1f} s",
         f"{run.refusals}",
     )
 

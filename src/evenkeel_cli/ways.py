@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.route import Route, Way, route
@@ -14,16 +16,17 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel.model.surroundings import PodDisruptionBudget
-from evenkeel.ports import Cluster
+from evenkeel.ports import Clock, Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A pod with its owner and what surrounds it."""
+    """A pod with its owner and what surrounds it, as they were at ``now``."""
 
     pod: Pod
     owner: Owner
     surroundings: Surroundings
+    now: datetime | None = None
 
     @property
     def workload(self) -> Reference:
@@ -44,7 +47,8 @@ class Situation:
 
     def way(self, *, hint: bool) -> Route:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
-        found, gang = route(self.pod, self.owner, self.surroundings, hint=hint), self.gang
+        found = route(self.pod, self.owner, self.surroundings, hint=hint, now=self.now)
+        gang = self.gang
         return gangs.left_to_a_hint(found, gang) if hint and gang is not None else found
 
     @property
@@ -53,7 +57,9 @@ class Situation:
         return gangs.gang_of(self.pod, self.owner, self.surroundings)
 
 
-def situations(cluster: Cluster, selections: Sequence[Selection[Pod]]) -> list[Situation]:
+def situations(
+    cluster: Cluster, selections: Sequence[Selection[Pod]], clock: Clock | None = None
+) -> list[Situation]:
     """Read the selected pods and what bears on how they go. Raises ClusterError."""
     view = View()
     pods: dict[str, Pod] = {}
@@ -63,8 +69,9 @@ def situations(cluster: Cluster, selections: Sequence[Selection[Pod]]) -> list[S
         view.pods.see(pod)
     reading.read_owners(cluster, view)
     reading.read_surroundings(cluster, view)
+    now = (clock or SystemClock()).now()
     return [
-        Situation(pod, view.owner_of(pod), view.surroundings_of(pod.namespace))
+        Situation(pod, view.owner_of(pod), view.surroundings_of(pod.namespace), now)
         for pod in pods.values()
     ]
 

@@ -68,6 +68,7 @@ NOTES: dict[str, dict[str, str]] = {
     "asked a minute ago, of each pod": {
         names.ASKED: json.dumps({"v": 1, "by": "x", "since": "2026-11-21T11:59:00Z"})
     },
+    "asked before, huge": {names.ASKED_BEFORE: HUGE},
     "a release, of no form": {names.RELEASE: "[" * 100_000},
     "a release, in another century": {
         names.RELEASE: json.dumps(
@@ -182,7 +183,8 @@ def released(gated: Gated) -> list[Pod]:
     return [pod for pod in honest(gated) if pod.released]
 
 
-def test_who_knows_the_token_releases_no_more_than_the_window_and_has_nothing_evicted() -> None:
+def test_who_knows_the_token_releases_no_more_than_the_window_and_no_workload_dips() -> None:
+    """What is asked for once goes back, and is evicted with a replacement when asked for again."""
     gated = Gated(window=5)
     gated.scene.add_node("s1", room="100")
     gated.scene.apply(deployment("web", 20), deployment("one", 1))
@@ -198,6 +200,15 @@ def test_who_knows_the_token_releases_no_more_than_the_window_and_has_nothing_ev
     assert released(gated) == []
     assert len(honest(gated)) == 21
     assert not any(isinstance(sent.write, Evict) for sent in gated.scene.written())
+
+    for pod in honest(gated):
+        ask(gated, "default", pod.name)
+    assert len(released(gated)) <= 6
+    gated.scene.settle(400)
+    assert any(isinstance(sent.write, Evict) for sent in gated.scene.written())
+    assert gated.scene.lowest("web") == 20
+    assert gated.scene.lowest("one") == 1
+    assert len(honest(gated)) == 21
     gated.scene.close()
 
 

@@ -23,7 +23,8 @@ EXPIRY: Final = Rules().rebalance_expiry
 NEVER: Final = f"annotation {names.HANDOVER}: never (it then goes before its replacement runs)"
 LEAVE: Final = f"annotation {names.AT_DEADLINE}: leave (a budget then keeps it to the end)"
 KEEP: Final = (
-    f'annotation {names.DO_NOT_DISRUPT}: "true" or {names.SAFE_TO_EVICT}: "false" (it is then left)'
+    f'annotation {names.DO_NOT_DISRUPT}: "true" or {names.SAFE_TO_EVICT}: "false" (it is then left;'
+    ' with "4h" for so long after its start)'
 )
 
 

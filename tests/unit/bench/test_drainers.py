@@ -80,8 +80,8 @@ def drains(gated: Outcome) -> Drains:
             "kubectl": Pair(
                 title="`kubectl drain`",
                 budgets=True,
-                without=Run(outcome=_with_three(without, 1), refusals=0, ended=True),
-                gated=Run(outcome=_with_three(gated, 3), refusals=4, ended=True),
+                without=Run(outcome=_with_three(without, 1), refusals=0, ended=False),
+                gated=Run(outcome=_with_three(gated, 3), refusals=4, ended=True, ran=6.0),
             )
         },
     )
@@ -93,8 +93,11 @@ def _with_three(outcome: Outcome, lowest: int) -> Outcome:
 
 def test_each_way_is_a_row_without_the_gate_and_a_row_with_it() -> None:
     lines = report.table(drains(judge(MADE_BEFORE, {"one": 1}, {"old"}))).splitlines()
-    assert lines[2] == "| `kubectl drain`; budgets | no | 0, 1 | 2 of 2 | 1.5 s | 0 |"
-    assert lines[3] == "| `kubectl drain`; budgets | **yes** | 1, 3 | 0 of 2 | 5.0 s, 7.0 s | 4 |"
+    assert lines[2] == "| `kubectl drain`; budgets | no | 0, 1 | 2 of 2 | 1.5 s | - | 0 |"
+    assert (
+        lines[3]
+        == "| `kubectl drain`; budgets | **yes** | 1, 3 | 0 of 2 | 5.0 s, 7.0 s | 6.0 s | 4 |"
+    )
 
 
 @pytest.mark.parametrize(

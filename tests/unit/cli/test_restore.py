@@ -19,6 +19,8 @@ from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.show import table
 from tests.fixtures.restoring import RestoreScene
+from tests.fixtures.scene import Scene
+from tests.unit.drain.conftest import SYSTEM
 from tests.unit.drain.manifests import deployment, stateful_set
 
 KINDS = ("Namespace", "Node", "Deployment", "StatefulSet", "ReplicaSet", "Pod")
@@ -118,6 +120,21 @@ def test_pods_are_moved_until_nothing_more_can_be(scene: RestoreScene) -> None:
     assert scene.split("db") == {"on-demand": 2, "spot": 1}
     assert (acting.moved, acting.rolled_back) == (3, [])
     assert {each.reason for each in left.left} == {"AsWanted", "Protected", "OwnRules"}
+
+
+def test_deployed_functions_finish_the_moves_that_it_begins(scene: RestoreScene) -> None:
+    scene.apply(SYSTEM)
+    Scene.begin(scene)
+    scene.run(until=31)
+    acting = restoring(scene)
+
+    acting.act()
+
+    assert acting.moved > 0
+    assert scene.split("web") == {"on-demand": 1, "spot": 2}
+    assert scene.told("ReplacementAvailable")
+    its_own = {entry.decision.reason for entry in acting.journal.entries}
+    assert "ReplacementAvailable" not in its_own
 
 
 def test_what_went_back_is_known(scene: RestoreScene) -> None:

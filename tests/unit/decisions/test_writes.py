@@ -104,6 +104,20 @@ def test_labels_and_annotations_are_as_before_when_a_release_was_rolled_back(
     assert list(back.metadata.owner_references) == others
 
 
+@pytest.mark.parametrize(
+    "request_", [{}, {names.REQUEST_EVICT_ONLY: ""}], ids=["not asked", "asked"]
+)
+def test_a_released_pod_says_that_it_goes_where_its_owner_asks_for_that(
+    request_: dict[str, str],
+) -> None:
+    before = builders.pod(of=REPLICA_SET, annotations={"note": "x"} | request_)
+    away = released(before)
+    assert (names.EVICTION_IN_PROGRESS in away.metadata.annotations) == bool(request_)
+    for release in (away.release, None):
+        back = patched(away, writes.roll_back_patch(away, release))
+        assert back.metadata.annotations == before.metadata.annotations
+
+
 def test_our_mark_comes_off_when_the_release_cannot_be_read() -> None:
     before = builders.pod(of=REPLICA_SET, annotations={"note": "x"})
     away = released(before)

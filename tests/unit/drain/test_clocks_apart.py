@@ -7,6 +7,7 @@ import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.leadership import DURATION, INTERVAL, VALID, Leadership
+from evenkeel.ports import Reply
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW
@@ -44,8 +45,9 @@ class Process:
         with self.cluster.session() as session:
             self.leadership.beat(session)
             for reply in session.next(SECOND):
-                assert reply.then is not None  # type: ignore[union-attr]
-                reply.then(reply)  # type: ignore[union-attr]
+                assert isinstance(reply, Reply)
+                assert reply.then is not None
+                reply.then(reply)
 
     def give_up(self, again_in: timedelta) -> bool:
         """Whether it believes that a wake-up comes by then."""

@@ -215,3 +215,32 @@ def test_what_was_asked_last_counts_whichever_answer_comes_first(*, paused_first
     gate.heard(second, answer(paused=not paused_first))
     gate.heard(first, answer(paused=paused_first))
     assert gate.is_paused is not paused_first
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "rolled out", "deleted"])
+def test_pods_that_were_released_before_a_pause_of_a_day_are_looked_after_when_it_is_over(
+    scene: Scene, meanwhile: str
+) -> None:
+    """They had no controller all the time."""
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pods = {pod.uid for pod in scene.pods("web")}
+    pause_at(scene, 2)
+    resume_at(scene, 90_000)
+    if meanwhile == "deleted":
+        scene.later(60, lambda: scene.cluster.delete("Deployment", "web", "default"))
+    if meanwhile == "rolled out":
+        scene.later(60, lambda: scene.apply(deployment("web", 2, pod={"annotations": {"v": "2"}})))
+
+    scene.recommend("s1")
+    scene.run(until=3)
+    assert all(pod.released for pod in scene.pods("web", "s1"))
+    scene.run(until=89_990)
+    assert {pod.uid for pod in scene.pods("web", "s1")} == pods
+    scene.run(until=90_200)
+
+    assert len(scene.pods("web")) == (0 if meanwhile == "deleted" else 2)
+    assert not any(pod.released for pod in scene.pods("web"))

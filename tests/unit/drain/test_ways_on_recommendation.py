@@ -83,8 +83,29 @@ def test_what_would_break_or_is_protected_is_left_until_the_hint_is_over(
         assert scene.written(pod) == []
 
 
-def test_a_protected_pod_is_handed_over_when_a_warning_follows(scene: Scene) -> None:
-    kept = {"annotations": {names.DO_NOT_DISRUPT: "true", names.SAFE_TO_EVICT: "false"}}
+@pytest.mark.parametrize(
+    ("word", "story"),
+    [
+        ("4h", ["1.0 leave Protected"]),
+        ("80s", ["1.0 leave Protected", "25.0 release", "25.0 wait", "27.0 evict"]),
+        ("10s", ["1.0 release", "1.0 wait", "3.0 evict"]),
+    ],
+)
+def test_a_pod_that_is_not_to_be_disrupted_for_a_while_is_handed_over_after_it(
+    scene: Scene, word: str, story: list[str]
+) -> None:
+    hinted(scene, deployment("app", pod={"annotations": {names.DO_NOT_DISRUPT: word}}))
+    pod = scene.pod("app")
+    scene.run(until=100)
+
+    told = [" ".join(each.split()[: 3 if "leave" in each else 2]) for each in scene.story(pod)]
+    assert told == story
+    assert scene.lowest("app") == 1
+
+
+@pytest.mark.parametrize("word", ["true", "4h"])
+def test_a_protected_pod_is_handed_over_when_a_warning_follows(scene: Scene, word: str) -> None:
+    kept = {"annotations": {names.DO_NOT_DISRUPT: word, names.SAFE_TO_EVICT: "false"}}
     hinted(scene, deployment("app", pod=kept))
     pod = scene.pod("app")
     scene.later(20, lambda: scene.interrupt("s1"))

@@ -49,6 +49,38 @@ def test_two_drains_at_once_take_no_pod_too_many(gated: Gated) -> None:
     assert {pod.spec.node_name for pod in gated.scene.pods("web")} == {"o1"}
 
 
+@pytest.mark.parametrize(
+    ("key", "word"), [(names.SAFE_TO_EVICT, "false"), (names.DO_NOT_DISRUPT, "true")]
+)
+def test_a_pod_whose_owner_forbids_disruption_is_replaced_before_it_goes(
+    key: str, word: str, gated: Gated
+) -> None:
+    gated.scene.add_node("s1")
+    gated.scene.apply(deployment("web", 2, pod={"annotations": {key: word}}))
+    gated.begin("o1")
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    gated.finish(drainer, within=30)
+    gated.scene.settle(5)
+    assert gated.scene.lowest("web") == 2
+    assert {pod.spec.node_name for pod in gated.scene.pods("web")} == {"o1"}
+
+
+def test_a_pod_whose_owner_forbids_disruption_still_says_so_when_it_is_back(gated: Gated) -> None:
+    gated.scene.add_node("s1")
+    annotations = {names.DO_NOT_DISRUPT: "true", names.SAFE_TO_EVICT: "false"}
+    gated.scene.apply(deployment("one", pod={"annotations": annotations}))
+    gated.begin("o1")
+    (old,) = gated.scene.pods("one")
+    gated.drainer().evict(old.name, "default", again=False)
+    gated.scene.settle(1)
+    assert released(gated, "one")
+    gated.scene.settle(140)
+    (back,) = gated.scene.pods("one")
+    assert (back.name, back.released) == (old.name, False)
+    assert annotations.items() <= back.metadata.annotations.items()
+
+
 def test_without_the_label_a_drain_breaks_before_it_makes(gated: Gated) -> None:
     gated.scene.cluster.server.patch(
         "Namespace", ("", "default"), {"metadata": {"labels": {"evenkeel.dev/gate": None}}}

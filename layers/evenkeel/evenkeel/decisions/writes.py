@@ -1,5 +1,6 @@
 """The writes that move pods: release, roll back, evict, delete, cool down."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -40,14 +41,18 @@ def release_patch(pod: Pod, release: Release) -> Patch:
             "add", pointer(*_ANNOTATIONS, names.RELEASE), msgspec.json.encode(release).decode()
         ),
         Operation("add", pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT), "true"),
+        *_in_progress(pod),
     )
 
 
-def roll_back_patch(pod: Pod, release: Release | None) -> Patch:
+def roll_back_patch(
+    pod: Pod, release: Release | None, notes: Mapping[str, str] | None = None
+) -> Patch:
     """Put a released pod's hash label back, so that its ReplicaSet adopts it again.
 
     ``release`` None: its annotation cannot be read; what Karpenter's annotation was is then
-    unknown, and Evenkeel's value is taken off.
+    unknown, and Evenkeel's value is taken off. ``notes``: annotations that it gets instead of its
+    release.
     """
     template_hash = pod.metadata.labels[names.RELEASED_FROM]
     mark = pointer(*_LABELS, names.RELEASED_FROM)
@@ -57,14 +62,27 @@ def roll_back_patch(pod: Pod, release: Release | None) -> Patch:
         Operation("add", pointer(*_LABELS, names.TEMPLATE_HASH), template_hash),
     ]
     if names.RELEASE in pod.metadata.annotations:
-        operations.append(Operation("remove", pointer(*_ANNOTATIONS, names.RELEASE)))
+        added = (
+            Operation("add", pointer(*_ANNOTATIONS, key), text)
+            for key, text in (notes or {}).items()
+        )
+        operations += [*added, Operation("remove", pointer(*_ANNOTATIONS, names.RELEASE))]
     before = release.do_not_disrupt if release is not None else None
     disrupt = pointer(*_ANNOTATIONS, names.DO_NOT_DISRUPT)
     if before is not None:
         operations.append(Operation("add", disrupt, before))
     elif names.DO_NOT_DISRUPT in pod.metadata.annotations:
         operations.append(Operation("remove", disrupt))
+    if names.EVICTION_IN_PROGRESS in pod.metadata.annotations:
+        operations.append(Operation("remove", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS)))
     return _patch(pod, *operations)
+
+
+def _in_progress(pod: Pod) -> tuple[Operation, ...]:
+    """Tell the descheduler that a pod goes whose owner has it told so, and no other."""
+    if names.REQUEST_EVICT_ONLY not in pod.metadata.annotations:
+        return ()
+    return (Operation("add", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS), "true"),)
 
 
 def evict(pod: Pod) -> Evict:

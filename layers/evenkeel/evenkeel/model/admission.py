@@ -165,7 +165,8 @@ def deferred(uid: str, message: str, retry_after: int) -> AnsweredReview:
     """Refuse an eviction for so many seconds, as the API server itself does for a budget.
 
     Clients know what that means: kubectl and client-go wait and ask again, and Karpenter takes it
-    for a budget's refusal.
+    for a budget's refusal. Zero seconds: nothing is said of when to ask again, and client-go's own
+    retries are left out.
     """
     return AnsweredReview(
         API_VERSION,

@@ -31,6 +31,12 @@ workload or pod to be left out (``false``)."""
 ASKED: Final = "evenkeel.dev/eviction-asked"
 """Annotation on a pod whose eviction waits for the window: who asked for it, and since when."""
 
+ASKED_BEFORE: Final = "evenkeel.dev/eviction-asked-before"
+"""Annotation on a pod that was released for an eviction and put back, for nobody asked again: when.
+
+That it is there decides, and not what it says.
+"""
+
 FIELD_MANAGER: Final = "evenkeel"
 """The field manager of Evenkeel's writes, in managedFields and in the reviews of its evictions."""
 
@@ -142,6 +148,16 @@ DRAINING_TAINTS: Final = frozenset({"karpenter.sh/disrupted", "ToBeDeletedByClus
 
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 """Annotation that the cluster autoscaler honours; ``false`` forbids voluntary moves."""
+
+REQUEST_EVICT_ONLY: Final = "descheduler.alpha.kubernetes.io/request-evict-only"
+"""Annotation by which a pod's owner says that its eviction goes on in the background.
+
+The descheduler (feature EvictionsInBackground) asks once, and leaves the rest to who refused it.
+That it is there decides, and not what it says.
+"""
+
+EVICTION_IN_PROGRESS: Final = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+"""Annotation on such a pod while its eviction goes on: the descheduler does not ask for it."""
 
 POD_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 """Annotation that the ReplicaSet controller ranks by when it scales in."""

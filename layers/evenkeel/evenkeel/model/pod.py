@@ -205,6 +205,12 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         return self._holds_since("Ready")
 
     @property
+    def started_at(self) -> datetime | None:
+        """When its kubelet took it on; None before that, and where that makes no sense."""
+        started = self.status.start_time
+        return started if started is not None and is_sound(started) else None
+
+    @property
     def told_at(self) -> datetime | None:
         """When it was told to go, in whole seconds of the API server's clock; None: never."""
         deadline = self.ends_at

@@ -1,10 +1,12 @@
 """What else decides how a pod can go: budgets, services, policies, claims, quotas, scalers."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import ClassVar
 
 import msgspec
 
+from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.times import sound_time
 from evenkeel.model.workload import IntOrString
@@ -54,10 +56,55 @@ class Service(KubernetesObject, frozen=True, kw_only=True):
     spec: ServiceSpec = ServiceSpec()
 
 
+class NetworkPolicyPeer(ApiStruct, frozen=True, kw_only=True):
+    """Whose traffic a rule allows; without ``pod_selector`` pods are not told apart."""
+
+    pod_selector: LabelSelector | None = None
+
+    @property
+    def is_by_hash(self) -> bool:
+        """Whether it tells pods apart by their template hash."""
+        return self.pod_selector is not None and self.pod_selector.mentions(names.TEMPLATE_HASH)
+
+
+class NetworkPolicyRule(ApiStruct, frozen=True, kw_only=True):
+    """One rule: of ingress it has ``from``, of egress ``to``. Peers by template hash are kept."""
+
+    from_: tuple[NetworkPolicyPeer, ...] = msgspec.field(default=(), name="from")
+    to: tuple[NetworkPolicyPeer, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Forget the other peers: there may be thousands."""
+        for field in ("from_", "to"):
+            kept = tuple(peer for peer in getattr(self, field) if peer.is_by_hash)
+            msgspec.structs.force_setattr(self, field, kept)
+
+
 class NetworkPolicySpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of a NetworkPolicy's spec that Evenkeel reads."""
+    """The part of a NetworkPolicy's spec that Evenkeel reads. Rules with such peers are kept."""
 
     pod_selector: LabelSelector = LabelSelector()
+    ingress: tuple[NetworkPolicyRule, ...] = ()
+    egress: tuple[NetworkPolicyRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Forget the other rules."""
+        for field in ("ingress", "egress"):
+            kept = tuple(rule for rule in getattr(self, field) if rule.from_ or rule.to)
+            msgspec.structs.force_setattr(self, field, kept)
+
+    @property
+    def by_hash(self) -> Iterator[LabelSelector]:
+        """The selectors by which it tells pods apart by their template hash.
+
+        Its own, and those of the peers whose traffic it allows.
+        """
+        if self.pod_selector.mentions(names.TEMPLATE_HASH):
+            yield self.pod_selector
+        for rule in (*self.ingress, *self.egress):
+            for peer in (*rule.from_, *rule.to):
+                if peer.pod_selector is not None:
+                    yield peer.pod_selector
 
 
 class NetworkPolicy(KubernetesObject, frozen=True, kw_only=True):

@@ -1,17 +1,22 @@
 """Each pod of a doomed node goes the way that docs/design.md's table gives it."""
 
+import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
+from evenkeel.adapters.kubernetes.objects import read_object
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Container, ContainerPort, Pod
+from evenkeel.model.surroundings import NetworkPolicy
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
+from tests.builders import NOW
 
 NOTHING = Surroundings()
 
@@ -23,7 +28,7 @@ def way_of(
     *,
     hint: bool = False,
 ) -> Route:
-    return route(pod, owner, surroundings, hint=hint)
+    return route(pod, owner, surroundings, hint=hint, now=NOW)
 
 
 def of_deployment(deployment: Deployment, **pod_options: Any) -> tuple[Pod, Owner]:
@@ -161,6 +166,22 @@ CLAIMED = {"claim": "data"}
 
 
 HASHED = {"app": "web", names.TEMPLATE_HASH: builders.HASH}
+PEER = {
+    "podSelector": {
+        "matchExpressions": [
+            {"key": names.TEMPLATE_HASH, "operator": "In", "values": ["old", builders.HASH]}
+        ]
+    }
+}
+
+
+def of_the_database(**rules: Any) -> NetworkPolicy:
+    """A NetworkPolicy of other pods, as the API server shows it."""
+    spec = {"podSelector": {"matchLabels": {"app": "db"}}, **rules}
+    shown = {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
+    return read_object(NetworkPolicy, json.dumps(shown).encode(), "get networkpolicy")
+
+
 NEVER = {names.HANDOVER: "never"}
 RECREATE = builders.deployment(strategy="Recreate")
 
@@ -200,6 +221,18 @@ RULED_OUT = [
                 builders.policy("canary", selects=LabelSelector(match_labels=HASHED)),
             ]
         ),
+    ),
+    *(
+        (
+            "SelectedByHash",
+            of_deployment(builders.deployment()),
+            Surroundings(policies=[builders.policy(), of_the_database(**rules)]),
+        )
+        for rules in (
+            {"ingress": [{"from": [{"podSelector": {"matchLabels": HASHED}}]}]},
+            {"egress": [{}, {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}, PEER]}]},
+            {"ingress": [{"from": [{"namespaceSelector": {}, **PEER}]}]},
+        )
     ),
 ]
 
@@ -383,6 +416,27 @@ def test_a_pod_goes_by_its_hash_when_its_replica_set_is_not_known() -> None:
     assert (unknown.way, unknown.reason) == (Way.RATIONED, "NoTemplateHash")
 
 
+@pytest.mark.parametrize(
+    "peer",
+    [
+        {"podSelector": {"matchLabels": {"app": "web"}}},
+        {"podSelector": {"matchLabels": {**HASHED, "app": "other"}}},
+        {"namespaceSelector": {}},
+    ],
+)
+def test_peers_that_a_released_pod_still_is_one_of_rule_nothing_out(peer: dict[str, Any]) -> None:
+    pod, owner = of_deployment(builders.deployment())
+    around = Surroundings(policies=[of_the_database(ingress=[{"from": [peer]}, {}])])
+    assert way_of(pod, owner, around).way is Way.HANDOVER
+
+
+def test_of_a_policy_only_peers_by_template_hash_are_kept() -> None:
+    other = {"podSelector": {"matchLabels": {"app": "web"}}}
+    found = of_the_database(ingress=[{"from": [other] * 5_000}, {"from": [other, PEER]}])
+    (rule,) = found.spec.ingress
+    assert len(rule.from_) == 1
+
+
 def test_a_released_pod_still_counts_as_selected_by_the_hash_that_it_had() -> None:
     replica_set = builders.replica_set()
     pod = builders.pod(of=replica_set, released=builders.release(replica_set))
@@ -428,6 +482,47 @@ def test_a_pod_is_handed_over_for_a_hint_when_no_annotation_keeps_it(
 ) -> None:
     pod, owner = of_deployment(builders.deployment(), annotations=annotations)
     assert way_of(pod, owner, hint=True).way is Way.HANDOVER
+
+
+@pytest.mark.parametrize(
+    ("word", "started", "left"),
+    [
+        ("4h", -4 * 3600 + 1, True),
+        ("4h", -4 * 3600, False),
+        ("1h30m", -5399.5, True),
+        ("90m", -5400, False),
+        ("1h", None, True),
+        ("0s", None, False),
+        ("-4h", -1, False),
+        ("4 hours", -1, False),
+        ("200y", -1, False),
+        ("292y", -1, False),
+        ("2562047h", -1, True),
+    ],
+)
+def test_a_duration_keeps_a_pod_for_so_long_after_its_start(
+    word: str, started: float | None, *, left: bool
+) -> None:
+    start = None if started is None else NOW + timedelta(seconds=started)
+    pod, owner = of_deployment(
+        builders.deployment(), annotations={names.DO_NOT_DISRUPT: word}, start_time=start
+    )
+    found = way_of(pod, owner, hint=True)
+    assert (found.reason == "Protected") is left
+    assert way_of(pod, owner).way is Way.HANDOVER
+    if left and start is not None:
+        assert found.until is not None
+        assert found.until > NOW
+        assert f'"{word}" forbids voluntary moves until 2' in found.message
+
+
+def test_a_kubelet_that_tells_no_sensible_start_ends_no_protection() -> None:
+    long_ago = datetime(1, 1, 1, tzinfo=UTC)
+    pod, owner = of_deployment(
+        builders.deployment(), annotations={names.DO_NOT_DISRUPT: "1h"}, start_time=long_ago
+    )
+    found = way_of(pod, owner, hint=True)
+    assert (found.reason, found.until) == ("Protected", None)
 
 
 def test_our_own_do_not_disrupt_protects_no_released_pod_but_its_owners_safe_to_evict_does() -> (

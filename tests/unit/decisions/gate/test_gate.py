@@ -81,6 +81,41 @@ def asked(  # what matters in a test is said by name
     return gate.decide(found, KUBECTL)
 
 
+# A pod whose owner asks for evictions in the background.
+
+BACKGROUND = {names.REQUEST_EVICT_ONLY: ""}
+
+
+@pytest.mark.parametrize("dooms", [{}, DYING], ids=["its node lives", "its node dies"])
+@pytest.mark.parametrize("released", [True, False])
+@pytest.mark.parametrize("notes", [BACKGROUND, {}], ids=["annotated", "not annotated"])
+def test_whose_owner_asks_for_it_is_told_that_the_eviction_goes_on_by_itself(
+    notes: Mapping[str, str], dooms: Mapping[str, NodeNotice], *, released: bool
+) -> None:
+    replica_set = web()
+    pods = away(replica_set, "a", annotations=notes) if released else []
+    pods = [*(pods or owned(replica_set, "a", annotations=notes)), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, dooms=dooms)
+    assert isinstance(verdict, Deferred)
+    is_told = "Eviction triggered evacuation" in verdict.message
+    assert (is_told, verdict.retry_after == timedelta()) == (bool(notes), bool(notes))
+
+
+def test_one_that_waits_for_its_turn_has_to_ask_again_whatever_its_owner_asks_for() -> None:
+    replica_set = web()
+    pods = [*owned(replica_set, "a", annotations=BACKGROUND), *owned(replica_set, "b")]
+    verdict = asked(replica_set, pods, has_room=False)
+    assert isinstance(verdict, Deferred)
+    assert "evacuation" not in verdict.message
+    assert verdict.retry_after >= SHORTEST_RETRY
+
+
+def test_a_replaced_pod_passes_whatever_its_owner_asks_for() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a", annotations=BACKGROUND), *owned(replica_set, "b", "c")]
+    assert isinstance(asked(replica_set, pods), Allowed)
+
+
 # A pod that is not released yet.
 
 

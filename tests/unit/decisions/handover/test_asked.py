@@ -9,11 +9,13 @@ import pytest
 from evenkeel.decisions.handover.asked import COMES_BACK
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.handover.plan import plan
+from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.release import ReleaseReason
+from evenkeel.model.times import in_words
 from tests import builders
-from tests.builders import NOW, seconds
+from tests.builders import NOW, patched, seconds
 
 READY_AT = NOW + seconds(4)
 """When the replacement became Ready, with the release at NOW."""
@@ -26,6 +28,7 @@ def replaced(
     dooms: Mapping[str, NodeNotice] | None = None,
     reason: ReleaseReason = ReleaseReason.EVICTION,
     ready_at: datetime = READY_AT,
+    notes: Mapping[str, str] | None = None,
 ) -> Census:
     """A single replica that was released from n1, and its replacement."""
     replica_set = builders.replica_set(replicas=1)
@@ -33,7 +36,7 @@ def replaced(
     census = builders.census(
         replica_set,
         owned=[builders.pod("new", of=replica_set, node="good", ready_since=ready_at)],
-        released=[builders.pod("old", of=replica_set, released=release)],
+        released=[builders.pod("old", of=replica_set, released=release, annotations=notes)],
         dooms=dooms,
         now=now,
     )
@@ -66,6 +69,42 @@ def test_a_replaced_pod_is(
 def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
     made = plan(replaced(READY_AT + COMES_BACK, cordons={"n1": False}), ())
     assert [step.verb for step in made.steps] == [Verb.ROLL_BACK]
+
+
+def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
+    census = replaced(READY_AT + COMES_BACK, cordons={"n1": False})
+    (step,) = steps(census)
+    back = patched(census.released[0].pod, step.write)
+    assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
+
+
+@pytest.mark.parametrize(
+    "key", [names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY], ids=["asked before", "in the background"]
+)
+@pytest.mark.parametrize("cordons", [{}, {"n1": False}, {"n1": True}], ids=str)
+def test_a_pod_that_nobody_is_to_ask_for_again_is_evicted_at_once(
+    cordons: Mapping[str, bool], key: str
+) -> None:
+    notes = {key: "what it says does not matter"}
+    (step,) = steps(replaced(READY_AT, cordons=cordons, notes=notes))
+    assert (step.verb, step.reason) == (Verb.EVICT, "ReplacementAvailable")
+
+
+@pytest.mark.parametrize(
+    ("after", "cordons", "reasons"),
+    [
+        pytest.param(-1, {"n1": False}, ["LeftToDrainer"], id="the release has not ended"),
+        pytest.param(0, {"n1": False}, ["NotAskedAgain"], id="it takes pods"),
+        pytest.param(0, {}, ["NotAskedAgain"], id="its node cannot be read"),
+        pytest.param(0, {"n1": True}, ["DeadlinePassed", "HandoverRolledBack"], id="cordoned"),
+    ],
+)
+def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_should_go(
+    after: float, cordons: Mapping[str, bool], reasons: list[str]
+) -> None:
+    end = NOW + timedelta(minutes=5)
+    made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)), ())
+    assert [step.reason for step in (*made.steps, *made.fresh_steps)] == reasons
 
 
 def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:

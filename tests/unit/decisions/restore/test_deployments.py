@@ -171,10 +171,16 @@ def test_a_pod_whose_owner_forbids_it_is_passed_over() -> None:
         ({"max_surge": 0}, "NoSurge"),
         ({"notes": {names.HANDOVER: "never"}}, "HandoverNever"),
         ({"notes": {names.DO_NOT_DISRUPT: "true"}}, "Protected"),
+        ({"notes": {names.DO_NOT_DISRUPT: "4h"}}, "Protected"),
     ],
 )
 def test_what_cannot_or_must_not_be_handed_over_is_left(options: dict[str, Any], why: str) -> None:
     assert reason(case(deployment(3, "1", **options), "o1", "o2", "s1")) == why
+
+
+def test_a_pod_that_was_not_to_be_disrupted_for_a_while_moves_after_it() -> None:
+    web = deployment(3, "1", notes={names.DO_NOT_DISRUPT: "30m"})
+    assert step(case(web, "o1", "o2", "s1")).moves
 
 
 def test_a_volume_that_one_node_mounts_is_left() -> None:

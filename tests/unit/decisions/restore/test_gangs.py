@@ -159,13 +159,22 @@ def test_a_stateful_set_s_gang_does_not_move() -> None:
     assert reason(case(in_group(stateful_set(2, "none")), "o1", "s1")) == "Gang"
 
 
-def test_one_pod_that_may_not_be_handed_over_keeps_all() -> None:
+@pytest.mark.parametrize("word", ["true", "4h"])
+def test_one_pod_that_may_not_be_handed_over_keeps_all(word: str) -> None:
+    assert reason(_with_a_kept_pod(word)) == "Protected"
+
+
+def test_a_pod_that_was_not_to_be_disrupted_for_a_while_keeps_none_after_it() -> None:
+    assert step(_with_a_kept_pod("30m")).moves == 2
+
+
+def _with_a_kept_pod(word: str) -> Case:
     web = in_group(deployment(2, "none"))
     pods = pods_of(web, "o1", "o2")
-    kept = {names.DO_NOT_DISRUPT: "true"}
+    kept = {names.DO_NOT_DISRUPT: word}
     metadata = msgspec.structs.replace(pods[1].metadata, annotations=kept)
     pods[1] = msgspec.structs.replace(pods[1], metadata=metadata)
-    assert reason(case(web, pods=pods)) == "Protected"
+    return case(web, pods=pods)
 
 
 def test_a_budget_without_room_or_a_replica_set_that_cannot_make_pods_keeps_all() -> None:

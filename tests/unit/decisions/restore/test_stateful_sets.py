@@ -111,9 +111,14 @@ def test_a_budget_with_room_is_none() -> None:
     assert step(case(stateful_set(3), "o1", "o2", "o1", around=around)).moves
 
 
-def test_what_its_owner_keeps_is_left() -> None:
-    kept = stateful_set(3, notes={names.SAFE_TO_EVICT: "false"})
-    assert reason(case(kept, "o1", "o2", "o1")) == "Protected"
+@pytest.mark.parametrize("kept", [{names.SAFE_TO_EVICT: "false"}, {names.DO_NOT_DISRUPT: "4h"}])
+def test_what_its_owner_keeps_is_left(kept: dict[str, str]) -> None:
+    assert reason(case(stateful_set(3, notes=kept), "o1", "o2", "o1")) == "Protected"
+
+
+def test_what_its_owner_keeps_for_a_while_moves_after_it() -> None:
+    kept = stateful_set(3, notes={names.DO_NOT_DISRUPT: "30m"})
+    assert step(case(kept, "o1", "o2", "o1")).moves
 
 
 def test_the_highest_above_the_floor_goes_first() -> None:

@@ -3,6 +3,7 @@
 The table of docs/design.md, row by row.
 """
 
+from datetime import datetime
 from enum import StrEnum
 
 import msgspec
@@ -10,7 +11,9 @@ import msgspec
 from evenkeel.decisions.drain.budgets import max_surge
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
+from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
+from evenkeel.model.times import LONGEST, in_words
 from evenkeel.model.workload import ReplicaSet
 
 LONGEST_HASH = 63 - len(names.RELEASED_SUFFIX)
@@ -40,17 +43,30 @@ class Way(StrEnum):
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """The way of one pod. ``remedy`` says what an owner can change to get a better one."""
+    """The way of one pod. ``remedy`` says what an owner can change to get a better one.
+
+    ``until``: the way is another from then on.
+    """
 
     way: Way
     reason: str
     message: str
     remedy: str = ""
     warning: bool = False
+    until: datetime | None = None
 
 
-def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> Route:
+def route(
+    pod: Pod,
+    owner: Owner,
+    surroundings: Surroundings,
+    *,
+    hint: bool,
+    now: datetime | None = None,
+) -> Route:
     """Decide the way of a pod. ``hint``: for a rebalance recommendation or a restore.
+
+    ``now`` ends what an owner asked for a while; without it that has no end.
 
     Clauses, first match wins:
 
@@ -67,7 +83,7 @@ def route(pod: Pod, owner: Owner, surroundings: Surroundings, *, hint: bool) -> 
     if kept is not None:
         return kept
     if hint:
-        protected = _protected(pod, owner)
+        protected = _protected(pod, owner, now)
         if protected is not None:
             return protected
         if surroundings.unread and owner.kind == "ReplicaSet":
@@ -136,23 +152,39 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     return None
 
 
-def _protected(pod: Pod, owner: Owner) -> Route | None:
+def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
     """What an owner asked to be kept from voluntary moves.
 
     - ``safe-to-evict: "false"`` of the cluster autoscaler;
-    - ``karpenter.sh/do-not-disrupt: "true"``, unless Evenkeel itself put it on a released pod.
+    - ``karpenter.sh/do-not-disrupt: "true"``, unless Evenkeel itself put it on a released pod;
+    - the same with a duration, such as ``4h``, for so long after the pod's start; for ever where
+      its start is not known.
     """
-    for key, word in ((names.SAFE_TO_EVICT, "false"), (names.DO_NOT_DISRUPT, "true")):
-        if key == names.DO_NOT_DISRUPT and pod.released:
-            continue
-        if owner.annotation(key, pod).lower() == word:
-            return Route(
-                way=Way.LEAVE,
-                reason="Protected",
-                message=f'the annotation {key}: "{word}" forbids voluntary moves',
-                remedy=f"take the annotation {key} off",
-            )
-    return None
+    if owner.annotation(names.SAFE_TO_EVICT, pod).lower() == "false":
+        return _kept(names.SAFE_TO_EVICT, "false")
+    word = owner.annotation(names.DO_NOT_DISRUPT, pod)
+    if pod.released or not word:
+        return None
+    if word.lower() == "true":
+        return _kept(names.DO_NOT_DISRUPT, word)
+    lasts, started = go_duration(word), pod.started_at
+    if not lasts:
+        return None
+    until = None if started is None else started + min(lasts, LONGEST)
+    if now is not None and until is not None and until <= now:
+        return None
+    return _kept(names.DO_NOT_DISRUPT, word, until)
+
+
+def _kept(key: str, word: str, until: datetime | None = None) -> Route:
+    lasts = "" if until is None else f" until {in_words(until)}"
+    return Route(
+        way=Way.LEAVE,
+        reason="Protected",
+        message=f'the annotation {key}: "{word}" forbids voluntary moves{lasts}',
+        remedy=f"take the annotation {key} off",
+        until=until,
+    )
 
 
 def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
@@ -203,7 +235,8 @@ def _two_at_once_ruled_out(
     - the owner said ``evenkeel.dev/handover: never``;
     - maxSurge 0: the owner forbids more pods than replicas;
     - the ReplicaSet does not select by template hash: its pods cannot be released from it;
-    - a Service or NetworkPolicy selects by template hash: a released pod would leave it.
+    - a Service or NetworkPolicy selects by template hash, or a NetworkPolicy of other pods allows
+      the traffic of such: a released pod would lose it.
     """
     deployment = owner.deployment
     if deployment is not None and deployment.spec.strategy.type == "Recreate":
@@ -269,7 +302,6 @@ def _selects_by_hash(pod: Pod, surroundings: Surroundings) -> str:
         if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():
             return str(service.reference)
     for policy in surroundings.policies:
-        pod_selector = policy.spec.pod_selector
-        if pod_selector.mentions(names.TEMPLATE_HASH) and pod_selector.matches(labels):
+        if any(selector.matches(labels) for selector in policy.spec.by_hash):
             return str(policy.reference)
     return ""

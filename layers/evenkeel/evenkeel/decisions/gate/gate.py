@@ -37,6 +37,12 @@ LONGEST_NAME: Final = 253
 TOO_CLOSE: Final = timedelta(seconds=3)
 """So shortly before a release ends no eviction passes: the pod may be put back meanwhile."""
 
+IN_BACKGROUND: Final = "Eviction triggered evacuation"
+"""By this text the descheduler knows that an eviction goes on by itself.
+
+EvictionInBackgroundErrorText in its pkg/descheduler/evictions, of v0.36.0.
+"""
+
 WINDOW_FULL: Final = "many pods wait for their replacements: this one is released in its turn"
 
 
@@ -69,7 +75,19 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     - its ReplicaSet cannot make pods: it passes, with a warning;
     - a budget holds it: it passes the gate, and the budget decides;
     - it is released, if the window has room, or nothing else of its workload is Ready.
+
+    Where the owner has evictions go on in the background, a refusal says so, but not to one that
+    waits for its turn.
     """
+    verdict = _decide(found, evictor)
+    is_asked = names.REQUEST_EVICT_ONLY in found.pod.metadata.annotations
+    if not is_asked or isinstance(verdict, Allowed) or verdict.in_turn:
+        return verdict
+    message = f"{IN_BACKGROUND}: {verdict.message}"
+    return msgspec.structs.replace(verdict, message=message, retry_after=timedelta())
+
+
+def _decide(found: Situation, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:

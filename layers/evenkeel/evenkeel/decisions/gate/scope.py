@@ -54,6 +54,9 @@ def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     - it has ended, or is being deleted already;
     - it is not Ready: it serves nobody, and a drain need not wait for another;
     - it cannot be handed over, or its ReplicaSet is gone: it goes as without the gate.
+
+    ``way`` is that of a pod whose node goes in any case. An owner who forbids voluntary moves does
+    not keep a pod that somebody evicts, and its replacement comes first as any other's.
     """
     if owner.annotation(names.GATE, pod).lower() == "false":
         return Allowed(reason="NotGated", message=f'it has the annotation {names.GATE}: "false"')
@@ -62,7 +65,8 @@ def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     if not pod.ready:
         return Allowed(reason="NotReady", message="it is not Ready")
     if way.way is not Way.HANDOVER:
-        return Allowed(reason=way.reason, message=way.message)
+        why = way.message.rpartition(": ")[0] or way.message
+        return Allowed(reason=way.reason, message=f"it goes without a replacement: {why}")
     if owner.controller is None:
         return Allowed(reason="NotWanted", message="its ReplicaSet is gone")
     return None

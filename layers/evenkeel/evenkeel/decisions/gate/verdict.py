@@ -22,6 +22,8 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
 class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     """The eviction is refused for now; it may be asked for again ``retry_after`` so long.
 
+    Zero: it need not be, for Evenkeel finishes it.
+
     ``step`` takes the pod out of its ReplicaSet, so that its replacement is made meanwhile, or
     notes since when the eviction waits; None where nothing is to be written. ``in_turn``: others
     are released before it.

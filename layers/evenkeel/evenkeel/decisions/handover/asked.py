@@ -8,13 +8,23 @@ from typing import Final, NamedTuple
 
 from evenkeel.decisions.handover import verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.release import ReleaseReason
+from evenkeel.model.times import in_words
 
 COMES_BACK: Final = timedelta(seconds=30)
 """So long after its replacement is available a pod is left to the drainer that asked for it.
 
 kubectl asks again after 5 s, Karpenter after 10 s at most.
+"""
+
+
+FINISHED_HERE: Final = frozenset({names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY})
+"""Annotations of pods that the reconciler evicts as soon as their replacements are available.
+
+They were put back before and are asked for again, or their owner has evictions go on in the
+background.
 """
 
 
@@ -26,22 +36,28 @@ class Left(NamedTuple):
 
 
 def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
-    """Why a pod that can go is not evicted by the reconciler; None if it is.
+    """Why a pod that has a replacement is not evicted by the reconciler; None if it is.
 
-    - its node does not die, and the drainer may still come back;
-    - it did not: where the node is kept empty it gave up in the middle, and the pod is evicted.
-      Where it takes pods, that was a single eviction, and the pod goes back;
-    - whether the node is kept empty is not known yet.
+    - its node dies, or nobody is to ask for it again (``FINISHED_HERE``): it is evicted;
+    - the drainer may still come back, until the release ends: it is left to the drainer;
+    - it did not come back. Where the node is kept empty it gave up in the middle, and the pod is
+      evicted. Where that is not known yet, the pod waits. Where the node takes pods, the pod goes
+      back, with a note: that was a single eviction, or its drainer comes seldom.
     """
-    if item.release.reason is not ReleaseReason.EVICTION or census.deadline_of(item).forced:
+    pod, release, deadline = item.pod, item.release, census.deadline_of(item)
+    if release.reason is not ReleaseReason.EVICTION or deadline.forced:
         return None
-    until = max(item.release.since, census.last_available_at or item.release.since) + COMES_BACK
+    if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
+        return None
+    until = max(release.since, census.last_available_at or release.since) + COMES_BACK
+    until = min(until, deadline.at)
     if census.now < until:
-        return Left(verdicts.wait(census, item.pod, "LeftToDrainer", until), until)
-    is_kept_empty = census.cordons.get(item.pod.spec.node_name)
+        return Left(verdicts.wait(census, pod, "LeftToDrainer", until), until)
+    is_kept_empty = census.cordons.get(pod.spec.node_name)
     if is_kept_empty:
         return None
-    if is_kept_empty is None:
-        return Left(verdicts.wait(census, item.pod, "LeftToDrainer", until))
-    message = f"{item.release.asked_by} asked for its eviction once: back to its owner"
-    return Left(verdicts.roll_back(census, item, "NotAskedAgain", message))
+    if is_kept_empty is None and census.now < deadline.at:
+        return Left(verdicts.wait(census, pod, "LeftToDrainer", until))
+    message = f"{release.asked_by} asked for its eviction once: back to its owner"
+    note = {names.ASKED_BEFORE: in_words(census.now)}
+    return Left(verdicts.roll_back(census, item, "NotAskedAgain", message, note))

@@ -51,13 +51,14 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
             steps.append(verdicts.lost(census, item.pod))
             continue
         end = _end_of_patience(census, item)
-        if item.pod.uid in census.leaving and census.now < end and census.is_on_target(item):
-            left = left_to_drainer(census, item)
-            if left is None:
-                fresh_steps.append(verdicts.replaced(census, item))
-            else:
-                steps.append(left.decision)
-                dues.append(left.due)
+        is_replaced = item.pod.uid in census.leaving and census.is_on_target(item)
+        left = left_to_drainer(census, item) if is_replaced else None
+        if left is not None:
+            steps.append(left.decision)
+            dues += [left.due, end]
+            continue
+        if is_replaced and census.now < end:
+            fresh_steps.append(verdicts.replaced(census, item))
             dues.append(end)
             continue
         decision, due = _unreplaced(census, item)

@@ -1,6 +1,6 @@
 """What can become of a pod of a ReplicaSet: each verdict with its reason, words, and write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -50,15 +50,21 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
     )
 
 
-def roll_back(census: Census, item: ReleasedPod, reason: str, message: str) -> Decision:
-    """A released pod that goes back to its ReplicaSet."""
+def roll_back(
+    census: Census,
+    item: ReleasedPod,
+    reason: str,
+    message: str,
+    notes: Mapping[str, str] | None = None,
+) -> Decision:
+    """A released pod that goes back to its ReplicaSet, and gets these annotations."""
     return decide(
         census,
         item.pod,
         Verb.ROLL_BACK,
         reason,
         message,
-        write=writes.roll_back_patch(item.pod, item.release),
+        write=writes.roll_back_patch(item.pod, item.release, notes),
         warning=True,
     )
 

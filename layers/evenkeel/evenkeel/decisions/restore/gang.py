@@ -52,9 +52,9 @@ def move(
         key=lambda pod: pod.uid,
     )
     for pod in pods:
-        way = route(pod, owner, case.surroundings, hint=True)
+        way = route(pod, owner, case.surroundings, hint=True, now=snapshot.now)
         if way.way is not Way.HANDOVER:
-            return leave(case, way.reason, way.message)
+            return leave(case, way.reason, way.message, until=way.until)
     held = held_back(case, replica_set, pods[0])
     if held is not None:
         return held

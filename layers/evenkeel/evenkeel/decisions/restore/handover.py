@@ -60,10 +60,10 @@ def _who(
     found = [pod for pod in case.owned if fleet.capacity(pod) is target.other]
     refused = leave(case, "NobodyToMove", f"none of its pods is on {target.other}")
     for pod in sorted(found, key=lambda pod: _rank(pod, target.other)):
-        way = route(pod, owner, case.surroundings, hint=True)
+        way = route(pod, owner, case.surroundings, hint=True, now=snapshot.now)
         if way.way is Way.HANDOVER:
             return pod, refused
-        refused = leave(case, way.reason, way.message)
+        refused = leave(case, way.reason, way.message, until=way.until)
     return None, refused
 
 

@@ -81,9 +81,9 @@ def _who(case: Case, stateful_set: StatefulSet, target: Capacity, snapshot: Snap
 def _held(
     case: Case, stateful_set: StatefulSet, pod: Pod, owner: Owner, snapshot: Snapshot
 ) -> Decision | None:
-    way = route(pod, owner, case.surroundings, hint=True)
+    way = route(pod, owner, case.surroundings, hint=True, now=snapshot.now)
     if way.way is not Way.BY_ORDINAL:
-        return leave(case, way.reason, way.message)
+        return leave(case, way.reason, way.message, until=way.until)
     if _would_update(stateful_set, pod):
         message = f"{pod.name} would come back with the new template: its owner says when"
         return leave(case, "UpdateOnDelete", message)

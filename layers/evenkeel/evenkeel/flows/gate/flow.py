@@ -133,7 +133,7 @@ class GateFlow:
             return passes, about
         workload = self._reader.workload(found.pod)
         about = msgspec.structs.replace(about, workload=workload.owner.workload)
-        way = route(found.pod, workload.owner, workload.surroundings, hint=True)
+        way = route(found.pod, workload.owner, workload.surroundings, hint=False)
         passes = passes_by_itself(found.pod, workload.owner, way)
         if passes is not None:
             return passes, about

@@ -22,6 +22,7 @@ KEPT_ANNOTATIONS = frozenset(
         names.MIRROR_POD,
         names.PLACED,
         names.RELEASE,
+        names.REQUEST_EVICT_ONLY,
         names.SAFE_TO_EVICT,
     }
 )

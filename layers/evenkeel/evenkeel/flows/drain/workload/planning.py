@@ -60,17 +60,17 @@ class Planner:
             notice = dooms.get(pod.spec.node_name)
             if pod.spec.node_name in view.unread or pod.released:
                 continue
-            own = None if notice is None else Mover(pod, self._route(pod, notice), notice)
+            own = None if notice is None else Mover(pod, self._route(pod, notice, now), notice)
             mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
         moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
-        leave = [
-            _leave(mover, view.owner_of(mover.pod))
-            for mover in movers
-            if mover.route.way is Way.LEAVE
-        ]
-        left = _together(Plan(steps=leave), self._of_orphans(pods, orphans, now))
+        kept = [mover for mover in movers if mover.route.way is Way.LEAVE]
+        leave = Plan(
+            steps=[_leave(mover, view.owner_of(mover.pod)) for mover in kept],
+            due=earliest(*(mover.route.until for mover in kept)),
+        )
+        left = _together(leave, self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
         if _is_of_replica_set(controller, pods):
@@ -183,7 +183,7 @@ class Planner:
         owner = self._view.owner_of(mover.pod)
         return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
 
-    def _route(self, pod: Pod, notice: NodeNotice) -> Route:
+    def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
         owner = self._view.owner_of(pod)
         surroundings = self._view.surroundings_of(pod.namespace)
@@ -191,8 +191,9 @@ class Planner:
         known = None if above is None else (above.metadata.annotations, above.spec)
         inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, surroundings)
         found = self._routes.get(pod.uid)
-        if found is None or found[0] != inputs:
-            way = route(pod, owner, surroundings, hint=notice.is_hint)
+        is_over = found is not None and found[1].until is not None and found[1].until <= now
+        if found is None or found[0] != inputs or is_over:
+            way = route(pod, owner, surroundings, hint=notice.is_hint, now=now)
             found = self._routes[pod.uid] = inputs, way
         return found[1]
 
@@ -252,6 +253,7 @@ def _leave(mover: Mover, owner: Owner) -> Decision:
         node=mover.pod.spec.node_name,
         reason=mover.route.reason,
         message=mover.route.message,
+        until=mover.route.until,
         warning=mover.route.warning,
     )
 
