@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cli.errors import UnmetError
-from cli.install import stacks
+from cli.install import sam
 from cli.install.stacks import Deployed
 from tests.unit.cli.install.keeping import STACK, Account, Kept, a_site, a_stack
 
@@ -19,8 +19,8 @@ def test_a_stack_that_waits_for_its_review_is_made_like_one_that_is_not_there(
 ) -> None:
     """A change set made it, and nobody carried that out: CloudFormation waits for ever."""
     ran: list[str] = []
-    monkeypatch.setattr(stacks.sam, "build", lambda: ran.append("build"))
-    monkeypatch.setattr(stacks.sam, "deploy", lambda *_: ran.append("deploy"))
+    monkeypatch.setattr(sam, "build", lambda: ran.append("build"))
+    monkeypatch.setattr(sam, "deploy", lambda *_: ran.append("deploy"))
     step = deployed(StackStatus="REVIEW_IN_PROGRESS", Parameters=[])
 
     assert step.look() == [f"make {STACK}", "  Mode=act"]
