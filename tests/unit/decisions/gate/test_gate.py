@@ -343,6 +343,37 @@ def test_on_a_dying_node_an_eviction_waits_for_the_forced_one(*, released: bool)
     assert (after.reason, after.warning) == ("LastMoment", True)
 
 
+IN_AN_HOUR = {"n1": builders.notice(deadline=NOW + timedelta(hours=1))}
+
+
+@pytest.mark.parametrize("released", [ReleaseReason.INTERRUPTION, None])
+def test_on_a_node_that_dies_late_an_eviction_waits_for_its_patience_at_most(
+    released: ReleaseReason | None,
+) -> None:
+    replica_set = web()
+    release = builders.release(replica_set, reason=released) if released else None
+    pod = builders.pod("a", of=replica_set, released=release)
+    others = owned(replica_set, "b", node="good")
+    first = asked(replica_set, [pod, *others], dooms=IN_AN_HOUR)
+    assert isinstance(first, Deferred)
+    assert first.step is not None
+    noted = [patched(pod, first.step.write), *others]
+    before = asked(replica_set, noted, dooms=IN_AN_HOUR, now=NOW + PATIENCE - seconds(1))
+    after = asked(replica_set, noted, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
+    assert isinstance(before, Deferred)
+    assert (before.reason, before.step, before.retry_after) == ("NodeDoomed", None, seconds(1))
+    assert isinstance(after, Allowed)
+    assert (after.reason, after.warning) == ("PatienceOver", True)
+
+
+def test_an_eviction_has_no_patience_anew_when_its_node_turns_out_to_die() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b", node="good")]
+    verdict = asked(replica_set, pods, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
+    assert isinstance(verdict, Allowed)
+    assert verdict.reason == "PatienceOver"
+
+
 def test_on_a_node_with_a_recommendation_an_eviction_brings_the_replacement_first() -> None:
     replica_set = web()
     verdict = asked(replica_set, owned(replica_set, "a", "b"), dooms=HINTED)
