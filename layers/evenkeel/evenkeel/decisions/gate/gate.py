@@ -44,16 +44,19 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate knows of a pod that somebody wants to evict.
 
     ``census`` counts its ReplicaSet's pods. ``held`` are the budgets that select
-    it. ``has_room``: fewer pods are released and without a replacement than the window allows.
-    ``turn_in``: in how long one that waits for its turn is to be asked for again, or later.
-    ``patience``: how long a replacement may take before the eviction passes without it.
+    it. ``has_room``: fewer pods are released and without a replacement than the window allows;
+    ``may_exceed``: without room one may be released all the same that has waited for that too long.
+    ``waited``: how long ago it was asked for first, as far as this process knows. ``patience``: how
+    long a replacement may take before the eviction passes without it, and how long it waits for its
+    turn before that.
     """
 
     pod: Pod
     census: Census
     held: Sequence[PodDisruptionBudget] = ()
     has_room: bool = True
-    turn_in: timedelta = timedelta()
+    may_exceed: bool = True
+    waited: timedelta = timedelta()
     patience: timedelta = timedelta(minutes=5)
 
 
@@ -67,7 +70,8 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     - its workload rests after a handover that found no replacement: it passes, with a warning;
     - its ReplicaSet cannot make pods: it passes, with a warning;
     - a budget holds it: it passes the gate, and the budget decides;
-    - it is released, if the window has room, or nothing else of its workload is Ready.
+    - it is released, if the window has room, nothing else of its workload is Ready, or it has
+      waited for its turn as long as for a replacement and the window may be exceeded.
     """
     census, pod = found.census, found.pod
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
@@ -160,7 +164,8 @@ def _by_workload(found: Situation) -> Allowed | None:
 def _release(found: Situation, evictor: Evictor) -> Verdict:
     census, pod, replica_set = found.census, found.pod, found.census.replica_set
     is_last = census.available_owned + census.available_released <= 1
-    if replica_set is None or not (found.has_room or is_last):
+    is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
+    if replica_set is None or not (found.has_room or is_last or is_overdue):
         return _in_turn(found, evictor)
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
@@ -176,14 +181,11 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
 
 
 def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
-    """A pod beyond the window waits for its release, and no longer than for a replacement."""
-    if found.census.now - _asked_since(found) >= found.patience:
-        message = "many pods wait for their replacements, and it was not released in its time"
-        return Allowed(reason="PatienceOver", message=message, warning=True)
+    """A pod beyond the window waits until that has room, or its patience is over."""
     return Deferred(
         reason="WindowFull",
         message=WINDOW_FULL,
-        retry_after=max(found.turn_in, LONGEST_RETRY / 2),
+        retry_after=LONGEST_RETRY / 2,
         step=_note(found, evictor, "WindowFull"),
         in_turn=True,
     )
@@ -205,16 +207,17 @@ def _noted_since(found: Situation) -> datetime | None:
 
 
 def _asked_since(found: Situation) -> datetime:
-    """Since when the eviction waits: now, if its pod notes nothing."""
-    return _noted_since(found) or found.census.now
+    """Since when the eviction waits, as its pod tells or this process knows."""
+    here = found.census.now - found.waited
+    return min(here, _noted_since(found) or here)
 
 
 def _note(found: Situation, evictor: Evictor, reason: str) -> Decision | None:
-    """Note on the pod that its eviction waits since now; None if it notes already since when."""
+    """Note on the pod since when its eviction waits; None if it tells that already."""
     if _noted_since(found) is not None:
         return None
-    pod, now = found.pod, found.census.now
-    note = Asked(by=evictor.username[:LONGEST_NAME], since=now)
+    pod = found.pod
+    note = Asked(by=evictor.username[:LONGEST_NAME], since=_asked_since(found))
     return Decision(
         verb=Verb.WAIT,
         subject=pod.reference,
