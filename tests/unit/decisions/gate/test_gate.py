@@ -294,6 +294,26 @@ def test_a_pod_that_restore_moves_passes_wherever_its_replacement_is() -> None:
     assert verdict.reason == "ReplacementAvailable"
 
 
+@pytest.mark.parametrize(
+    ("waited", "allowed"),
+    [
+        pytest.param(0, False, id="it is asked for again"),
+        pytest.param(300, True, id="until its patience is over"),
+    ],
+)
+def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_again(
+    waited: float, *, allowed: bool
+) -> None:
+    """It went back or was evicted meanwhile, or its release cannot be believed."""
+    replica_set = web()
+    (pod,) = away(replica_set, "a")
+    census = builders.census(replica_set, owned=owned(replica_set, "b", "new"))
+    found = Situation(pod=pod, census=census, waited=seconds(waited), patience=PATIENCE)
+    verdict = gate.decide(found, KUBECTL)
+    assert verdict.reason == ("PatienceOver" if allowed else "Changed")
+    assert isinstance(verdict, Allowed) is allowed
+
+
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:
     replica_set = web()
     pods = [*away(replica_set, "a", "b"), *owned(replica_set, "new")]

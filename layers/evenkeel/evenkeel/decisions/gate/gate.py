@@ -66,6 +66,7 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     First clause that holds:
 
     - the pod is released: see ``_released``;
+    - it was when it was read, and is not counted as that: see ``_not_counted``;
     - its node dies: the reconciler releases it in its turn. See ``_dying``;
     - its workload rests after a handover that found no replacement: it passes, with a warning;
     - its ReplicaSet cannot make pods: it passes, with a warning;
@@ -77,10 +78,18 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:
         return _released(found, evictor, item)
+    if pod.released:
+        return _not_counted(found)
     notice = census.dooms.get(pod.spec.node_name)
     if notice is not None and not notice.is_hint:
         return _dying(found, evictor, node_deadline(notice))
     return _by_workload(found) or _release(found, evictor)
+
+
+def changed() -> Deferred:
+    """A pod that has changed while it was decided about is looked at again soon."""
+    message = "the pod has changed meanwhile"
+    return Deferred(reason="Changed", message=message, retry_after=SHORTEST_RETRY)
 
 
 def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
@@ -109,6 +118,17 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
         message=f"its replacement is not available yet: {counts}",
         retry_after=_retry(census.now - item.release.since, end - census.now),
     )
+
+
+def _not_counted(found: Situation) -> Verdict:
+    """A pod that was put back or evicted since it was read, or whose release cannot be true.
+
+    It is read again, until its patience is over: its owner may write such a release all the time.
+    """
+    if found.census.now - _asked_since(found) >= found.patience:
+        message = "it is released, and not by what Evenkeel would write"
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+    return changed()
 
 
 def _dying(found: Situation, evictor: Evictor, deadline: Deadline) -> Verdict:

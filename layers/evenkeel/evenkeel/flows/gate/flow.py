@@ -1,7 +1,6 @@
 """One eviction: gather what it depends on, decide, and release its pod where that comes first."""
 
 from datetime import timedelta
-from typing import Final
 
 import msgspec
 
@@ -27,9 +26,6 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, Mode
-
-SOON: Final = timedelta(seconds=1)
-"""When an eviction may be asked for again whose pod has changed while it was decided about."""
 
 
 class GateFlow:
@@ -169,8 +165,7 @@ class GateFlow:
             self._window.took(eviction.namespace, eviction.name)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
-            message = "the pod has changed meanwhile"
-            return Deferred(reason="Changed", message=message, retry_after=SOON)
+            return gate.changed()
         if reply.error is not None:
             raise reply.error
         if releases:
