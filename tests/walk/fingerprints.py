@@ -45,23 +45,22 @@ UNTOLD = frozenset(
         "_accepted_counts",
         "_heard",
         "_number",
-        "made",
         # how far a watch has come: what it has not shown yet says that, too
-        "shown",
+        "_shown",
         # what nobody waits for within the minutes that a world lasts, or only a little longer
         "_again_at",
-        "_delays",
         "_flush_at",
         "_flushing",
         "_look_at",
+        "delay",
         # found anew at once
         "_routes",
     )
 )
 """Attributes that do not either."""
 
-RESTS = frozenset(("_refused_until", "_rests_until"))
-"""Attributes of which only the times count that are still to come."""
+RESTS = "_rests"
+"""The attribute of which only the rests count that are still to end."""
 
 
 class Fingerprint:
@@ -141,11 +140,14 @@ class Fingerprint:
             return
         self._seen[id(item)] = len(self._seen)
         for name, value in attributes(item).items():
-            if name in RESTS:
-                value = {uid: at for uid, at in value.items() if at > self._now}  # noqa: PLW2901
+            if name == RESTS:
+                value = {uid: rest for uid, rest in value.items() if self._is_to_end(rest)}  # noqa: PLW2901
             if name not in UNTOLD:
                 self._tokens.append(name)
                 self._tell(value)
+
+    def _is_to_end(self, rest: Any) -> bool:
+        return bool(max(rest.until, rest.held_until) > self._now)
 
     def _sequence(self, item: Any) -> None:
         self._tokens.append(len(item))

@@ -1,12 +1,23 @@
 """Small worlds walked whole: every order in which the steps of a handover can happen."""
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from evenkeel.flows import drain, pause
+from evenkeel.settings import handover
+from tests.walk import session
+from tests.walk.fingerprints import DERIVED, RESTS, UNTOLD
 from tests.walk.search import Walk
 from tests.walk.world import Troubles, World
 
+DRAIN, PAUSE, SETTINGS = (
+    Path(drain.__file__).parent,
+    Path(pause.__file__),
+    Path(handover.__file__),
+)
 FAILURE = Troubles(crashes=1, failures=1)
 STALE = Troubles(failures=1, moments=1)
 LATE = Troubles(failures=1, last_moments=1)
@@ -41,3 +52,21 @@ def test_every_trouble_happens_when_it_may() -> None:
     for trouble in Troubles._fields:
         walked = Walk(World(1, Troubles(**{trouble: 1}), is_coarse=True)).go()
         assert walked.states > calm, trouble
+
+
+def test_what_tells_no_states_apart_is_there() -> None:
+    """A class or attribute by another name would tell states apart, and make worlds larger."""
+    classes: set[str] = set()
+    attributes: set[str] = set()
+    for path in (*DRAIN.rglob("*.py"), PAUSE, SETTINGS, Path(session.__file__)):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.ClassDef(name=name):
+                    classes.add(name)
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                    attributes.add(name)
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    attributes.add(name)
+
+    assert classes >= DERIVED
+    assert attributes >= {*UNTOLD, RESTS}

@@ -169,8 +169,8 @@ def test_the_scheduler_goes_when_no_pod_names_it_any_more(
         objects.apply(each)
     assert not named.look()  # nothing of ours would schedule them
     control_plane.kubectl("apply", "-k", str(ROOT / "manifests" / "scheduler" / "profile"))
-    for document in manifests.documents("scheduler/extender"):
-        objects.apply(document)
+    for right in manifests.documents("scheduler/extender"):
+        objects.apply(right)
 
     try:
         (told,) = named.look()

@@ -85,6 +85,34 @@ def test_what_such_a_list_refutes_does_not_come_back() -> None:
     assert pods.get(OWNED.uid) is newer
 
 
+def test_a_pod_that_came_and_went_before_a_list_is_not_believed_to_be_there() -> None:
+    """A watch that lags shows it late, for the first time."""
+    pods = Pods()
+    pods.relist([], 105, bears_hash, whole="hashes")
+    assert pods.see(OWNED) is None
+    assert pods.get(OWNED.uid) is None
+
+
+def test_a_pod_that_a_list_showed_is_believed_again_once_it_has_changed() -> None:
+    pods = Pods()
+    pods.relist([OWNED], 105, bears_hash, whole="hashes")
+    pods.see(RELEASED)
+    assert pods.get(OWNED.uid) is RELEASED
+
+
+@pytest.mark.parametrize("list_", ["of some", "of others", "older"])
+def test_other_lists_say_nothing_of_a_pod_that_is_not_known(list_: str) -> None:
+    pods = Pods()
+    if list_ == "of some":
+        pods.relist([], 105, bears_hash)
+    elif list_ == "of others":
+        pods.relist([], 105, lambda _: False, whole="others")
+    else:
+        pods.relist([], OWNED.revision - 1, bears_hash, whole="hashes")
+    pods.see(OWNED)
+    assert pods.get(OWNED.uid) is OWNED
+
+
 def test_two_lists_of_a_read_may_lie_on_both_sides_of_a_release() -> None:
     """Released pods were listed at 99, owned ones at 101: neither shows it."""
     view = View()

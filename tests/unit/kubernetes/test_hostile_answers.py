@@ -300,3 +300,14 @@ def test_many_large_answers_at_once_take_the_memory_of_one(
     )
     assert len(found) == 16 * 30
     assert peak < MEMORY
+
+
+def test_objects_of_which_too_much_would_be_read_are_decoded_once(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    spec = {"containers": [{"name": "c"}] * 50_000}
+    wide = [pod(f"wide{n}") | {"spec": spec} for n in range(8)]
+    server.script(always=Pages([pod("a"), *wide, pod("b")]))
+    peak, found = reading(connect, [ALL])
+    assert [item.name for item in found] == ["a", "b"]
+    assert peak < MEMORY

@@ -14,7 +14,7 @@ decides what becomes of that object alone:
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import msgspec
@@ -98,19 +98,15 @@ def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, w
     Raises UnreadableObjectError for an object that cannot be read, UnavailableError for what is no
     object of the API.
     """
-    size = len(memoryview(data))
     try:
-        found: T = _slim(decoded(_decoder(kind), data), size)
+        found: T = decoded(_decoder(kind), data)
     except UnreadableError:
         plain = expected(_decoder(Any), data, what)
-    else:
-        return found
-    try:
-        return _slim(msgspec.convert(_mended(plain, _type_of(kind)), kind), size)
-    except (UnreadableError, msgspec.ValidationError) as error:
-        identity = _identity(data, what)
-        named = "/".join(filter(None, (identity.namespace, identity.name)))
-        raise UnreadableObjectError(f"{what}: {named} cannot be read: {error}") from error
+        try:
+            found = msgspec.convert(_mended(plain, _type_of(kind)), kind)
+        except msgspec.ValidationError as error:
+            raise _unreadable(_identity(data, what), what, error) from error
+    return _slim(found, len(memoryview(data)), what)
 
 
 def read_page[T: KubernetesObject](
@@ -120,24 +116,27 @@ def read_page[T: KubernetesObject](
 
     Raises UnavailableError if it is no page.
     """
-    try:
-        page: Page[T] = decoded(_decoder(Page[kind]), data)  # type: ignore[valid-type]
-        average = len(data) // max(1, len(page.items or ()))
-        # A page may hold a few large objects: what they have together is bounded by its size.
-        for item in page.items or ():
-            _slim(item, LARGEST if average > LARGEST // 4 else 0)
-    except UnreadableError:
-        pieces: _Pieces = expected(_decoder(_Pieces), data, what)
-    else:
-        return page, ()
     found: list[T] = []
     left_out: list[UnreadableObjectError] = []
-    for piece in pieces.items or ():
+    try:
+        page: Page[T] = decoded(_decoder(Page[kind]), data)  # type: ignore[valid-type]
+    except UnreadableError:
+        pieces: _Pieces = expected(_decoder(_Pieces), data, what)
+        metadata, reads = (
+            pieces.metadata,
+            [partial(read_object, kind, piece, what) for piece in pieces.items or ()],
+        )
+    else:
+        items = page.items or ()
+        # A page may hold a few large objects: what they have together is bounded by its size.
+        size = LARGEST if len(data) > len(items) * LARGEST // 4 else 0
+        metadata, reads = page.metadata, [partial(_slim, item, size, what) for item in items]
+    for read in reads:
         try:
-            found.append(read_object(kind, piece, what))
+            found.append(read())
         except UnreadableObjectError as error:
             left_out.append(error)
-    return Page(pieces.metadata, tuple(found)), left_out
+    return Page(metadata, tuple(found)), left_out
 
 
 def read_event(line: bytes, what: str) -> WatchEvent:
@@ -171,10 +170,10 @@ def expected[T](decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, wha
         raise UnavailableError(f"{what}: not the answer of a Kubernetes API: {error}") from error
 
 
-def _slim[T: KubernetesObject](item: T, size: int) -> T:
+def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
     """An object that was just decoded, without the annotations that are never read.
 
-    ``size``: the bytes that it may have had. Raises UnreadableError where too much remains.
+    ``size``: the bytes that it may have had. Raises UnreadableObjectError where too much remains.
     """
     annotations = item.metadata.annotations
     if annotations and sum(map(len, annotations.values())) > FEW_ANNOTATIONS:
@@ -183,8 +182,14 @@ def _slim[T: KubernetesObject](item: T, size: int) -> T:
             kept[OTHERS] = ""
             msgspec.structs.force_setattr(item.metadata, "annotations", kept)
     if size >= LARGEST and (remains := len(msgspec.json.encode(item))) > LARGEST:
-        raise UnreadableError(f"{remains} bytes of it would be read, and {LARGEST} are at most")
+        why = f"{remains} bytes of it would be read, and {LARGEST} are at most"
+        raise _unreadable(item.metadata, what, why)
     return item
+
+
+def _unreadable(which: _Identity | Metadata, what: str, why: object) -> UnreadableObjectError:
+    named = "/".join(filter(None, (which.namespace, which.name)))
+    return UnreadableObjectError(f"{what}: {named} cannot be read: {why}")
 
 
 def _read_of(annotations: dict[str, str]) -> Iterator[tuple[str, str]]:

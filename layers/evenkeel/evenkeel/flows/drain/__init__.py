@@ -3,7 +3,8 @@
 From the top:
 
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends:
-  ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat.
+  ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat;
+  ``server_time`` is the clock by which the Lease runs out.
 - ``loop`` is one turn after the other: dispatch, take what arrives, plan what has changed.
   ``observing`` is what observe mode does instead.
 

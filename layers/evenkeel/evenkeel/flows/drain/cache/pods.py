@@ -5,7 +5,7 @@ the uid of a stranger's ReplicaSet into a pod of his own, and it would count as 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
@@ -38,6 +38,7 @@ class Pods:
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
+        self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
         self.groups = Groups()
 
     def __contains__(self, uid: str) -> bool:
@@ -62,7 +63,10 @@ class Pods:
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):
             return None
-        if any(absence.refutes(pod) for absence in self._absences.get(uid, ())):
+        absences = self._absences.get(uid, ())
+        if uid not in self._pods:
+            absences = (*absences, *self._lists.values())
+        if any(absence.refutes(pod) for absence in absences):
             return None
         last = self._pods.get(uid)
         before = self._controllers.get(uid, "")
@@ -90,15 +94,25 @@ class Pods:
         return self._drop(uid, self._revisions[uid] + 1)
 
     def relist(
-        self, items: Sequence[Pod], revision: int, selects: Callable[[Pod], bool]
+        self,
+        items: Sequence[Pod],
+        revision: int,
+        selects: Callable[[Pod], bool],
+        whole: Hashable = None,
     ) -> set[str]:
         """A selection was listed anew: what it selects and does not list is not there.
 
         The controllers' keys of whatever was news. A pod that left the selection may be seen
-        elsewhere, as it was before the list was made.
+        elsewhere, as it was before the list was made. ``whole`` names a selection of which
+        ``items`` are all pods, known or not: a pod that is not known is not believed to be as it
+        was before such a list, for it came and went, or is another by now.
         """
         listed = {pod.uid for pod in items}
         news = {self.see(pod) for pod in items}
+        if whole is not None:
+            before = self._lists.get(whole)
+            newest = revision if before is None else max(before.revision, revision)
+            self._lists[whole] = Absence(selects, newest)
         for pod in self:
             if pod.uid not in listed and selects(pod) and pod.revision < revision:
                 absences = self._absences.get(pod.uid, ())

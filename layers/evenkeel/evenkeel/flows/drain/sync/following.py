@@ -198,7 +198,8 @@ class Follower:
             self._ask_about(before - set(self._view.nodes))
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
-            self.news |= self._view.pods.relist(items, arrival.listing.revision, selects)
+            revision = arrival.listing.revision
+            self.news |= self._view.pods.relist(items, revision, selects, whole=selection)
         else:
             for item in items:
                 self.news |= self._view.see_controller(item)

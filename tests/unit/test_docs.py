@@ -1,0 +1,34 @@
+"""Links between the project's pages lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for folder in ("docs", "tests", "bench") for page in (ROOT / folder).rglob("*.md")),
+]
+CODE = re.compile(r"```.*?```", re.DOTALL)
+
+
+def text_of(page: Path) -> str:
+    return CODE.sub("", page.read_text())
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
+    told = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in told}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_link_leads_to_a_page_and_a_heading_that_are_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
+    for link in (each for each in links if "://" not in each):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or target.suffix != ".md" or anchor in anchors_of(target), link
