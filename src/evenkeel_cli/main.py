@@ -1,7 +1,7 @@
 """The entry of the command ``evenkeel``: finds the command, translates errors, exits.
 
-Exit codes: 0 done, 1 not as wanted, 2 bad input, 130 interrupted, 141 not read to the end. An
-error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
+Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
+to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
 """
 
 import importlib
@@ -113,7 +113,10 @@ class Commands(click.Group):
         except SettingsError as error:
             return _fail(str(error), code=2)
         except EvenkeelError as error:
-            return _fail(f"{error}: see whether the cluster answers, and whether you may", code=1)
+            return _fail(
+                f"{error}: see whether the cluster answers, and whether you may",
+                code=UnmetError.code,
+            )
         return code if isinstance(code, int) else 0
 
 

@@ -41,7 +41,7 @@ def test_a_pause_is_made_and_ended_only_with_leave(site: Site) -> None:
 
     event = ROOT / "events" / "interruption-warning-terminate.json"
     refused = evenkeel(site, "replay", str(event), "--apply")
-    assert refused.returncode == 1
+    assert refused.returncode == 3
     assert refused.stderr.startswith("error: the current context is paused since ")
     assert refused.stderr.endswith("upgrade: evenkeel resume --apply ends it\n")
 

@@ -219,7 +219,7 @@ def test_status_agrees_with_the_end_of_the_demo(report: dict[str, Any], end: Pat
 def test_a_snapshot_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["demo", "--snapshot-to", str(tmp_path / "no" / "end.json")])
 
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "end.json: cannot be written (No such file" in done.stderr
     assert done.stdout == ""
 

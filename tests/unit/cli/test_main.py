@@ -49,7 +49,7 @@ def test_every_command_explains_itself_within_80_columns(name: str) -> None:
     [
         (["nope"], "error: No such command 'nope': see evenkeel --help"),
         (["demo", "--nope"], "error: No such option '--nope' (Did you mean"),
-        (["replay"], "error: Missing argument 'FILE...': see evenkeel replay --help"),
+        (["replay"], "error: no event is named: give a FILE, or --sample NAME (see --help)"),
         (["version", "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not"),
         (["demo", "--speed", "0"], "error: Invalid value for '--speed': 0.0 is not in the range"),
         (["cancel", "n1"], "error: kubeconfig ~/.kube/config: there is no such file"),
@@ -71,13 +71,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], error: str)
     ("raised", "code", "message"),
     [
         (BadInputError("x.json: is bad:\nmend it"), 2, "error: x.json: is bad: mend it\n"),
-        (UnmetError("it did not work"), 1, "error: it did not work\n"),
-        (UnmetError("no \x1b[2J"), 1, "error: no \\x1b[2J\n"),
+        (UnmetError("it did not work"), 3, "error: it did not work\n"),
+        (UnmetError("no \x1b[2J"), 3, "error: no \\x1b[2J\n"),
         (SettingsError("NAME is not set"), 2, "error: NAME is not set\n"),
-        (ForbiddenError("pods is forbidden"), 1, "error: pods is forbidden: see whether"),
+        (ForbiddenError("pods is forbidden"), 3, "error: pods is forbidden: see whether"),
         (click.Abort(), 130, ""),
         (click.ClickException("odd"), 2, "error: odd\n"),
-        (ZeroDivisionError("by zero"), 1, "error: this should not happen (ZeroDivisionError: by"),
+        (ZeroDivisionError("by zero"), 3, "error: this should not happen (ZeroDivisionError: by"),
     ],
 )
 def test_an_error_is_one_line_and_its_exit_code(
