@@ -34,7 +34,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -96,7 +96,8 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
 .PHONY: stack
-stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
+stack: venv venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
+	@$(PYTHON) tools/zip-layer .aws-sam/build/Layer
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
@@ -124,13 +125,21 @@ validate: venv-sam ## Let SAM and cfn-lint look at template.yaml
 	@$(SAM) validate --lint --region us-east-1
 
 .PHONY: build
-build: venv-sam ## Build the functions and the layer for `sam deploy`
+build: venv-sam ## Build the functions and the layer for `sam deploy`, the other way to install
 	@$(SAM) build
 
 .PHONY: layer
 layer: ## Build the layer alone, into .aws-sam/layer
 	@$(MAKE) --no-print-directory -f layers/evenkeel/Makefile build-Layer \
 		ARTIFACTS_DIR="$(CURDIR)/.aws-sam/layer"
+
+.PHONY: layer-zip
+layer-zip: venv layer ## Zip the layer, for `evenkeel install` in this checkout
+	@$(PYTHON) tools/zip-layer .aws-sam/layer
+
+.PHONY: dist
+dist: layer-zip ## Make the wheel with the layer in it, in dist/
+	@$(PYTHON) -m hatchling build --target wheel
 
 .PHONY: bench-cold
 bench-cold: venv layer ## Measure the functions' cold starts from the built layer

@@ -6,8 +6,10 @@ from evenkeel.settings import environment
 from evenkeel.settings.connection import REGION
 
 
-def session(region: str | None = None) -> boto3.Session:
+def session(region: str | None = None, profile: str | None = None) -> boto3.Session:
     """A session in this region, else in that of AWS_REGION, else as boto3 finds one.
+
+    ``profile`` is one of AWS's configuration, else that of AWS_PROFILE.
 
     boto3 itself reads AWS_DEFAULT_REGION and the profile alone; AWS's other SDKs, and the AWS
     command line, read AWS_REGION first:
@@ -15,4 +17,6 @@ def session(region: str | None = None) -> boto3.Session:
 
     Raises BotoCoreError where there is no such profile.
     """
-    return boto3.Session(region_name=region or environment().get(REGION) or None)
+    return boto3.Session(
+        region_name=region or environment().get(REGION) or None, profile_name=profile or None
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from evenkeel_cli.install.template import read
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT = "123456789012"
@@ -24,34 +24,9 @@ NOTHING = object()
 """AWS::NoValue: the property is left out."""
 
 
-class Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short forms: ``!Ref X`` is ``{"Ref": "X"}``."""
-
-
-def _short(loader: Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    name = suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}"
-    match node:
-        case yaml.ScalarNode():
-            value: Any = loader.construct_scalar(node)
-            if name == "Fn::GetAtt":
-                value = value.split(".", 1)
-        case yaml.SequenceNode():
-            value = loader.construct_sequence(node, deep=True)
-        case yaml.MappingNode():
-            value = loader.construct_mapping(node, deep=True)
-        case _:
-            raise AssertionError(f"what is {node}?")
-    return {name: value}
-
-
-Loader.add_multi_constructor("!", _short)
-
-
 def load(path: Path = TEMPLATE) -> dict[str, Any]:
     """The template as it is written, or another one."""
-    with path.open() as file:
-        template: dict[str, Any] = yaml.load(file, Loader)  # noqa: S506 - a SafeLoader
-    return template
+    return read(path.read_text())
 
 
 @dataclass(frozen=True, slots=True)

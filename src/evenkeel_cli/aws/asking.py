@@ -4,38 +4,49 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel_cli.errors import UnmetError
 from evenkeel_runtime import aws
 
 REFUSED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized", "ExpiredToken")
 """What AWS's codes for a refusal begin with."""
 
+SLOW: Final = ("cloudformation", "s3")
+"""Services of which one request may take long: a layer is uploaded, a template is translated."""
+PATIENT: Final = CONFIG.merge(Config(connect_timeout=5, read_timeout=60))
+
 type MakeClient = Callable[[str], Any]
 """A client of a service by its name, as boto3 has it."""
 
 
-class AwsError(Exception):
-    """AWS refused a question or did not answer it. ``code`` is AWS's word, or empty."""
+class AwsError(UnmetError):
+    """AWS refused a question or did not answer it. ``aws_code`` is AWS's word, or empty."""
 
-    def __init__(self, message: str, code: str = "") -> None:
+    def __init__(self, message: str, aws_code: str = "") -> None:
         """Keep the code."""
         super().__init__(message)
-        self.code = code
+        self.aws_code = aws_code
 
     @property
     def is_refusal(self) -> bool:
         """Whether a permission of who asks is missing."""
-        return self.code.startswith(REFUSED)
+        return self.aws_code.startswith(REFUSED)
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """An answer in which nothing is read."""
 
 
 class Aws:
     """AWS in one region, as whoever has the credentials. Its methods raise AwsError."""
 
-    def __init__(self, region: str, make_client: MakeClient) -> None:
-        """Clients are made when they are needed."""
+    def __init__(self, region: str, make_client: MakeClient, profile: str = "") -> None:
+        """Clients are made when they are needed. ``profile`` is the one that was named."""
         self.region = region
+        self.profile = profile
         self._make_client = make_client
         self._clients: dict[str, Any] = {}
 
@@ -45,9 +56,7 @@ class Aws:
         ``method`` is named as in boto3. Fields that the shape does not name are dropped.
         """
         try:
-            if service not in self._clients:
-                self._clients[service] = self._make_client(service)
-            answer = getattr(self._clients[service], method)(**parameters)
+            answer = getattr(self._client(service), method)(**parameters)
         except ClientError as error:
             raise AwsError(str(error), error.response["Error"]["Code"]) from error
         except BotoCoreError as error:
@@ -57,15 +66,31 @@ class Aws:
         except msgspec.ValidationError as error:
             raise AwsError(f"{service} {method}: not the answer of AWS: {error}") from error
 
+    def endpoint(self, service: str) -> str:
+        """The URL at which a service is asked, as botocore finds it for the region."""
+        return str(self._client(service).meta.endpoint_url)
 
-def of_environment() -> Aws | str:
-    """AWS as the environment says; else why it cannot be asked. Nothing is sent to AWS yet."""
+    def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = self._make_client(service)
+        return self._clients[service]
+
+
+def of_environment(region: str = "", profile: str = "") -> Aws | str:
+    """AWS as the environment says; else why it cannot be asked. Nothing is sent to AWS yet.
+
+    A region and a profile that are named go before the environment's.
+    """
     try:
-        session: Any = aws.session()  # services have types of their own
+        session: Any = aws.session(region, profile)  # services have types of their own
         if session.get_credentials() is None:
             return "there are no AWS credentials"
     except BotoCoreError as error:
         return f"there are no AWS credentials that can be used: {error}"
     if session.region_name is None:
         return "no AWS region is named: set AWS_REGION"
-    return Aws(session.region_name, lambda service: session.client(service, config=CONFIG))
+
+    def client(service: str) -> Any:
+        return session.client(service, config=PATIENT if service in SLOW else CONFIG)
+
+    return Aws(session.region_name, client, profile)

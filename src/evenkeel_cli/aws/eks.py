@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+import botocore.session
 import msgspec
 
 from evenkeel.adapters import kubernetes
@@ -76,7 +77,7 @@ def describe(aws: Aws, name: str) -> Described:
     try:
         return aws.ask("eks", "describe_cluster", Answer, name=name).cluster
     except AwsError as error:
-        if error.code == "ResourceNotFoundException":
+        if error.aws_code == "ResourceNotFoundException":
             message = f"there is no EKS cluster {name} in {aws.region}: check name and region"
             raise BadInputError(message) from None
         raise UnmetError(
@@ -89,12 +90,17 @@ def node_groups(aws: Aws, name: str) -> tuple[str, ...]:
     return aws.ask("eks", "list_nodegroups", NodeGroups, clusterName=name).nodegroups
 
 
+def tokens(aws: Aws, name: str) -> EksToken:
+    """Tokens for a cluster, signed by the credentials that AWS is asked with."""
+    session = botocore.session.Session(profile=aws.profile) if aws.profile else None
+    return EksToken(name, aws.region, SystemClock(), session)
+
+
 def connect(aws: Aws, name: str, found: Described, budget: timedelta = BUDGET) -> RestCluster:
     """The API server of a cluster; nothing is sent to it yet. Raises CommandError."""
-    tokens = EksToken(name, aws.region, SystemClock())
     try:
         return kubernetes.connect(
-            found.endpoint, found.certificate_authority.data, tokens, budget=budget
+            found.endpoint, found.certificate_authority.data, tokens(aws, name), budget=budget
         )
     except SettingsError as error:
         raise UnmetError(f"EKS cluster {name}: {error}; or name a --context") from None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -35,6 +35,7 @@ class Described(msgspec.Struct, frozen=True, rename="pascal"):
     stack_name: str
     stack_status: str
     creation_time: datetime
+    stack_id: str = ""
     parameters: tuple[Parameter, ...] = ()
     outputs: tuple[Output, ...] = ()
 
@@ -59,16 +60,31 @@ class Resources(msgspec.Struct, frozen=True, rename="pascal"):
     next_token: str = ""
 
 
+class Written(msgspec.Struct, frozen=True, rename="pascal"):
+    """The answer of GetTemplate: JSON as botocore has read it, else the text."""
+
+    template_body: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A stack: ``ids`` are the physical ids of its resources by their logical ids."""
+    """A stack: ``ids`` are the physical ids of its resources by their logical ids.
+
+    ``id`` names it also when it is deleted, and another one has its name.
+    """
 
     name: str
+    id: str
     status: str
     created: datetime
     parameters: Mapping[str, str]
     outputs: Mapping[str, str]
     ids: Mapping[str, str]
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether CloudFormation is at work on it."""
+        return self.status.endswith("_IN_PROGRESS") and self.status != NOT_MADE
 
     @property
     def cluster(self) -> str:
@@ -85,12 +101,18 @@ class Stack:
         return self.ids.get(logical_id, "")
 
 
+def template(aws: Aws, name: str) -> Any:
+    """The template of a stack as it was given, before SAM's macro. Raises AwsError."""
+    original = {"StackName": name, "TemplateStage": "Original"}
+    return aws.ask("cloudformation", "get_template", Written, **original).template_body
+
+
 def gather(aws: Aws, name: str) -> Stack | None:
     """Read a stack; None if there is none of this name. Raises AwsError."""
     try:
         found = aws.ask("cloudformation", "describe_stacks", Stacks, StackName=name).stacks
     except AwsError as error:
-        if error.code == "ValidationError" and "does not exist" in str(error):
+        if error.aws_code == "ValidationError" and "does not exist" in str(error):
             return None
         raise
     stack = found[0]
@@ -106,6 +128,7 @@ def gather(aws: Aws, name: str) -> Stack | None:
         token = {"NextToken": page.next_token}
     return Stack(
         name=stack.stack_name,
+        id=stack.stack_id,
         status=stack.stack_status,
         created=stack.creation_time,
         parameters={each.parameter_key: each.parameter_value for each in stack.parameters},

@@ -7,7 +7,8 @@ import click
 from evenkeel.settings import Mode
 from evenkeel_cli import options
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import choices, others, plan, steps, terms
+from evenkeel_cli.install import build, choices, others, plan, steps, terms
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
@@ -15,6 +16,7 @@ from evenkeel_cli.install.site import Place, Site, opened
 
 @click.command(short_help="Install Evenkeel for an EKS cluster, or change how it is installed.")
 @terms.place
+@terms.delivery
 @click.option(
     "--mode",
     type=click.Choice([each.value for each in Mode]),
@@ -55,7 +57,7 @@ from evenkeel_cli.install.site import Place, Site, opened
     type=click.Path(file_okay=False, path_type=Path),
     help="Write it all into files instead, for Argo CD, Flux or Terraform.",
 )
-@click.option("--bucket", default="", help="With --render: where the build is uploaded to.")
+@terms.change_set
 @options.apply
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -68,7 +70,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     parameters: tuple[str, ...],
     beside_drainers: bool,
     render: Path | None,
-    bucket: str,
+    change_set: bool,
     apply: bool,
 ) -> None:
     """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
@@ -77,10 +79,9 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
     """
-    if render is not None and apply:
-        raise BadInputError("--render writes files, --apply does it: keep one of them")
-    if bucket and render is None:
-        raise BadInputError("--bucket belongs to --render")
+    if (render is not None) + change_set + apply > 1:
+        raise BadInputError("--render, --change-set and --apply are three ways: keep one of them")
+    made = build.made()
     asked = Asked(
         mode=Mode(mode) if mode else None,
         webhook=Webhook(webhook) if webhook else None,
@@ -94,10 +95,10 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
         tell_of_others(site, chosen, beside=beside_drainers)
         if render is not None:
-            files = render_all(site, chosen, render, bucket)
+            files = render_all(site, chosen, made, render)
             click.echo(f"wrote {len(files)} files into {render}: its README.md says what to do")
             return
-        go_on(site, chosen, apply=apply)
+        go_on(site, chosen, made, apply=apply, change_set=change_set)
 
 
 def tell_of_others(site: Site, chosen: Choices, *, beside: bool) -> None:
@@ -108,9 +109,14 @@ def tell_of_others(site: Site, chosen: Choices, *, beside: bool) -> None:
     others.check(found, beside=beside)
 
 
-def go_on(site: Site, chosen: Choices, *, apply: bool) -> None:
+def go_on(
+    site: Site, chosen: Choices, made: Build, *, apply: bool, change_set: bool = False
+) -> None:
     """Go through all steps, and say how to go on."""
-    steps.go(plan.installation(site, chosen), click.echo, apply=apply)
+    steps.go(plan.installation(site, chosen, made), click.echo, apply=apply)
+    if change_set:
+        propose(site, chosen, made)
+        return
     if not apply:
         click.echo("\nnothing was changed: add --apply to do it")
         return
@@ -120,3 +126,13 @@ def go_on(site: Site, chosen: Choices, *, apply: bool) -> None:
     )
     if chosen.mode is Mode.OBSERVE:
         click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")
+
+
+def propose(site: Site, chosen: Choices, made: Build) -> None:
+    """Make the stack's change set, and say how it is executed."""
+    click.echo()
+    by_hand = plan.deployed(site, chosen, made).propose()
+    if by_hand is None:
+        click.echo("no change set was made: the stack is as wanted")
+        return
+    click.echo(f"\nto execute it: {by_hand}\nthe rest is done by --apply instead of --change-set")

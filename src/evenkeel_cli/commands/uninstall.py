@@ -15,6 +15,7 @@ LONGEST: Final = timedelta(hours=1)
 
 @click.command(short_help="Take Evenkeel out of a cluster and an account.")
 @terms.place
+@terms.delivery
 @click.option(
     "--wait",
     type=Duration(timedelta(), LONGEST),
@@ -34,7 +35,7 @@ def uninstall(
     First the webhooks' configurations, so that no pod waits for an address that is gone; then
     handovers end or go back, the stack is deleted, marks are lifted, labels, notes and rights go.
     It refuses while pods name the second scheduler, which goes, too.
-    SAM's own bucket, which other stacks share, stays. Pods that were placed keep their affinity
+    What `sam deploy` uploaded stays in SAM's own bucket. Pods that were placed keep their affinity
     until they are replaced.
     """
     with opened(where) as site:

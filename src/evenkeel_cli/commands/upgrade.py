@@ -1,30 +1,36 @@
-"""``evenkeel upgrade``: an installation becomes that of this checkout."""
+"""``evenkeel upgrade``: an installation becomes that of this version."""
 
 import click
 
 from evenkeel_cli import options
 from evenkeel_cli.commands.install import go_on, tell_of_others
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import choices, terms
+from evenkeel_cli.install import build, choices, terms
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
 
 
-@click.command(short_help="Bring an installation to this checkout's version.")
+@click.command(short_help="Bring an installation to this version.")
 @terms.place
+@terms.delivery
 @click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
+@terms.change_set
 @options.apply
 def upgrade(
     *,
     where: Place,
     image: str,
+    change_set: bool,
     apply: bool,
 ) -> None:
-    """Bring an installation to the version of this checkout: rights, then code, then webhooks.
+    """Bring an installation to the version of this command: rights, then code, then webhooks.
 
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
     """
+    if change_set and apply:
+        raise BadInputError("--change-set and --apply are two ways: keep one of them")
+    made = build.made()
     with opened(where) as site:
         found = site.stack()
         if found is None:
@@ -36,4 +42,4 @@ def upgrade(
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
         # Both act already, if they do: who runs this has been asked.
         tell_of_others(site, chosen, beside=True)
-        go_on(site, chosen, apply=apply)
+        go_on(site, chosen, made, apply=apply, change_set=change_set)

@@ -9,6 +9,7 @@ from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.install import hooks, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
@@ -18,7 +19,7 @@ from evenkeel_cli.install.roles import Mapped, Unmapped
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.serving import Served
 from evenkeel_cli.install.site import Site
-from evenkeel_cli.install.stacks import Deleted, Deployed, WithoutOldToken
+from evenkeel_cli.install.stacks import Deleted, Deployed, Swept, WithoutOldToken
 from evenkeel_cli.install.steps import Step
 from evenkeel_cli.install.tokens import Usable
 from evenkeel_cli.install.traces import Forgotten, Lifted, Quiet, Unwritten
@@ -33,11 +34,14 @@ SETTINGS: Final = {
 """Parameters of the stack that the webhook in the cluster has as environment variables."""
 
 
-def installation(site: Site, choices: Choices) -> Sequence[Step]:
-    """Rights first, for new code may need more; then whatever answers, before it is asked."""
+def installation(site: Site, choices: Choices, build: Build) -> Sequence[Step]:
+    """Rights first, for new code may need more; then whatever answers, before it is asked.
+
+    Raises BadInputError where the template lacks a parameter.
+    """
     objects = site.objects
     gate = choices.webhook is not Webhook.NONE
-    stack: list[Step] = [Deployed(site, parameters(site, choices))]
+    stack: list[Step] = [deployed(site, choices, build)]
     if not site.described.takes_access_entries:
         stack.append(Mapped(site))
     no_serve = not_served(objects)
@@ -46,7 +50,12 @@ def installation(site: Site, choices: Choices) -> Sequence[Step]:
     match choices.webhook:
         case Webhook.LAMBDA:
             by_stack = asked(partial(hooks.of_stack, site))
-            rest = [*stack, Usable(site), by_stack, *_needed(WithoutOldToken(site), no_serve)]
+            rest = [
+                *stack,
+                Usable(site),
+                by_stack,
+                *_needed(WithoutOldToken(site, build), no_serve),
+            ]
         case Webhook.IN_CLUSTER:
             rest = [served(site, choices), asked(partial(hooks.of_service, objects)), *stack]
         case Webhook.NONE:
@@ -54,6 +63,11 @@ def installation(site: Site, choices: Choices) -> Sequence[Step]:
             rest = [*_needed(not_asked(objects)), *stack, *_needed(no_serve, rights_left)]
     labelled = Labelled(objects, choices.namespaces)
     return [Rights(objects, gate=gate), *rest, labelled]
+
+
+def deployed(site: Site, choices: Choices, build: Build) -> Deployed:
+    """The stack's step. Raises BadInputError where the template lacks a parameter."""
+    return Deployed(site, build, parameters(site, choices))
 
 
 def removal(site: Site, patience: timedelta) -> Sequence[Step]:
@@ -69,6 +83,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
         Deleted(site),
+        Swept(site),
         Unmapped(site),
         Lifted(site),
         Forgotten(objects),

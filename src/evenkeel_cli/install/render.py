@@ -1,7 +1,6 @@
 """All of an installation as files, for those who apply them by Argo CD, Flux or Terraform."""
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -9,7 +8,9 @@ from typing import Final
 import yaml
 
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import plan, rights, sam
+from evenkeel_cli.install import plan, rights, template
+from evenkeel_cli.install.bucket import Bucket
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.manifests import Manifest
@@ -21,16 +22,16 @@ Written by `evenkeel install --render`, for mode {mode} and webhook {webhook}. I
 
 1. `kubernetes/`: rights{serve}. `kubectl apply -k kubernetes`, or an Argo CD or Flux application.
 2. `stack/`: {stack}
-   `stack/parameters.json` has the parameters, as `aws cloudformation` takes them
-   (`--parameters file://parameters.json --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND`), and
+   `stack/parameters.json` has the parameters, as `aws cloudformation create-change-set` takes them
+   (`--parameters file://parameters.json --capabilities CAPABILITY_IAM`), and
    `stack/parameters.tfvars.json` as a map, for `aws_cloudformation_stack`.
 {roles}{hooks}
 When it stands: `evenkeel doctor --cluster {cluster}`.
 """
-UPLOADED: Final = "the template names what was uploaded to the bucket {bucket}."
+UPLOADED: Final = "template.json names what was uploaded to the bucket {bucket}."
 BESIDE: Final = (
-    "the template and what it is made of. `aws cloudformation package --template-file"
-    " template.yaml --s3-bucket BUCKET` uploads that and names it."
+    "template.json, and the functions and the layer that it names. `aws cloudformation package"
+    " --template-file template.json --s3-bucket BUCKET --use-json` uploads them."
 )
 ROLES: Final = """\
 3. Its outputs name the roles that `aws-auth` has to map (docs/operations.md has the lines): this
@@ -47,16 +48,16 @@ SECRETS: Final = """\
 """
 
 
-def render(site: Site, choices: Choices, folder: Path, bucket: str) -> Sequence[Path]:
+def render(site: Site, choices: Choices, build: Build, folder: Path) -> Sequence[Path]:
     """Write everything into a new folder; the files that were written. Nothing is applied.
 
-    With a bucket the build is uploaded there. Raises CommandError.
+    With a bucket functions and layer are uploaded there. Raises CommandError.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BadInputError(f"{folder} is not empty: name a new folder, or empty it")
     _kubernetes(site, choices, folder / "kubernetes")
-    _stack(site, choices, folder / "stack", bucket)
-    (folder / "README.md").write_text(_readme(site, choices, bucket))
+    _stack(site, choices, build, folder / "stack")
+    (folder / "README.md").write_text(_readme(site, choices))
     return sorted(each for each in folder.rglob("*") if each.is_file())
 
 
@@ -77,19 +78,26 @@ def _kubernetes(site: Site, choices: Choices, folder: Path) -> None:
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(kustomization, sort_keys=False))
 
 
-def _stack(site: Site, choices: Choices, folder: Path, bucket: str) -> None:
+def _stack(site: Site, choices: Choices, build: Build, folder: Path) -> None:
     folder.mkdir(parents=True)
-    sam.build()
-    if bucket:
-        sam.package(site.aws.region, bucket, folder / "template.yaml")
+    stack, pieces = site.place.stack_name, build.pieces
+    if site.place.bucket:
+        bucket = Bucket(site.aws, site.place.bucket)
+        bucket.ready()
+        bucket.put(stack, pieces.values())
+        written = build.placed_in(bucket.name, stack)
     else:
-        shutil.copytree(sam.BUILT.parent, folder, dirs_exist_ok=True)
+        for each in pieces.values():
+            (folder / each.file).write_bytes(each.content)
+        written = template.placed(build.template, {key: e.file for key, e in pieces.items()})
+    (folder / "template.json").write_text(_json(written))
     parameters = plan.parameters(site, choices)
     (folder / "parameters.json").write_text(_json(_listed(parameters)))
     (folder / "parameters.tfvars.json").write_text(_json(parameters))
 
 
-def _readme(site: Site, choices: Choices, bucket: str) -> str:
+def _readme(site: Site, choices: Choices) -> str:
+    bucket = site.place.bucket
     cluster, webhook = site.place.cluster, choices.webhook
     is_in_cluster = webhook is Webhook.IN_CLUSTER
     roles = "" if site.described.takes_access_entries else ROLES

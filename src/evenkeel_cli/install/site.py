@@ -1,9 +1,10 @@
 """Where Evenkeel is installed: an account, a cluster, and the stack that is there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import click
 import msgspec
 
 from evenkeel.adapters.clock import SystemClock
@@ -14,7 +15,9 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Authority, Described
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.install import template
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.template import Template
 from evenkeel_cli.targets import Target
 
 
@@ -23,7 +26,9 @@ class Place:
     """What a person names: the EKS cluster, the stack, and how the API server is reached.
 
     ``endpoint`` and ``authority`` (base64 of PEM) stand in for what EKS tells; ``target`` is the
-    kubeconfig by which to change the cluster, where the AWS credentials may not.
+    kubeconfig by which to change the cluster, where the AWS credentials may not. ``region`` and
+    ``profile`` stand in for those of the environment; ``bucket`` has the stack's files, and
+    CloudFormation works by the role ``role_arn``.
     """
 
     cluster: str
@@ -31,6 +36,10 @@ class Place:
     endpoint: str = ""
     authority: str = ""
     target: Target = field(default_factory=Target)
+    region: str = ""
+    profile: str = ""
+    bucket: str = ""
+    role_arn: str = ""
 
     @property
     def stack_name(self) -> str:
@@ -40,7 +49,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An account and a cluster, both open. ``described`` is the cluster as EKS has it."""
+    """An account and a cluster, both open. ``described`` is the cluster as EKS has it.
+
+    ``say`` prints what a step that takes long is about.
+    """
 
     place: Place
     aws: Aws
@@ -48,10 +60,16 @@ class Site:
     cluster: RestCluster
     objects: Objects
     clock: Clock
+    say: Callable[[str], None] = click.echo
 
     def stack(self) -> Stack | None:
         """The stack as it is now; None if there is none. Raises AwsError."""
         return stack.gather(self.aws, self.place.stack_name)
+
+    def template(self) -> Template:
+        """The template of the stack that is there. Raises AwsError and UnmetError."""
+        found = stack.template(self.aws, self.place.stack_name)
+        return template.read(found) if isinstance(found, str) else dict(found)
 
     @property
     def title(self) -> str:
@@ -64,7 +82,7 @@ def opened(place: Place) -> Iterator[Site]:
     """Ask EKS where the cluster is, and open it. Raises CommandError."""
     if bool(place.endpoint) != bool(place.authority):
         raise BadInputError("--endpoint and --certificate-authority belong together: give both")
-    aws = asking.of_environment()
+    aws = asking.of_environment(place.region, place.profile)
     if isinstance(aws, str):
         raise BadInputError(f"AWS cannot be asked: {aws}")
     described = eks.describe(aws, place.cluster)

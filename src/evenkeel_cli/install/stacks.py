@@ -1,65 +1,127 @@
-"""The stack: made, changed, or taken away."""
+"""The stack as steps: made or changed, freed of an old token, taken away with its files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evenkeel_cli.aws.stack import NOT_MADE, Stack
-from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.install import sam
+from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.install import comparing, settling
+from evenkeel_cli.install.bucket import Bucket
+from evenkeel_cli.install.build import Build, bucket_of, document, prefix
+from evenkeel_cli.install.change_set import ChangeSet, ChangeSets, Wanted
+from evenkeel_cli.install.following import Following
+from evenkeel_cli.install.settling import NEVER_MADE, STUCK
 from evenkeel_cli.install.site import Site
+from evenkeel_cli.install.template import Template, uris
 
-LONGEST: Final = 40
-"""Letters of a value that are shown: a certificate authority has thousands."""
-NEVER_MADE: Final = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
-"""What a failed creation, or deletion, left: it can only be deleted."""
+WELL: Final = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 
 
 class Deployed:
-    """The stack is this checkout's, with these parameters; others stay as they are."""
+    """The stack is of this code, with these parameters; others stay as they are."""
 
     title = "stack"
 
-    def __init__(self, site: Site, parameters: Mapping[str, str]) -> None:
-        """Nothing is built yet."""
+    def __init__(self, site: Site, build: Build, parameters: Mapping[str, str]) -> None:
+        """Nothing is uploaded yet. Raises BadInputError where the template lacks a parameter."""
+        unknown = sorted(parameters.keys() - build.parameters)
+        if unknown:
+            raise BadInputError(f"--parameter {unknown[0]}: the stack has none of this name")
         self._site = site
+        self._build = build
         self._parameters = parameters
 
     def look(self) -> Sequence[str]:
-        """The parameters that change. CloudFormation alone can tell whether the code does."""
-        stack = self._found()
+        """What is to be done to the stack: its parameters, resources and code that differ."""
+        stack = settling.found(self._site)
         name = self._site.place.stack_name
+        anew = comparing.of_parameters({}, self._parameters)
         if stack is None:
-            return [f"make {name}", *_changes({}, self._parameters)]
+            return [f"make {name}", *anew]
         if stack.status in NEVER_MADE:
-            return [
-                f"delete {name}, which is {stack.status}, and make it anew",
-                *_changes({}, self._parameters),
-            ]
-        changes = _changes(stack.parameters, self._parameters)
-        return [f"bring {name} to the code of this checkout", *changes]
+            return [f"delete {name}, which is {stack.status}, and make it anew", *anew]
+        if stack.is_under_way:
+            return [f"follow {name}, which is {stack.status}, and bring it to this code then"]
+        if stack.status == STUCK:
+            return [f"continue the rollback of {name}, and bring it to this code then"]
+        differences = self._differences(stack, self._site.template())
+        return [f"bring {name} to this code", *differences] if differences else []
 
     def do(self) -> None:
-        """Build and deploy."""
-        stack = self._found()
-        place, region = self._site.place, self._site.aws.region
-        if stack is not None and stack.status in NEVER_MADE:
-            sam.delete(place.stack_name, region)
-        sam.build()
-        sam.deploy(place.stack_name, region, self._parameters)
+        """Upload, make a change set, execute it, and follow that. Raises CommandError."""
+        stack = settling.settled(self._site)
+        before = self._site.template() if stack is not None else None
+        if stack is not None and before is not None and not self._differences(stack, before):
+            return  # what was followed has made it so
+        bucket = self._bucket(before)
+        change_set = self._change_set(stack, bucket)
+        if change_set is None:
+            return
+        change_set.check()
+        self._execute(change_set)
+        self._sweep(bucket, before)
 
-    def _found(self) -> Stack | None:
-        """The stack; None if none was made. Raises UnmetError while it is being changed."""
-        stack = self._site.stack()
-        if stack is not None and stack.status == NOT_MADE:
-            return None
-        if stack is not None and stack.status.endswith("_IN_PROGRESS"):
-            raise UnmetError(f"{stack.name} is {stack.status}: wait until that has ended")
-        if stack is not None and stack.cluster != self._site.place.cluster:
-            raise UnmetError(
-                f"{stack.name} is for the cluster {stack.cluster or 'of no name'}: name another"
-                " stack by --stack"
-            )
-        return stack
+    def propose(self) -> str | None:
+        """Upload, and make a change set; the command that executes it. None: nothing changes."""
+        stack = settling.settled(self._site)
+        before = self._site.template() if stack is not None else None
+        change_set = self._change_set(stack, self._bucket(before))
+        return None if change_set is None else change_set.by_hand
+
+    def _differences(self, stack: Stack, before: Template) -> Sequence[str]:
+        place = self._site.place
+        bucket = place.bucket or bucket_of(before, place.stack_name)
+        after = self._build.placed_in(bucket, place.stack_name)
+        return [
+            *comparing.of_parameters(stack.parameters, self._parameters),
+            *comparing.of_templates(before, after),
+        ]
+
+    def _bucket(self, before: Template | None) -> Bucket:
+        """The bucket that was named, else that of the stack's files, else ours."""
+        place = self._site.place
+        bucket = place.bucket or (bucket_of(before, place.stack_name) if before else "")
+        return Bucket(self._site.aws, bucket)
+
+    def _change_set(self, stack: Stack | None, bucket: Bucket) -> ChangeSet | None:
+        place, aws = self._site.place, self._site.aws
+        written = document(self._build.placed_in(bucket.name, place.stack_name))
+        bucket.ready()
+        bucket.put(place.stack_name, [*self._build.pieces.values(), written])
+        wanted = Wanted(
+            place.stack_name,
+            bucket.url(written.key(place.stack_name)),
+            self._build.parameters,
+            self._parameters,
+            place.role_arn,
+        )
+        made = ChangeSets(aws, self._site.clock).make(wanted, stack)
+        for each in made.changes if made is not None else ():
+            self._site.say(f"  {each}")
+        return made
+
+    def _execute(self, change_set: ChangeSet) -> None:
+        site = self._site
+        following = Following(site.aws, site.clock, change_set.stack_id, site.say)
+        newest = following.newest()
+        ChangeSets(site.aws, site.clock).execute(change_set)
+        ended = following.to_the_end(
+            newest, [each.logical_resource_id for each in change_set.changes]
+        )
+        if ended.status not in WELL:
+            raise UnmetError(f"{site.place.stack_name} is {ended.status}: {ended.failure}")
+
+    def _sweep(self, bucket: Bucket, before: Template | None) -> None:
+        """Delete what neither this template nor the one before names.
+
+        A rollback, which is of this deployment's successor, fetches what this one names.
+        """
+        name = self._site.place.stack_name
+        after = self._build.placed_in(bucket.name, name)
+        at = f"s3://{bucket.name}/"
+        named = [*uris(after).values(), *(uris(before).values() if before is not None else ())]
+        kept = {uri.removeprefix(at) for uri in named} | {document(after).key(name)}
+        bucket.delete(key for key in bucket.keys(prefix(name)) if key not in kept)
 
 
 class WithoutOldToken:
@@ -71,9 +133,9 @@ class WithoutOldToken:
 
     title = "old token"
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, build: Build) -> None:
         """Stands behind the step that gives the API server the secret's token."""
-        self._site = site
+        self._deployed = Deployed(site, build, {"WebhookToken": ""})
         self._is_needed = is_by_parameter(site.stack())
 
     def look(self) -> Sequence[str]:
@@ -83,8 +145,8 @@ class WithoutOldToken:
         return ["take the parameter WebhookToken away: the stack's secret holds the token"]
 
     def do(self) -> None:
-        """Deploy what is built without it."""
-        sam.deploy(self._site.place.stack_name, self._site.aws.region, {"WebhookToken": ""})
+        """Deploy the same without it."""
+        self._deployed.do()
 
 
 class Deleted:
@@ -103,29 +165,47 @@ class Deleted:
 
     def do(self) -> None:
         """Delete it with its queues, functions, roles, logs and secret."""
-        name = self._site.place.stack_name
-        sam.delete(name, self._site.aws.region)
-        if self._site.stack() is not None:
-            raise UnmetError(f"{name} is still there: look at its events, and mend the cause")
+        stack = self._site.stack()
+        if stack is not None and stack.is_under_way:
+            settling.following(self._site, stack).to_the_end()
+            stack = self._site.stack()
+        if stack is not None:
+            settling.delete(self._site, stack)
+
+
+class Swept:
+    """No file of the stack is in its bucket, and ours is gone if nothing else is in it."""
+
+    title = "bucket"
+
+    def __init__(self, site: Site) -> None:
+        """Stands behind the step that deletes the stack, whose template names the bucket."""
+        name = site.place.stack_name
+        stack = site.stack()
+        named = bucket_of(site.template(), name) if stack and stack.status != NOT_MADE else ""
+        self._prefix = prefix(name)
+        self._bucket = Bucket(site.aws, site.place.bucket or named)
+
+    def look(self) -> Sequence[str]:
+        """How many files are there, and whether the bucket is left over."""
+        if not self._bucket.is_there():
+            return []
+        name = self._bucket.name
+        count = sum(1 for _ in self._bucket.keys(self._prefix))
+        if count:
+            also = ", and the bucket if nothing else is in it" if self._bucket.is_ours else ""
+            return [f"delete {count} files under {self._prefix} in {name}{also}"]
+        is_left = self._bucket.is_ours and self._bucket.is_empty()
+        return [f"delete {name}, which is empty"] if is_left else []
+
+    def do(self) -> None:
+        """Delete them."""
+        self._bucket.delete(self._bucket.keys(self._prefix))
+        if self._bucket.is_ours and self._bucket.is_empty():
+            self._bucket.remove()
 
 
 def is_by_parameter(stack: Stack | None) -> bool:
     """Whether the parameter WebhookToken holds the webhook's token."""
     outputs = stack.outputs if stack is not None else {}
     return "PlacementUrl" in outputs and "WebhookSecretArn" not in outputs
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Sequence[str]:
-    return [
-        f"  {key}: {_shown(before[key])} -> {_shown(value)}"
-        if key in before
-        else f"  {key}={_shown(value)}"
-        for key, value in after.items()
-        if before.get(key) != value
-    ]
-
-
-def _shown(value: str) -> str:
-    if not value:
-        return "none"
-    return value if len(value) <= LONGEST else f"{value[:LONGEST]}..."

@@ -1,6 +1,7 @@
 """The options that the commands share which change an installation."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ def place(function: Callable[..., Any]) -> Callable[..., Any]:
     """Which cluster and stack, and how the API server is reached: the command's ``where``."""
 
     @wraps(function)
-    def command(
+    def command(  # noqa: PLR0913 - a command has as many arguments as options
         *,
         cluster: str,
         stack: str,
@@ -25,16 +26,39 @@ def place(function: Callable[..., Any]) -> Callable[..., Any]:
         certificate_authority: str,
         context: str | None,
         kubeconfig: Path | None,
+        region: str,
+        profile: str,
         **others: Any,
     ) -> Any:
         target = Target(context, kubeconfig)
-        where = Place(cluster, stack, endpoint, certificate_authority, target)
+        where = Place(cluster, stack, endpoint, certificate_authority, target, region, profile)
         return function(where=where, **others)
 
-    decorated: Callable[..., Any] = command
-    for decorate in reversed(_PLACE):
-        decorated = decorate(decorated)
-    return decorated
+    return _with(_PLACE, command)
+
+
+def delivery(function: Callable[..., Any]) -> Callable[..., Any]:
+    """By which bucket and role the stack is changed. Stands below ``place``."""
+
+    @wraps(function)
+    def command(*, where: Place, bucket: str, role_arn: str, **others: Any) -> Any:
+        return function(where=replace(where, bucket=bucket, role_arn=role_arn), **others)
+
+    return _with(_DELIVERY, command)
+
+
+change_set = click.option(
+    "--change-set",
+    is_flag=True,
+    help="Make the stack's change set and print it, for a review; nothing is executed.",
+)
+"""``--change-set``: files are uploaded, a change set is made, and that is all."""
+
+
+def _with(options: tuple[Decorator, ...], command: Callable[..., Any]) -> Callable[..., Any]:
+    for decorate in reversed(options):
+        command = decorate(command)
+    return command
 
 
 _PLACE: tuple[Decorator, ...] = (
@@ -52,5 +76,27 @@ _PLACE: tuple[Decorator, ...] = (
         default="",
         help="Its certificate authority, base64 of PEM; else as EKS tells.",
     ),
+    click.option("--region", metavar="NAME", default="", help="The AWS region; else AWS_REGION's."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        default="",
+        help="A profile of AWS's configuration; else AWS_PROFILE's.",
+    ),
     options.cluster,
+)
+
+_DELIVERY: tuple[Decorator, ...] = (
+    click.option(
+        "--bucket",
+        metavar="NAME",
+        default="",
+        help="A bucket of the account for the stack's files; else as before, at first one of ours.",
+    ),
+    click.option(
+        "--role-arn",
+        metavar="ARN",
+        default="",
+        help="The role with which CloudFormation works; else as before, at first your own.",
+    ),
 )

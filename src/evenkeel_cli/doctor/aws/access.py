@@ -51,7 +51,7 @@ def gather(aws: Aws, cluster: str, role: str) -> Sequence[str] | None:
             "eks", "describe_access_entry", Answer, clusterName=cluster, principalArn=role
         )
     except AwsError as error:
-        if error.code == "ResourceNotFoundException":
+        if error.aws_code == "ResourceNotFoundException":
             return None
         raise
     return found.access_entry.kubernetes_groups

@@ -64,7 +64,7 @@ def gather(aws: Aws, stack: Stack, logical: str) -> Found:
         rule = aws.ask("events", "describe_rule", Rule, Name=name)
         targets = aws.ask("events", "list_targets_by_rule", Targets, Rule=name)
     except AwsError as error:
-        if error.code == "ResourceNotFoundException":
+        if error.aws_code == "ResourceNotFoundException":
             return Found(link, None)
         raise
     return Found(link, rule, tuple(each.arn for each in targets.targets))

@@ -23,6 +23,7 @@ RULES = [f"arn:aws:events:eu-central-1:123456789012:rule/{name}" for name in ("n
 def a_stack(status: str = "UPDATE_COMPLETE", age_minutes: float = 600, **parameters: str) -> Stack:
     return Stack(
         name="evenkeel-prod",
+        id="arn",
         status=status,
         created=NOW - timedelta(minutes=age_minutes),
         parameters={"ClusterName": "prod", "Mode": "act"} | parameters,

@@ -1,4 +1,4 @@
-"""A site in memory: objects in a dictionary, and an account with one secret."""
+"""A site in memory: objects in a dictionary, and an account with one stack and its secret."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -60,6 +60,12 @@ class Account:
 
     def list_stack_resources(self, **_: str) -> Any:
         return {"StackResourceSummaries": []}
+
+    def get_template(self, **_: str) -> Any:
+        return {"TemplateBody": {"Resources": {}}}
+
+    def get_caller_identity(self) -> Any:
+        return {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:user/u"}
 
     def get_secret_value(self, **_: str) -> Any:
         return {"SecretString": self.secret}

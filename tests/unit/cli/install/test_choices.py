@@ -8,12 +8,14 @@ from evenkeel.settings import Mode
 from evenkeel_cli.doctor.findings import broken, fine, unknown
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import hooks, others, plan, serving
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook, made
 from evenkeel_cli.install.objects import named, title
 from tests.template.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
 
 BY_LAMBDA = {"PlacementUrl": "https://abc/v1/", "WebhookSecretArn": "arn"}
+A_BUILD = Build(load(), {})
 SERVING: dict[str, Any] = {
     **serving.DEPLOYMENT,
     "spec": {"template": {"spec": {"containers": [{"image": "reg/evenkeel:1"}]}}},
@@ -99,7 +101,7 @@ def test_two_act_only_when_told(finding: Any, *, is_refused: bool) -> None:
 
 def titles(choices: Choices, kept: Kept | None = None) -> list[str]:
     site = a_site(kept or Kept(), Account())
-    return [step.title for step in plan.installation(site, choices)]
+    return [step.title for step in plan.installation(site, choices, A_BUILD)]
 
 
 def test_what_answers_stands_before_it_is_asked() -> None:

@@ -10,10 +10,12 @@ from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.install import plan
 from evenkeel_cli.install.absence import Absent
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.objects import title
 from evenkeel_cli.manifests import Manifest
 from evenkeel_hosting.files import ROOT
+from tests.template.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 
 FOLDER = ROOT / "manifests"
@@ -52,7 +54,8 @@ def test_an_installation_without_a_webhook_leaves_no_right_of_the_gate() -> None
     granted = manifests.rights_of_the_gate()
     kept = Cluster({title(each): dict(each) for each in granted})
 
-    for step in plan.installation(a_site(kept, Account()), Choices(Mode.ACT, Webhook.NONE)):
+    site, build = a_site(kept, Account()), Build(load(), {})
+    for step in plan.installation(site, Choices(Mode.ACT, Webhook.NONE), build):
         if isinstance(step, Absent):
             step.do()
 
