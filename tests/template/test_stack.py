@@ -12,6 +12,7 @@ from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
+from tests.template.sources import variables
 
 CLUSTER = {
     "ClusterName": "prod",
@@ -98,15 +99,7 @@ def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Sta
 
 def test_every_setting_can_be_set_and_nothing_else_is() -> None:
     stack = deployed(**CLUSTER, WebhookToken="z" * 43)
-    known = {
-        value
-        for module in (
-            *(settings.shared, settings.connection, settings.interruption),
-            *(settings.handover, settings.placement, settings.restore, settings.gate),
-        )
-        for value in vars(module).values()
-        if isinstance(value, str) and value.startswith("EVENKEEL_")
-    }
+    known = {name for name in variables() if name.startswith("EVENKEEL_")}
     functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
     set_ = {name for function in functions for name in stack.environment(function)}
     assert set_ == known - INTERNAL
