@@ -1,8 +1,8 @@
-"""What the functions' sources say of AWS: the clients that they make, and the settings they read."""
+"""What the functions' sources name: the clients of AWS that they make, the settings they read."""
 
 import ast
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from tests.fixtures.control_plane import ROOT
 
@@ -10,7 +10,7 @@ FOLDERS = ("layers/evenkeel/evenkeel", "functions")
 VARIABLE = re.compile(r"(EVENKEEL|AWS)(_[A-Z0-9]+)+")
 
 
-def services() -> Set[str]:
+def services() -> set[str]:
     """The services that the code makes clients of, by boto3's names."""
     return {
         ast.literal_eval(node.args[0])
@@ -21,7 +21,7 @@ def services() -> Set[str]:
     }
 
 
-def variables() -> Set[str]:
+def variables() -> set[str]:
     """The environment variables that the code names."""
     return {
         node.value
