@@ -7,7 +7,7 @@ from typing import Final
 
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
-from evenkeel_cli.install import hooks, rights, scheduler, serving
+from evenkeel_cli.install import concurrency, hooks, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
@@ -18,6 +18,7 @@ from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.roles import Mapped, Unmapped
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.serving import Served
+from evenkeel_cli.install.settling import NEVER_MADE
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.install.stacks import Deleted, Deployed, Swept, WithoutOldToken
 from evenkeel_cli.install.steps import Step
@@ -94,7 +95,8 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
 
 def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
     """The parameters of the stack that the choices come to."""
-    described = site.described
+    described, stack = site.described, site.stack()
+    is_new = stack is None or stack.status in NEVER_MADE
     return {
         "ClusterName": site.place.cluster,
         "ClusterEndpoint": described.endpoint,
@@ -102,6 +104,7 @@ def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
         "AccessEntries": str(described.takes_access_entries).lower(),
         "Mode": choices.mode,
         "Webhook": str(choices.webhook is Webhook.LAMBDA).lower(),
+        **(concurrency.parameters(site.aws) if is_new else {}),
         **choices.parameters,
     }
 

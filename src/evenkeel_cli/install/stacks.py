@@ -5,7 +5,7 @@ from typing import Final
 
 from evenkeel_cli.aws.stack import NOT_MADE, Stack
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.install import comparing, settling
+from evenkeel_cli.install import comparing, concurrency, settling
 from evenkeel_cli.install.bucket import Bucket
 from evenkeel_cli.install.build import Build, bucket_of, document, prefix
 from evenkeel_cli.install.change_set import ChangeSet, ChangeSets, Wanted
@@ -35,7 +35,10 @@ class Deployed:
         """What is to be done to the stack: its parameters, resources and code that differ."""
         stack = settling.found(self._site)
         name = self._site.place.stack_name
-        anew = comparing.of_parameters({}, self._parameters)
+        anew = [
+            *comparing.of_parameters({}, self._parameters),
+            *concurrency.told(self._parameters),
+        ]
         if stack is None:
             return [f"make {name}", *anew]
         if stack.status in NEVER_MADE:
