@@ -4,11 +4,13 @@ import pytest
 
 from evenkeel.settings import Mode
 from evenkeel_cli.install import concurrency, plan
+from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.stacks import Deployed
 from tests.template.cloudformation import load
 from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
 
+A_BUILD = Build(load(), {})
 PLACEMENT = {"PlacementConcurrency": ""}
 NONE = {"InterruptionConcurrency": "", "HandoverConcurrency": "", **PLACEMENT}
 
@@ -22,7 +24,7 @@ def asked(account: Account, **parameters: str) -> dict[str, str]:
 
 def looked(account: Account, parameters: dict[str, str]) -> str:
     """What the step that deploys says of these."""
-    return "\n".join(Deployed(a_site(Kept(), account), parameters).look())
+    return "\n".join(Deployed(a_site(Kept(), account), A_BUILD, parameters).look())
 
 
 def test_what_the_template_reserves_is_reckoned_with() -> None:
