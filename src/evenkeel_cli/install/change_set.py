@@ -127,39 +127,41 @@ class ChangeSets:
             Capabilities=["CAPABILITY_IAM"],
             **by_role(wanted.role_arn),
         )
-        page = self._made(made.id)
+        named = {"StackName": made.stack_id, "ChangeSetName": made.id}
+        page = self._made(named)
         if page.status == "FAILED":
             if any(words in page.status_reason for words in UNCHANGED):
-                self._ask("delete_change_set", Nothing, ChangeSetName=made.id)
+                self._ask("delete_change_set", Nothing, **named)
                 return None
-            reason = checks(self._aws, page.status_reason, ChangeSetName=made.id)
+            reason = checks(self._aws, page.status_reason, **named)
             raise UnmetError(f"CloudFormation refuses the change set: {reason}")
-        return ChangeSet(made.id, name, made.stack_id, self._changes(made.id, page))
+        return ChangeSet(made.id, name, made.stack_id, self._changes(named, page))
 
     def execute(self, change_set: ChangeSet) -> None:
         """Begin what it says."""
-        name, token = change_set.id, change_set.name
-        self._ask("execute_change_set", Nothing, ChangeSetName=name, ClientRequestToken=token)
+        named = {"StackName": change_set.stack_id, "ChangeSetName": change_set.id}
+        self._ask("execute_change_set", Nothing, ClientRequestToken=change_set.name, **named)
 
-    def _made(self, name: str) -> Page:
+    def _made(self, named: Mapping[str, str]) -> Page:
         """Its first page, once CloudFormation has translated the template and compared."""
         give_up = self._clock.now() + LONGEST
         while self._clock.now() < give_up:
-            page: Page = self._ask("describe_change_set", Page, ChangeSetName=name)
+            page: Page = self._ask("describe_change_set", Page, **named)
             if page.status in ("CREATE_COMPLETE", "FAILED"):
                 return page
             self._clock.sleep(EVERY)
         raise UnmetError(
-            f"the change set {name} is not made after {LONGEST}: run the same command again"
+            f"the change set {named['ChangeSetName']} is not made after {LONGEST}: run the same"
+            " command again"
         )
 
-    def _changes(self, name: str, page: Page) -> Sequence[Change]:
+    def _changes(self, named: Mapping[str, str], page: Page) -> Sequence[Change]:
         found = list(page.changes)
         for _ in range(MOST_PAGES):
             if not page.next_token:
                 break
             token = page.next_token
-            page = self._ask("describe_change_set", Page, ChangeSetName=name, NextToken=token)
+            page = self._ask("describe_change_set", Page, NextToken=token, **named)
             found.extend(page.changes)
         return [each.resource_change for each in found if each.resource_change is not None]
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import secrets
+import subprocess
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,12 @@ import yaml
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.node import Node
 from tests.fixtures.control_plane import ROOT, ControlPlane, Options
-from tests.template.deployed.ministack import Ministack, deploy, launched
+from tests.template.cloudformation import REGION, TEMPLATE
+from tests.template.deployed.ministack import SAM, Ministack, deploy, launched
+from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
 
+TRANSLATING = 60.0
 CLUSTER_NAME = "deployed"
 STACK = "evenkeel"
 TOPIC = "arn:aws:sns:eu-central-1:000000000000:pager"
@@ -161,6 +165,22 @@ def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> 
     key = "EC2InstanceId" if "EC2InstanceId" in event["detail"] else "instance-id"
     event["detail"][key] = instance_id
     return event
+
+
+@pytest.fixture(scope="session")
+def translated() -> dict[str, Any]:
+    """All resources that any parameters make: conditions are CloudFormation's to judge."""
+    done = subprocess.run(
+        [SAM, Path(__file__).with_name("translated.py"), TEMPLATE, REGION],
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        timeout=TRANSLATING,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    resources: dict[str, Any] = json.loads(done.stdout)
+    return resources
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """``evenkeel install``, and ``uninstall``, by which all is as it was before.
 
-The commands run as a person runs them, with the account owner's credentials alone: EKS's token is
-what lets them into the cluster, too.
+The commands run as a person runs them, by the credentials of a user who has no more rights in AWS
+than docs/operations.md names: EKS's token is what lets that user into the cluster, too.
 """
 
 import json
@@ -18,6 +18,7 @@ import yaml
 from evenkeel.model import names
 from evenkeel_cli import manifests
 from evenkeel_cli.install import roles
+from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 from tests.template.cloudformation import load
@@ -28,7 +29,8 @@ from tests.template.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.template.deployed.ministack import ROOT_USER, Ministack
+from tests.template.deployed.ministack import REGION, Ministack
+from tests.template.deployed.policies import policies
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
 
@@ -37,6 +39,7 @@ pytestmark = pytest.mark.stack
 NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
+USER = "installer"
 LONGEST = 300.0
 TRUSTING = {
     "Version": "2012-10-17",
@@ -52,11 +55,15 @@ TRUSTING = {
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account with a cluster of EKS's that was made before access entries."""
+    """An account with a cluster of EKS's that was made before access entries.
+
+    ``credentials`` are those of the user who installs, as environment variables.
+    """
 
     ministack: Ministack
     control_plane: ControlPlane
     verifier: Verifier
+    credentials: Mapping[str, str]
 
     def run(self, command: str, *arguments: str, code: int = 0) -> str:
         """Run a command on this cluster; what it prints. Fails with that if its code differs."""
@@ -69,7 +76,8 @@ class Account:
             [ROOT / ".venv" / "bin" / "evenkeel", command, *where, *arguments],
             env={
                 **plain_environment(),
-                **ROOT_USER,
+                **self.credentials,
+                "AWS_REGION": REGION,
                 "AWS_ENDPOINT_URL": self.ministack.url,
                 "KUBECONFIG": "/nowhere",
             },
@@ -117,6 +125,7 @@ class Account:
             *(each["Name"] for each in of("scheduler").list_schedules()["Schedules"]),
             *(each["Name"] for each in of("secretsmanager").list_secrets()["SecretList"]),
             *(each["ApiId"] for each in of("apigatewayv2").get_apis()["Items"]),
+            *(each["Name"] for each in of("s3").list_buckets()["Buckets"]),
         }
 
     def give_access(self) -> None:
@@ -163,15 +172,28 @@ def account(
         verifying(ministack.url, NAME) as verifier,
         taking_tokens(verifier, folder, request) as control_plane,
     ):
-        verifier.groups["root"] = "system:masters"
+        verifier.groups[USER] = "system:masters"
         of_nodes = [{"rolearn": "arn:aws:iam::1:role/nodes", "groups": ["system:nodes"]}]
         control_plane.apply(
             {**roles.AUTH, "data": {roles.KEY: f"# ours\n{yaml.safe_dump(of_nodes)}"}},
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         )
-        made = Account(ministack, control_plane, verifier)
+        made = Account(ministack, control_plane, verifier, credentials_of_a_user(ministack))
         control_plane.wait_for("its controllers to have made all of theirs", made.is_at_rest)
         yield made
+
+
+def credentials_of_a_user(ministack: Ministack) -> Mapping[str, str]:
+    """A user who may do what the page says, and no more."""
+    iam = ministack.client("iam")
+    iam.create_user(UserName=USER)
+    rights, _ = policies()
+    iam.put_user_policy(UserName=USER, PolicyName="x", PolicyDocument=json.dumps(rights))
+    key = iam.create_access_key(UserName=USER)["AccessKey"]
+    return {
+        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+    }
 
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
@@ -184,12 +206,18 @@ def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> Non
     assert account.in_cluster() ^ in_cluster == set()
     assert account.in_aws() ^ in_aws == set()
 
+    told = account.run("install", *wanted, "--change-set")
+    assert "to execute it: aws cloudformation execute-change-set" in told
+    assert account.in_cluster() ^ in_cluster == set()
+
     told = account.run("install", *wanted, "--apply")
     assert told.count("done\n") == 6, told
+    assert " CREATE_COMPLETE  HandoverFunction\n" in told
     account.give_access()
 
-    again = account.run("install")
-    for step in ("rights", "aws-auth", "webhooks", "namespaces"):
+    again = account.run("upgrade", "--apply")
+    assert "done\n" not in again
+    for step in ("rights", "stack", "aws-auth", "webhooks", "namespaces"):
         assert f"{step:12}  as wanted" in again, again
     assert account.parameters()["Mode"] == "act"
 
@@ -270,9 +298,8 @@ def test_everything_is_written_as_files_instead(account: Account) -> None:
             "apply", "--dry-run=client", "-o", "name", "-k", str(folder / "kubernetes")
         ).split():
             assert kind
-        template = load(folder / "stack" / "template.yaml")["Resources"]
-        for name in ("Layer", "HandoverFunction"):
-            of = template[name]["Properties"]
-            assert (folder / "stack" / (of.get("CodeUri") or of["ContentUri"])).is_dir()
+        template = load(folder / "stack" / "template.json")
+        for uri in uris(template).values():
+            assert (folder / "stack" / uri).is_file()
         refused = account.run("install", "--render", str(folder), code=2)
         assert "is not empty" in refused

@@ -1,37 +1,13 @@
 """Whatever a second stack of the same account and region would ask for is free."""
 
-import json
 import re
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.template.cloudformation import REGION, TEMPLATE
-from tests.template.deployed.ministack import SAM
-from tests.template.deployed.process import plain_environment
-
 pytestmark = pytest.mark.stack
 
-TRANSLATING = 60.0
 REFERENCES = {"Ref", "Fn::GetAtt", "Fn::Sub"}
-
-
-@pytest.fixture(scope="module")
-def translated() -> dict[str, Any]:
-    """All resources that any parameters make: conditions are CloudFormation's to judge."""
-    done = subprocess.run(
-        [SAM, Path(__file__).with_name("translated.py"), TEMPLATE, REGION],
-        env=plain_environment(),
-        capture_output=True,
-        text=True,
-        timeout=TRANSLATING,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    resources: dict[str, Any] = json.loads(done.stdout)
-    return resources
 
 
 def named(value: Any) -> set[str]:

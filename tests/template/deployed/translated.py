@@ -1,4 +1,4 @@
-"""What SAM makes of template.yaml, and how AWS tells each resource from all others of its type.
+"""What SAM makes of template.yaml: how AWS tells each resource from others, and who may make it.
 
 Run by the Python of .venv-sam, which has SAM's translator and CloudFormation's schemas.
 """
@@ -15,7 +15,7 @@ from samcli.yamlhelper import yaml_parse
 
 
 def main(path: str, region: str) -> None:
-    """Print as JSON of each resource its type, and what the template says that identifies it."""
+    """Print as JSON of each resource its type, what identifies it, and the actions it takes."""
     template = yaml_parse(Path(path).read_text())
     validator = SamTemplateValidator(template, None, region=region)
     translated = yaml_parse(validator.get_translated_template_if_valid())
@@ -24,7 +24,9 @@ def main(path: str, region: str) -> None:
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, resource["Type"]).schema
         properties = resource.get("Properties", {})
         identity = {key: properties[key] for key in _identifying(schema) if key in properties}
-        found[name] = {"type": resource["Type"], "identity": identity}
+        handlers = schema.get("handlers", {}).values()
+        actions = sorted({action for each in handlers for action in each["permissions"]})
+        found[name] = {"type": resource["Type"], "identity": identity, "actions": actions}
     json.dump(found, sys.stdout)
 
 
