@@ -36,7 +36,7 @@ class Deployed:
         stack = settling.found(self._site)
         name = self._site.place.stack_name
         anew = comparing.of_parameters({}, self._parameters)
-        if stack is None:
+        if stack is None or stack.status == NOT_MADE:
             return [f"make {name}", *anew]
         if stack.status in NEVER_MADE:
             return [f"delete {name}, which is {stack.status}, and make it anew", *anew]
@@ -97,7 +97,7 @@ class Deployed:
         )
         made = ChangeSets(aws, self._site.clock).make(wanted, stack)
         for each in made.changes if made is not None else ():
-            self._site.say(f"  {each}")
+            self._site.say(str(each))
         return made
 
     def _execute(self, change_set: ChangeSet) -> None:
@@ -160,15 +160,15 @@ class Deleted:
 
     def look(self) -> Sequence[str]:
         """Whether it is there."""
-        stack = self._site.stack()
+        stack = settling.found(self._site)
         return [] if stack is None else [f"delete {stack.name}, which is {stack.status}"]
 
     def do(self) -> None:
         """Delete it with its queues, functions, roles, logs and secret."""
-        stack = self._site.stack()
+        stack = settling.found(self._site)
         if stack is not None and stack.is_under_way:
             settling.following(self._site, stack).to_the_end()
-            stack = self._site.stack()
+            stack = settling.found(self._site)
         if stack is not None:
             settling.delete(self._site, stack)
 

@@ -1,7 +1,8 @@
 """The stack, made, changed and removed by change sets, in turn with SAM, beside another stack."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -14,6 +15,7 @@ from evenkeel_cli.install import build
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.install.stacks import Deleted, Deployed, Swept
+from evenkeel_cli.install.steps import Step
 from tests.template.deployed.ministack import REGION, Ministack, deploy
 from tests.unit.cli.install.killing import gone_through
 
@@ -40,8 +42,8 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def keys(ministack: Ministack) -> Iterator[Any]:
-    """The keys of our bucket; none where it is not there."""
+def keys(ministack: Ministack) -> Callable[[str], list[str]]:
+    """The keys of a stack in our bucket; none where it is not there."""
     s3 = ministack.client("s3")
 
     def found(stack: str) -> list[str]:
@@ -61,6 +63,12 @@ def site(ministack: Ministack, stack: str, said: list[str], aws: Aws | None = No
     return Site(Place("sets", stack), of, Described(), nothing, nothing, SystemClock(), said.append)
 
 
+def removed(ministack: Ministack, stack: str, aws: Aws) -> Sequence[Step]:
+    """The steps by which a stack goes with its files."""
+    of = site(ministack, stack, [], aws)
+    return [Deleted(of), Swept(of)]
+
+
 def failing(made: Build) -> Build:
     """The same with a resource that cannot be made."""
     queue = {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": 99999}}
@@ -69,7 +77,7 @@ def failing(made: Build) -> Build:
 
 
 def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
-    ministack: Ministack, made: Build, said: list[str], keys: Any
+    ministack: Ministack, made: Build, said: list[str], keys: Callable[[str], list[str]]
 ) -> None:
     of = site(ministack, FIRST, said)
 
@@ -89,7 +97,9 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
     # A change that fails: named, and rolled back.
     upgrade = Deployed(of, failing(made), {"Window": "50"})
     assert "  comes: Broken (AWS::SQS::Queue)" in upgrade.look()
-    with pytest.raises(UnmetError, match=r"ROLLBACK_COMPLETE: Broken .* failed first: Invalid value"):
+    with pytest.raises(
+        UnmetError, match=r"ROLLBACK_COMPLETE: Broken .* failed first: Invalid value"
+    ):
         upgrade.do()
     assert of.stack().parameters["Window"] == "100"  # type: ignore[union-attr]
     assert Deployed(of, made, PARAMETERS).look() == []
@@ -111,14 +121,7 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
     other = site(ministack, SECOND, said)
     Deployed(other, made, PARAMETERS).do()
     for name in (FIRST, SECOND):
-        killed = gone_through(
-            REGION,
-            ministack.client,
-            lambda aws, name=name: [
-                Deleted(here := site(ministack, name, said, aws)),
-                Swept(here),
-            ],
-        )
+        killed = gone_through(REGION, ministack.client, partial(removed, ministack, name))
         assert killed[:2] == ["delete_stack", "delete_objects"]
         assert keys(name) == []
         assert bool(keys(SECOND)) == (name == FIRST)
@@ -128,7 +131,7 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
 
 
 def test_what_sam_deployed_is_taken_over(
-    ministack: Ministack, made: Build, said: list[str], keys: Any
+    ministack: Ministack, made: Build, said: list[str], keys: Callable[[str], list[str]]
 ) -> None:
     """From the beginning: no file of ours is there, nor a bucket."""
     deploy(ministack, FIRST, PARAMETERS)
