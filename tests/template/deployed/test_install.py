@@ -1,12 +1,17 @@
 """``evenkeel install``, and ``uninstall``, by which all is as it was before.
 
-The commands run as a person runs them, by the credentials of a user who has no more rights in AWS
-than docs/operations.md names: EKS's token is what lets that user into the cluster, too.
+The commands run as a stranger runs them: out of a wheel, in an empty folder, by the credentials of
+a user who has no more rights in AWS than docs/operations.md names. EKS's token lets that user into
+the cluster, too.
 """
 
 import json
 import subprocess
+import sys
+import sysconfig
 import tempfile
+import venv
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +34,7 @@ from tests.template.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.template.deployed.ministack import REGION, Ministack
+from tests.template.deployed.ministack import REGION, ROOT_USER, Ministack
 from tests.template.deployed.policies import policies
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
@@ -41,6 +46,7 @@ STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
 USER = "installer"
 LONGEST = 300.0
+ONLY_IN_AWS: set[str] = set()
 TRUSTING = {
     "Version": "2012-10-17",
     "Statement": [
@@ -57,13 +63,16 @@ TRUSTING = {
 class Account:
     """An account with a cluster of EKS's that was made before access entries.
 
-    ``credentials`` are those of the user who installs, as environment variables.
+    ``credentials`` are those of the user who installs, as environment variables; ``python`` has
+    the wheel, and ``folder`` nothing.
     """
 
     ministack: Ministack
     control_plane: ControlPlane
     verifier: Verifier
     credentials: Mapping[str, str]
+    python: Path
+    folder: Path
 
     def run(self, command: str, *arguments: str, code: int = 0) -> str:
         """Run a command on this cluster; what it prints. Fails with that if its code differs."""
@@ -73,7 +82,8 @@ class Account:
             *("--certificate-authority", endpoint["ClusterCertificateAuthority"]),
         )
         done = subprocess.run(
-            [ROOT / ".venv" / "bin" / "evenkeel", command, *where, *arguments],
+            [self.python, "-m", "evenkeel_cli.main", command, *where, *arguments],
+            cwd=self.folder,
             env={
                 **plain_environment(),
                 **self.credentials,
@@ -89,6 +99,21 @@ class Account:
         )
         assert done.returncode == code, done.stdout + done.stderr[-4000:]
         return done.stdout if code == 0 else done.stderr
+
+    def doctor(self) -> Mapping[str, str]:
+        """The verdicts that are not fine, by their links."""
+        where = ("--kubeconfig", self.control_plane.kubeconfig, "--stack", STACK)
+        done = subprocess.run(
+            [self.python, "-m", "evenkeel_cli.main", "doctor", *where, "-o", "json"],
+            cwd=self.folder,
+            env={**plain_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.ministack.url},
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
+        )
+        found = json.loads(done.stdout)
+        return {each["link"]: each["verdict"] for each in found if each["verdict"] != "fine"}
 
     def in_cluster(self) -> set[str]:
         """Every object by kind and name, and the labels of namespaces; but what comes and goes."""
@@ -177,9 +202,27 @@ def account(
             {**roles.AUTH, "data": {roles.KEY: f"# ours\n{yaml.safe_dump(of_nodes)}"}},
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         )
-        made = Account(ministack, control_plane, verifier, credentials_of_a_user(ministack))
+        credentials = credentials_of_a_user(ministack)
+        empty = tmp_path_factory.mktemp("empty")
+        python = with_the_wheel(tmp_path_factory.mktemp("wheel"))
+        made = Account(ministack, control_plane, verifier, credentials, python, empty)
         control_plane.wait_for("its controllers to have made all of theirs", made.is_at_rest)
         yield made
+
+
+def with_the_wheel(folder: Path) -> Path:
+    """The Python of an environment that has the wheel, and the libraries of this checkout's."""
+    build = ("-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
+    subprocess.run([sys.executable, *build], cwd=ROOT, check=True, capture_output=True, timeout=60)
+    environment = folder / "environment"
+    venv.create(environment, symlinks=True)
+    (packages,) = environment.glob("lib/*/site-packages")
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as found:
+        found.extractall(packages)
+    # Of a path that is named so, what it names itself is not looked at: not the checkout.
+    (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return environment / "bin" / "python"
 
 
 def credentials_of_a_user(ministack: Ministack) -> Mapping[str, str]:
@@ -221,6 +264,7 @@ def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> Non
     assert account.parameters()["Mode"] == "act"
 
     assert_hands_over(account)
+    assert account.doctor().keys() <= ONLY_IN_AWS, account.doctor()
 
     told = account.run("uninstall", "--wait", "0s", "--apply")
     assert "give released pods back" in told
