@@ -34,8 +34,8 @@ from tests.template.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.template.deployed.ministack import REGION, ROOT_USER, Ministack
-from tests.template.deployed.policies import policies
+from tests.template.deployed.installer import USER, Installer
+from tests.template.deployed.ministack import ROOT_USER, Ministack
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
 
@@ -44,7 +44,6 @@ pytestmark = pytest.mark.stack
 NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
-USER = "installer"
 LONGEST = 300.0
 ONLY_IN_AWS: set[str] = set()
 TRUSTING = {
@@ -63,14 +62,13 @@ TRUSTING = {
 class Account:
     """An account with a cluster of EKS's that was made before access entries.
 
-    ``credentials`` are those of the user who installs, as environment variables; ``python`` has
-    the wheel, and ``folder`` nothing.
+    ``python`` has the wheel, and ``folder`` nothing.
     """
 
     ministack: Ministack
     control_plane: ControlPlane
     verifier: Verifier
-    credentials: Mapping[str, str]
+    installer: Installer
     python: Path
     folder: Path
 
@@ -86,9 +84,7 @@ class Account:
             cwd=self.folder,
             env={
                 **plain_environment(),
-                **self.credentials,
-                "AWS_REGION": REGION,
-                "AWS_ENDPOINT_URL": self.ministack.url,
+                **self.installer.environment,
                 "KUBECONFIG": "/nowhere",
             },
             stdin=subprocess.DEVNULL,
@@ -180,7 +176,10 @@ class Account:
 
 @pytest.fixture(scope="module")
 def account(
-    ministack: Ministack, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    ministack: Ministack,
+    installer: Installer,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
 ) -> Iterator[Account]:
     folder = tmp_path_factory.mktemp("installed")
     role = ministack.client("iam").create_role(
@@ -202,10 +201,9 @@ def account(
             {**roles.AUTH, "data": {roles.KEY: f"# ours\n{yaml.safe_dump(of_nodes)}"}},
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         )
-        credentials = credentials_of_a_user(ministack)
         empty = tmp_path_factory.mktemp("empty")
         python = with_the_wheel(tmp_path_factory.mktemp("wheel"))
-        made = Account(ministack, control_plane, verifier, credentials, python, empty)
+        made = Account(ministack, control_plane, verifier, installer, python, empty)
         control_plane.wait_for("its controllers to have made all of theirs", made.is_at_rest)
         yield made
 
@@ -223,19 +221,6 @@ def with_the_wheel(folder: Path) -> Path:
     # Of a path that is named so, what it names itself is not looked at: not the checkout.
     (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     return environment / "bin" / "python"
-
-
-def credentials_of_a_user(ministack: Ministack) -> Mapping[str, str]:
-    """A user who may do what the page says, and no more."""
-    iam = ministack.client("iam")
-    iam.create_user(UserName=USER)
-    rights, _ = policies()
-    iam.put_user_policy(UserName=USER, PolicyName="x", PolicyDocument=json.dumps(rights))
-    key = iam.create_access_key(UserName=USER)["AccessKey"]
-    return {
-        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-    }
 
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
