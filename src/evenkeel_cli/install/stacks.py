@@ -52,7 +52,7 @@ class Deployed:
         stack = settling.settled(self._site)
         before = self._site.template() if stack is not None else None
         if stack is not None and before is not None and not self._differences(stack, before):
-            return  # what was followed has made it so
+            return  # the operation that was followed has made it so
         bucket = self._bucket(before)
         change_set = self._change_set(stack, bucket)
         if change_set is None:
@@ -114,7 +114,7 @@ class Deployed:
     def _sweep(self, bucket: Bucket, before: Template | None) -> None:
         """Delete what neither this template nor the one before names.
 
-        A rollback, which is of this deployment's successor, fetches what this one names.
+        CloudFormation fetches the files of the template before when it rolls an update back.
         """
         name = self._site.place.stack_name
         after = self._build.placed_in(bucket.name, name)
