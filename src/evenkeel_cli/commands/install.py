@@ -91,7 +91,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         parameters=parameters,
     )
     with opened(where) as site:
-        found = settling.at_rest(site) if apply or change_set else site.stack()
+        found = settling.at_rest(site) if apply else site.stack()
         chosen = choices.made(asked, found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
         tell_of_others(site, chosen, beside=beside_drainers)

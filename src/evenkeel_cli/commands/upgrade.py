@@ -32,7 +32,7 @@ def upgrade(
         raise BadInputError("--change-set and --apply are two ways: keep one of them")
     made = build.made()
     with opened(where) as site:
-        found = settling.at_rest(site) if apply or change_set else site.stack()
+        found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
                 f"there is no stack {where.stack_name} in {site.aws.region}: name it by --stack, or"

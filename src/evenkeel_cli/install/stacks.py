@@ -62,8 +62,18 @@ class Deployed:
         self._sweep(bucket, before)
 
     def propose(self) -> str | None:
-        """Upload, and make a change set; the command that executes it. None: nothing changes."""
-        stack = settling.settled(self._site)
+        """Upload, and make a change set; the command that executes it. None: nothing changes.
+
+        Raises UnmetError where more would have to be done first.
+        """
+        stack = settling.found(self._site)
+        if stack is not None and stack.status == NOT_MADE:
+            stack = None
+        if stack is not None and (stack.is_under_way or stack.status in (*NEVER_MADE, STUCK)):
+            raise UnmetError(
+                f"{stack.name} is {stack.status}, of which no change set can be made: --apply goes"
+                " on from there"
+            )
         before = self._site.template() if stack is not None else None
         change_set = self._change_set(stack, self._bucket(before))
         return None if change_set is None else change_set.by_hand

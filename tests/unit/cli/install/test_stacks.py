@@ -176,6 +176,16 @@ def test_a_change_set_alone_is_made_and_executed_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
+    "status", ["UPDATE_IN_PROGRESS", "ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED"]
+)
+def test_a_change_set_alone_does_nothing_to_the_stack(status: str) -> None:
+    cloud = a_cloud(status)
+    with pytest.raises(UnmetError, match=f"is {status}, .*: --apply goes on from there"):
+        deployed(cloud).propose()
+    assert all(name.startswith(("get_", "describe_", "list_")) for name, _ in cloud.asked)
+
+
+@pytest.mark.parametrize(
     ("status", "said", "asked"),
     [
         ("ROLLBACK_COMPLETE", "delete {}, which is ROLLBACK_COMPLETE, and", "delete_stack"),
