@@ -34,6 +34,9 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
+# It needs no environment, which may be under way meanwhile.
+ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
+
 SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
@@ -96,8 +99,8 @@ test-controlplane: venv ## Contract and end-to-end tests on a real control plane
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane
 
 .PHONY: stack
-stack: venv venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
-	@$(PYTHON) tools/zip-layer .aws-sam/build/Layer
+stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
+	@$(ZIP_LAYER) .aws-sam/build/Layer
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
@@ -134,11 +137,11 @@ layer: ## Build the layer alone, into .aws-sam/layer
 		ARTIFACTS_DIR="$(CURDIR)/.aws-sam/layer"
 
 .PHONY: layer-zip
-layer-zip: venv layer ## Zip the layer, for `evenkeel install` in this checkout
-	@$(PYTHON) tools/zip-layer .aws-sam/layer
+layer-zip: layer ## Zip the layer, for `evenkeel install` in this checkout
+	@$(ZIP_LAYER) .aws-sam/layer
 
 .PHONY: dist
-dist: layer-zip ## Make the wheel with the layer in it, in dist/
+dist: venv layer-zip ## Make the wheel with the layer in it, in dist/
 	@$(PYTHON) -m hatchling build --target wheel
 
 .PHONY: bench-cold

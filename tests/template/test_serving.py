@@ -1,11 +1,11 @@
 """What manifests/serve says of ports and probes, and manifests of images."""
 
-from importlib import metadata
 from typing import Any
 
 import pytest
 import yaml
 
+import evenkeel
 from evenkeel_cli import manifests
 from tests.fixtures.control_plane import ROOT
 
@@ -51,4 +51,4 @@ def test_an_image_has_the_tag_of_its_version(folder: str) -> None:
     """``latest`` would be another program after each restart."""
     kustomization = yaml.safe_load((ROOT / "manifests" / folder / "kustomization.yaml").read_text())
     (image,) = kustomization["images"]
-    assert image == {"name": "evenkeel", "newTag": metadata.version("evenkeel")}
+    assert image == {"name": "evenkeel", "newTag": evenkeel.__version__}

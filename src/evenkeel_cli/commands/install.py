@@ -7,7 +7,7 @@ import click
 from evenkeel.settings import Mode
 from evenkeel_cli import options
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import build, choices, others, plan, steps, terms
+from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
@@ -91,7 +91,8 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         parameters=parameters,
     )
     with opened(where) as site:
-        chosen = choices.made(asked, site.stack(), site.objects)
+        found = settling.at_rest(site) if apply else site.stack()
+        chosen = choices.made(asked, found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
         tell_of_others(site, chosen, beside=beside_drainers)
         if render is not None:

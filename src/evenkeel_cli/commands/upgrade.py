@@ -5,7 +5,7 @@ import click
 from evenkeel_cli import options
 from evenkeel_cli.commands.install import go_on, tell_of_others
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import build, choices, terms
+from evenkeel_cli.install import build, choices, settling, terms
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
 
@@ -32,7 +32,7 @@ def upgrade(
         raise BadInputError("--change-set and --apply are two ways: keep one of them")
     made = build.made()
     with opened(where) as site:
-        found = site.stack()
+        found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
                 f"there is no stack {where.stack_name} in {site.aws.region}: name it by --stack, or"

@@ -153,7 +153,7 @@ class Following:
             done = sum(e.has_ended and (key in of or not of) for key, e in states.items())
             count = f"{done} of {len(of)}" if of else f"{done}"
             reason = f": {each.resource_status_reason}" if each.has_failed else ""
-            self._say(f"  {count}  {each.resource_status}  {name}{reason}")
+            self._say(f"{count}  {each.resource_status}  {name}{reason}")
 
     def _ended(self, told: Sequence[Event]) -> str | None:
         """The stack's status, once the operation has ended."""

@@ -16,43 +16,46 @@ STUCK: Final = "UPDATE_ROLLBACK_FAILED"
 """The status after an update whose rollback failed: it can only be continued."""
 GONE: Final = "DELETE_COMPLETE"
 MOST: Final = 5
-"""An operation that is followed, its rollback that is continued, a deletion, and two more."""
+"""An operation that is followed, its rollback that is continued, and some that others begin."""
 UNSEEN: Final = timedelta(minutes=5)
 """How long a stack of which nothing was made may still be seen after it was deleted."""
 
 
 def found(site: Site) -> Stack | None:
-    """The stack; None if none was made. Raises UnmetError where it is another cluster's."""
+    """The stack; None if there is none. Raises UnmetError where it is another cluster's."""
     stack = site.stack()
-    if stack is None or stack.status == NOT_MADE:
-        return None
-    if stack.cluster != site.place.cluster:
-        raise UnmetError(
-            f"{stack.name} is for the cluster {stack.cluster or 'of no name'}: name another"
-            " stack by --stack"
-        )
-    return stack
+    if stack is None or stack.status == NOT_MADE or stack.cluster == site.place.cluster:
+        return stack
+    raise UnmetError(
+        f"{stack.name} is for the cluster {stack.cluster or 'of no name'}: name another stack by"
+        " --stack"
+    )
 
 
-def settled(site: Site) -> Stack | None:
-    """The stack once it can be changed; None where it is to be made.
+def at_rest(site: Site) -> Stack | None:
+    """The stack once nothing is under way: until then its parameters may be taken back.
 
-    What is under way is followed, a rollback that got stuck is continued, and what can only be
-    deleted is. Raises UnmetError where that does not help.
+    What is under way is followed, and a rollback that got stuck is continued. Raises UnmetError
+    where that does not help.
     """
     for _ in range(MOST):
         stack = found(site)
-        if stack is None:
-            return None
-        if stack.is_under_way:
+        if stack is not None and stack.is_under_way:
             following(site, stack).to_the_end()
-        elif stack.status in NEVER_MADE:
-            delete(site, stack)
-        elif stack.status == STUCK:
+        elif stack is not None and stack.status == STUCK:
             _continue(site, stack)
         else:
             return stack
     raise UnmetError(f"{site.place.stack_name} does not come to rest: look at its events")
+
+
+def settled(site: Site) -> Stack | None:
+    """The stack once it can be changed; None where it is to be made. What failed is deleted."""
+    stack = at_rest(site)
+    if stack is not None and stack.status in NEVER_MADE:
+        delete(site, stack)
+        return None
+    return None if stack is None or stack.status == NOT_MADE else stack
 
 
 def following(site: Site, stack: Stack) -> Following:

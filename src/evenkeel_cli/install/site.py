@@ -17,6 +17,7 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import template
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.steps import WIDTH
 from evenkeel_cli.install.template import Template
 from evenkeel_cli.targets import Target
 
@@ -47,6 +48,11 @@ class Place:
         return self.stack or f"evenkeel-{self.cluster}"
 
 
+def _say(line: str) -> None:
+    """Print it below what the step said that is being done."""
+    click.echo(f"{'':{WIDTH}}  {line}")
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """An account and a cluster, both open. ``described`` is the cluster as EKS has it.
@@ -60,7 +66,7 @@ class Site:
     cluster: RestCluster
     objects: Objects
     clock: Clock
-    say: Callable[[str], None] = click.echo
+    say: Callable[[str], None] = _say
 
     def stack(self) -> Stack | None:
         """The stack as it is now; None if there is none. Raises AwsError."""

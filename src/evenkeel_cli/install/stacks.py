@@ -39,7 +39,7 @@ class Deployed:
             *comparing.of_parameters({}, self._parameters),
             *concurrency.told(self._parameters),
         ]
-        if stack is None:
+        if stack is None or stack.status == NOT_MADE:
             return [f"make {name}", *anew]
         if stack.status in NEVER_MADE:
             return [f"delete {name}, which is {stack.status}, and make it anew", *anew]
@@ -55,7 +55,7 @@ class Deployed:
         stack = settling.settled(self._site)
         before = self._site.template() if stack is not None else None
         if stack is not None and before is not None and not self._differences(stack, before):
-            return  # what was followed has made it so
+            return  # the operation that was followed has made it so
         bucket = self._bucket(before)
         change_set = self._change_set(stack, bucket)
         if change_set is None:
@@ -65,8 +65,18 @@ class Deployed:
         self._sweep(bucket, before)
 
     def propose(self) -> str | None:
-        """Upload, and make a change set; the command that executes it. None: nothing changes."""
-        stack = settling.settled(self._site)
+        """Upload, and make a change set; the command that executes it. None: nothing changes.
+
+        Raises UnmetError where more would have to be done first.
+        """
+        stack = settling.found(self._site)
+        if stack is not None and stack.status == NOT_MADE:
+            stack = None
+        if stack is not None and (stack.is_under_way or stack.status in (*NEVER_MADE, STUCK)):
+            raise UnmetError(
+                f"{stack.name} is {stack.status}, of which no change set can be made: --apply goes"
+                " on from there"
+            )
         before = self._site.template() if stack is not None else None
         change_set = self._change_set(stack, self._bucket(before))
         return None if change_set is None else change_set.by_hand
@@ -100,7 +110,7 @@ class Deployed:
         )
         made = ChangeSets(aws, self._site.clock).make(wanted, stack)
         for each in made.changes if made is not None else ():
-            self._site.say(f"  {each}")
+            self._site.say(str(each))
         return made
 
     def _execute(self, change_set: ChangeSet) -> None:
@@ -117,7 +127,7 @@ class Deployed:
     def _sweep(self, bucket: Bucket, before: Template | None) -> None:
         """Delete what neither this template nor the one before names.
 
-        A rollback, which is of this deployment's successor, fetches what this one names.
+        CloudFormation fetches the files of the template before when it rolls an update back.
         """
         name = self._site.place.stack_name
         after = self._build.placed_in(bucket.name, name)
@@ -163,15 +173,15 @@ class Deleted:
 
     def look(self) -> Sequence[str]:
         """Whether it is there."""
-        stack = self._site.stack()
+        stack = settling.found(self._site)
         return [] if stack is None else [f"delete {stack.name}, which is {stack.status}"]
 
     def do(self) -> None:
         """Delete it with its queues, functions, roles, logs and secret."""
-        stack = self._site.stack()
+        stack = settling.found(self._site)
         if stack is not None and stack.is_under_way:
             settling.following(self._site, stack).to_the_end()
-            stack = self._site.stack()
+            stack = settling.found(self._site)
         if stack is not None:
             settling.delete(self._site, stack)
 

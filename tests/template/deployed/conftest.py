@@ -19,6 +19,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.node import Node
 from tests.fixtures.control_plane import ROOT, ControlPlane, Options
 from tests.template.cloudformation import REGION, TEMPLATE
+from tests.template.deployed.installer import Installer, installing
 from tests.template.deployed.ministack import SAM, Ministack, deploy, launched
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
@@ -187,6 +188,14 @@ def translated() -> dict[str, Any]:
 def ministack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ministack]:
     with launched(tmp_path_factory.mktemp("ministack")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def installer(
+    ministack: Ministack, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installer]:
+    with installing(ministack, tmp_path_factory.mktemp("installer")) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

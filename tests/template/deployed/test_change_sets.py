@@ -1,10 +1,12 @@
 """The stack, made, changed and removed by change sets, in turn with SAM, beside another stack."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import pytest
+from botocore.exceptions import ClientError
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.aws.asking import Aws
@@ -14,6 +16,8 @@ from evenkeel_cli.install import build
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.install.stacks import Deleted, Deployed, Swept
+from evenkeel_cli.install.steps import Step
+from tests.template.deployed.installer import Installer
 from tests.template.deployed.ministack import REGION, Ministack, deploy
 from tests.unit.cli.install.killing import gone_through
 
@@ -26,7 +30,8 @@ PARAMETERS = {
     "AccessEntries": "false",
     "Mode": "act",
 }
-FIRST, SECOND = "sets-first", "sets-second"
+OURS = f"evenkeel-000000000000-{REGION}-an"
+FIRST, SECOND = "evenkeel-first", "evenkeel-second"
 
 
 @pytest.fixture(scope="module")
@@ -40,25 +45,30 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def keys(ministack: Ministack) -> Iterator[Any]:
-    """The keys of our bucket; none where it is not there."""
+def keys(ministack: Ministack) -> Callable[[str], list[str]]:
+    """The keys of a stack in our bucket; none where it is not there."""
     s3 = ministack.client("s3")
 
     def found(stack: str) -> list[str]:
-        ours = f"evenkeel-000000000000-{REGION}-an"
-        if ours not in {each["Name"] for each in s3.list_buckets()["Buckets"]}:
+        if OURS not in {each["Name"] for each in s3.list_buckets()["Buckets"]}:
             return []
-        listed = s3.list_objects_v2(Bucket=ours, Prefix=f"{stack}/").get("Contents", [])
+        listed = s3.list_objects_v2(Bucket=OURS, Prefix=f"{stack}/").get("Contents", [])
         return [each["Key"] for each in listed]
 
     return found
 
 
-def site(ministack: Ministack, stack: str, said: list[str], aws: Aws | None = None) -> Site:
+def site(installer: Installer, stack: str, said: list[str], aws: Aws | None = None) -> Site:
     """The account; its cluster is not asked."""
     nothing = cast("Any", None)
-    of = aws or Aws(REGION, ministack.client)
+    of = aws or Aws(REGION, installer.client)
     return Site(Place("sets", stack), of, Described(), nothing, nothing, SystemClock(), said.append)
+
+
+def removed(installer: Installer, stack: str, aws: Aws) -> Sequence[Step]:
+    """The steps by which a stack goes with its files."""
+    of = site(installer, stack, [], aws)
+    return [Deleted(of), Swept(of)]
 
 
 def failing(made: Build) -> Build:
@@ -69,15 +79,19 @@ def failing(made: Build) -> Build:
 
 
 def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
-    ministack: Ministack, made: Build, said: list[str], keys: Any
+    ministack: Ministack,
+    installer: Installer,
+    made: Build,
+    said: list[str],
+    keys: Callable[[str], list[str]],
 ) -> None:
-    of = site(ministack, FIRST, said)
+    of = site(installer, FIRST, said)
 
     # Made, by a command that is killed after each call that writes.
     killed = gone_through(
         REGION,
-        ministack.client,
-        lambda aws: [Deployed(site(ministack, FIRST, said, aws), made, PARAMETERS)],
+        installer.client,
+        lambda aws: [Deployed(site(installer, FIRST, said, aws), made, PARAMETERS)],
     )
     assert len([each for each in killed if each.startswith("put_object")]) == 6
     assert killed[-2:] == ["create_change_set", "execute_change_set"]
@@ -86,10 +100,18 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
     assert stack.status == "CREATE_COMPLETE"
     assert len(keys(FIRST)) == 6
 
+    # Its bucket takes TLS alone.
+    where = {"Bucket": OURS, "Key": keys(FIRST)[0]}
+    with pytest.raises(ClientError, match="403"):
+        installer.client("s3", installer.plain).head_object(**where)
+    installer.client("s3").head_object(**where)
+
     # A change that fails: named, and rolled back.
     upgrade = Deployed(of, failing(made), {"Window": "50"})
     assert "  comes: Broken (AWS::SQS::Queue)" in upgrade.look()
-    with pytest.raises(UnmetError, match=r"ROLLBACK_COMPLETE: Broken .* failed first: Invalid value"):
+    with pytest.raises(
+        UnmetError, match=r"ROLLBACK_COMPLETE: Broken .* failed first: Invalid value"
+    ):
         upgrade.do()
     assert of.stack().parameters["Window"] == "100"  # type: ignore[union-attr]
     assert Deployed(of, made, PARAMETERS).look() == []
@@ -108,17 +130,10 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
     assert parameters["Mode"] == "act"
 
     # Another stack's files are in the same bucket, and stay there.
-    other = site(ministack, SECOND, said)
+    other = site(installer, SECOND, said)
     Deployed(other, made, PARAMETERS).do()
     for name in (FIRST, SECOND):
-        killed = gone_through(
-            REGION,
-            ministack.client,
-            lambda aws, name=name: [
-                Deleted(here := site(ministack, name, said, aws)),
-                Swept(here),
-            ],
-        )
+        killed = gone_through(REGION, installer.client, partial(removed, installer, name))
         assert killed[:2] == ["delete_stack", "delete_objects"]
         assert keys(name) == []
         assert bool(keys(SECOND)) == (name == FIRST)
@@ -128,11 +143,15 @@ def test_a_stack_lives_through_kills_failures_and_other_ways_to_deploy(
 
 
 def test_what_sam_deployed_is_taken_over(
-    ministack: Ministack, made: Build, said: list[str], keys: Any
+    ministack: Ministack,
+    installer: Installer,
+    made: Build,
+    said: list[str],
+    keys: Callable[[str], list[str]],
 ) -> None:
     """From the beginning: no file of ours is there, nor a bucket."""
     deploy(ministack, FIRST, PARAMETERS)
-    of = site(ministack, FIRST, said)
+    of = site(installer, FIRST, said)
     queue = of.stack().id_of("NoticeQueue")  # type: ignore[union-attr]
     step = Deployed(of, made, {"Mode": "observe"})
     assert "  Mode: act -> observe" in step.look()

@@ -1,12 +1,17 @@
 """``evenkeel install``, and ``uninstall``, by which all is as it was before.
 
-The commands run as a person runs them, by the credentials of a user who has no more rights in AWS
-than docs/operations.md names: EKS's token is what lets that user into the cluster, too.
+The commands run as a stranger runs them: out of a wheel, in an empty folder, by the credentials of
+a user who has no more rights in AWS than docs/operations.md names. EKS's token lets that user into
+the cluster, too.
 """
 
 import json
 import subprocess
+import sys
+import sysconfig
 import tempfile
+import venv
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +34,8 @@ from tests.template.deployed.conftest import (
     owned_by,
     taking_tokens,
 )
-from tests.template.deployed.ministack import REGION, Ministack
-from tests.template.deployed.policies import policies
+from tests.template.deployed.installer import USER, Installer
+from tests.template.deployed.ministack import ROOT_USER, Ministack
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import Verifier, verifying
 
@@ -39,8 +44,8 @@ pytestmark = pytest.mark.stack
 NAME = "installed"
 STACK = f"evenkeel-{NAME}"
 NAMESPACE = "shop"
-USER = "installer"
 LONGEST = 300.0
+ONLY_IN_AWS: set[str] = set()
 TRUSTING = {
     "Version": "2012-10-17",
     "Statement": [
@@ -57,13 +62,15 @@ TRUSTING = {
 class Account:
     """An account with a cluster of EKS's that was made before access entries.
 
-    ``credentials`` are those of the user who installs, as environment variables.
+    ``python`` has the wheel, and ``folder`` nothing.
     """
 
     ministack: Ministack
     control_plane: ControlPlane
     verifier: Verifier
-    credentials: Mapping[str, str]
+    installer: Installer
+    python: Path
+    folder: Path
 
     def run(self, command: str, *arguments: str, code: int = 0) -> str:
         """Run a command on this cluster; what it prints. Fails with that if its code differs."""
@@ -73,12 +80,11 @@ class Account:
             *("--certificate-authority", endpoint["ClusterCertificateAuthority"]),
         )
         done = subprocess.run(
-            [ROOT / ".venv" / "bin" / "evenkeel", command, *where, *arguments],
+            [self.python, "-m", "evenkeel_cli.main", command, *where, *arguments],
+            cwd=self.folder,
             env={
                 **plain_environment(),
-                **self.credentials,
-                "AWS_REGION": REGION,
-                "AWS_ENDPOINT_URL": self.ministack.url,
+                **self.installer.environment,
                 "KUBECONFIG": "/nowhere",
             },
             stdin=subprocess.DEVNULL,
@@ -89,6 +95,21 @@ class Account:
         )
         assert done.returncode == code, done.stdout + done.stderr[-4000:]
         return done.stdout if code == 0 else done.stderr
+
+    def doctor(self) -> Mapping[str, str]:
+        """The verdicts that are not fine, by their links."""
+        where = ("--kubeconfig", self.control_plane.kubeconfig, "--stack", STACK)
+        done = subprocess.run(
+            [self.python, "-m", "evenkeel_cli.main", "doctor", *where, "-o", "json"],
+            cwd=self.folder,
+            env={**plain_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.ministack.url},
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
+        )
+        found = json.loads(done.stdout)
+        return {each["link"]: each["verdict"] for each in found if each["verdict"] != "fine"}
 
     def in_cluster(self) -> set[str]:
         """Every object by kind and name, and the labels of namespaces; but what comes and goes."""
@@ -156,7 +177,10 @@ class Account:
 
 @pytest.fixture(scope="module")
 def account(
-    ministack: Ministack, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    ministack: Ministack,
+    installer: Installer,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
 ) -> Iterator[Account]:
     folder = tmp_path_factory.mktemp("installed")
     role = ministack.client("iam").create_role(
@@ -178,22 +202,26 @@ def account(
             {**roles.AUTH, "data": {roles.KEY: f"# ours\n{yaml.safe_dump(of_nodes)}"}},
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         )
-        made = Account(ministack, control_plane, verifier, credentials_of_a_user(ministack))
+        empty = tmp_path_factory.mktemp("empty")
+        python = with_the_wheel(tmp_path_factory.mktemp("wheel"))
+        made = Account(ministack, control_plane, verifier, installer, python, empty)
         control_plane.wait_for("its controllers to have made all of theirs", made.is_at_rest)
         yield made
 
 
-def credentials_of_a_user(ministack: Ministack) -> Mapping[str, str]:
-    """A user who may do what the page says, and no more."""
-    iam = ministack.client("iam")
-    iam.create_user(UserName=USER)
-    rights, _ = policies()
-    iam.put_user_policy(UserName=USER, PolicyName="x", PolicyDocument=json.dumps(rights))
-    key = iam.create_access_key(UserName=USER)["AccessKey"]
-    return {
-        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-    }
+def with_the_wheel(folder: Path) -> Path:
+    """The Python of an environment that has the wheel, and the libraries of this checkout's."""
+    build = ("-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
+    subprocess.run([sys.executable, *build], cwd=ROOT, check=True, capture_output=True, timeout=60)
+    environment = folder / "environment"
+    venv.create(environment, symlinks=True)
+    (packages,) = environment.glob("lib/*/site-packages")
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as found:
+        found.extractall(packages)
+    # Of a path that is named so, what it names itself is not looked at: not the checkout.
+    (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return environment / "bin" / "python"
 
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
@@ -222,6 +250,7 @@ def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> Non
     assert account.parameters()["Mode"] == "act"
 
     assert_hands_over(account)
+    assert account.doctor().keys() <= ONLY_IN_AWS, account.doctor()
 
     told = account.run("uninstall", "--wait", "0s", "--apply")
     assert "give released pods back" in told

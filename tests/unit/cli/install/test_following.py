@@ -38,9 +38,9 @@ def test_each_state_of_a_resource_is_told_once() -> None:
     )
     assert ended == Ended("UPDATE_COMPLETE")
     assert said == [
-        "  0  UPDATE_IN_PROGRESS  Queue",
-        "  1  UPDATE_COMPLETE  Queue",
-        "  2  DELETE_COMPLETE  Old",
+        "0  UPDATE_IN_PROGRESS  Queue",
+        "1  UPDATE_COMPLETE  Queue",
+        "2  DELETE_COMPLETE  Old",
     ]
 
 
@@ -55,7 +55,7 @@ def test_of_what_is_known_to_change_it_is_counted_how_much_is_done() -> None:
         told("UPDATE_COMPLETE"),
     ]
     following.to_the_end(newest, ["Queue", "Layer"])
-    assert said == ["  0 of 2  UPDATE_COMPLETE  Other", "  1 of 2  UPDATE_COMPLETE  Queue"]
+    assert said == ["0 of 2  UPDATE_COMPLETE  Other", "1 of 2  UPDATE_COMPLETE  Queue"]
 
 
 def test_the_first_failure_is_that_which_made_the_others_be_cancelled() -> None:
@@ -68,7 +68,7 @@ def test_the_first_failure_is_that_which_made_the_others_be_cancelled() -> None:
     )
     assert ended.status == "UPDATE_ROLLBACK_COMPLETE"
     assert ended.failure == "Role (AWS::Some::Type) failed first: no such boundary"
-    assert "  2  UPDATE_FAILED  Role: no such boundary" in said
+    assert "2  UPDATE_FAILED  Role: no such boundary" in said
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.install import settling
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.install.stacks import Deleted, Deployed, Swept
@@ -55,12 +56,12 @@ def test_a_stack_is_made_and_then_as_wanted() -> None:
         "CodeUri": f"s3://{OURS}/{SECOND}"
     }
     assert said == [
-        "  Add     NoticeQueue (AWS::SQS::Queue)",
-        "  Add     HandoverFunction (AWS::Serverless::Function)",
-        "  0 of 2  CREATE_IN_PROGRESS  NoticeQueue",
-        "  0 of 2  CREATE_IN_PROGRESS  HandoverFunction",
-        "  1 of 2  CREATE_COMPLETE  NoticeQueue",
-        "  2 of 2  CREATE_COMPLETE  HandoverFunction",
+        "Add     NoticeQueue (AWS::SQS::Queue)",
+        "Add     HandoverFunction (AWS::Serverless::Function)",
+        "0 of 2  CREATE_IN_PROGRESS  NoticeQueue",
+        "0 of 2  CREATE_IN_PROGRESS  HandoverFunction",
+        "1 of 2  CREATE_COMPLETE  NoticeQueue",
+        "2 of 2  CREATE_COMPLETE  HandoverFunction",
     ]
     assert step.look() == []
 
@@ -175,6 +176,16 @@ def test_a_change_set_alone_is_made_and_executed_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
+    "status", ["UPDATE_IN_PROGRESS", "ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED"]
+)
+def test_a_change_set_alone_does_nothing_to_the_stack(status: str) -> None:
+    cloud = a_cloud(status)
+    with pytest.raises(UnmetError, match=f"is {status}, .*: --apply goes on from there"):
+        deployed(cloud).propose()
+    assert all(name.startswith(("get_", "describe_", "list_")) for name, _ in cloud.asked)
+
+
+@pytest.mark.parametrize(
     ("status", "said", "asked"),
     [
         ("ROLLBACK_COMPLETE", "delete {}, which is ROLLBACK_COMPLETE, and", "delete_stack"),
@@ -215,9 +226,19 @@ def test_what_is_under_way_is_followed_and_then_gone_on_from(status: str, end: s
     step = deployed(cloud, said=said)
     assert step.look() == [f"follow {STACK}, which is {status}, and bring it to this code then"]
     step.do()
-    assert said[:2] == ["  0  SOME_IN_PROGRESS  Slow", "  1  SOME_COMPLETE  Slow"]
+    assert said[:2] == ["0  SOME_IN_PROGRESS  Slow", "1  SOME_COMPLETE  Slow"]
     assert cloud.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
     assert step.look() == []
+
+
+def test_parameters_are_read_when_nothing_is_under_way() -> None:
+    """Of a change that fails they are taken back."""
+    cloud = a_cloud("UPDATE_IN_PROGRESS")
+    cloud.pending = [told("UPDATE_ROLLBACK_IN_PROGRESS"), told("UPDATE_ROLLBACK_FAILED")]
+    found = settling.at_rest(a_site(cloud))
+    assert found is not None
+    assert found.status == "UPDATE_ROLLBACK_COMPLETE"
+    assert settling.at_rest(a_site(Cloud())) is None
 
 
 def test_what_is_followed_may_have_made_it_as_wanted() -> None:
@@ -249,7 +270,8 @@ def test_a_failing_upgrade_is_named_and_its_rollback_leaves_what_was() -> None:
 def test_the_stack_of_another_cluster_is_left_alone() -> None:
     cloud = a_cloud("ROLLBACK_COMPLETE")
     cloud.parameters["ClusterName"] = "other"
-    for attempt in (deployed(cloud).look, deployed(cloud).do):
+    removal = Deleted(a_site(cloud))
+    for attempt in (deployed(cloud).look, deployed(cloud).do, removal.look, removal.do):
         with pytest.raises(UnmetError, match="is for the cluster other: name another stack"):
             attempt()
     assert not cloud.calls("delete_stack")
