@@ -7,11 +7,7 @@ the cluster, too.
 
 import json
 import subprocess
-import sys
-import sysconfig
 import tempfile
-import venv
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +23,7 @@ from evenkeel_cli.install.template import uris
 from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 from tests.template.cloudformation import load
+from tests.template.deployed import wheel
 from tests.template.deployed.conftest import (
     REPLAYS,
     Deployed,
@@ -62,14 +59,14 @@ TRUSTING = {
 class Account:
     """An account with a cluster of EKS's that was made before access entries.
 
-    ``python`` has the wheel, and ``folder`` nothing.
+    ``programs`` has the wheel's command, and ``folder`` nothing.
     """
 
     ministack: Ministack
     control_plane: ControlPlane
     verifier: Verifier
     installer: Installer
-    python: Path
+    programs: Path
     folder: Path
 
     def run(self, command: str, *arguments: str, code: int = 0) -> str:
@@ -80,7 +77,7 @@ class Account:
             *("--certificate-authority", endpoint["ClusterCertificateAuthority"]),
         )
         done = subprocess.run(
-            [self.python, "-m", "evenkeel_cli.main", command, *where, *arguments],
+            [self.programs / "evenkeel", command, *where, *arguments],
             cwd=self.folder,
             env={
                 **plain_environment(),
@@ -100,7 +97,7 @@ class Account:
         """The verdicts that are not fine, by their links."""
         where = ("--kubeconfig", self.control_plane.kubeconfig, "--stack", STACK)
         done = subprocess.run(
-            [self.python, "-m", "evenkeel_cli.main", "doctor", *where, "-o", "json"],
+            [self.programs / "evenkeel", "doctor", *where, "-o", "json"],
             cwd=self.folder,
             env={**plain_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.ministack.url},
             capture_output=True,
@@ -203,25 +200,10 @@ def account(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}},
         )
         empty = tmp_path_factory.mktemp("empty")
-        python = with_the_wheel(tmp_path_factory.mktemp("wheel"))
-        made = Account(ministack, control_plane, verifier, installer, python, empty)
+        programs = wheel.installed(tmp_path_factory.mktemp("wheel"))
+        made = Account(ministack, control_plane, verifier, installer, programs, empty)
         control_plane.wait_for("its controllers to have made all of theirs", made.is_at_rest)
         yield made
-
-
-def with_the_wheel(folder: Path) -> Path:
-    """The Python of an environment that has the wheel, and the libraries of this checkout's."""
-    build = ("-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
-    subprocess.run([sys.executable, *build], cwd=ROOT, check=True, capture_output=True, timeout=60)
-    environment = folder / "environment"
-    venv.create(environment, symlinks=True)
-    (packages,) = environment.glob("lib/*/site-packages")
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as found:
-        found.extractall(packages)
-    # Of a path that is named so, what it names itself is not looked at: not the checkout.
-    (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    return environment / "bin" / "python"
 
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
@@ -306,7 +288,7 @@ def test_what_was_added_later_goes_too(account: Account) -> None:
     assert "clusterrole.rbac.authorization.k8s.io/evenkeel-gate" not in account.in_cluster()
 
     before = account.in_cluster()
-    refused = account.run("uninstall", "--apply", code=1)
+    refused = account.run("uninstall", "--apply", code=3)
     assert "these name the scheduler evenkeel" in refused
     assert account.in_cluster() == before
 

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,32 +11,25 @@ import pytest
 
 import evenkeel
 from tests.fixtures.control_plane import ROOT
+from tests.template.deployed import wheel
 from tests.template.deployed.process import plain_environment
 
 pytestmark = pytest.mark.stack
-
-PYTHON = ROOT / ".venv-command" / "bin" / "python"
-"""An environment with the libraries of requirements/command.txt and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
     """The command of the wheel, and the empty folder that it is run from."""
 
-    packages: Path
+    programs: Path
     folder: Path
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """What it prints; where its code is not 0, the error."""
         done = subprocess.run(
-            [self.packages / "bin" / "evenkeel", *arguments],
+            [self.programs / "evenkeel", *arguments],
             cwd=self.folder,
-            env={
-                **plain_environment(),
-                "PYTHONPATH": str(self.packages),
-                "KUBECONFIG": "/nowhere",
-                "PATH": "/nowhere",
-            },
+            env={**plain_environment(), "KUBECONFIG": "/nowhere", "PATH": "/nowhere"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -48,22 +40,10 @@ class Installed:
         return done.stdout if code == 0 else done.stderr
 
 
-def pip(python: str | Path, *arguments: str | Path) -> None:
-    quiet = ("--quiet", "--disable-pip-version-check")
-    subprocess.run([python, "-m", "pip", *arguments, *quiet], check=True, timeout=300)
-
-
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    """The wheel, built of this checkout and installed as the Dockerfile does."""
-    made = tmp_path_factory.mktemp("wheel")
-    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", made, ROOT)
-    pip(sys.executable, *build)
-    (wheel,) = made.glob("*.whl")
-    pip(PYTHON, "install", "--no-deps", "--target", made / "packages", wheel)
-    folder = made / "empty"
-    folder.mkdir()
-    yield Installed(made / "packages", folder)
+    folder = tmp_path_factory.mktemp("empty")
+    yield Installed(wheel.installed(tmp_path_factory.mktemp("wheel")), folder)
     assert not list(folder.iterdir())
 
 
@@ -73,7 +53,8 @@ def test_it_says_its_version(installed: Installed) -> None:
 
 
 def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
-    found = {path.name for path in installed.packages.iterdir()}
+    (packages,) = installed.programs.parent.glob("lib/*/site-packages")
+    found = {path.name for path in packages.iterdir()} - {"libraries.pth"}
     ours = {name for name in found if name.startswith("evenkeel") and ".dist-info" not in name}
     assert ours == {
         "evenkeel",
@@ -82,7 +63,7 @@ def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
         "evenkeel_runtime",
         "evenkeel_sandbox",
     }
-    assert found - ours == {"bin", f"evenkeel_spot-{evenkeel.__version__}.dist-info"}
+    assert found - ours == {f"evenkeel_spot-{evenkeel.__version__}.dist-info"}
 
 
 def test_the_demo_tells_its_story(installed: Installed) -> None:

@@ -38,7 +38,7 @@ def test_without_a_layer_nothing_is_begun(
     """Rights would be changed before the stack is looked at."""
     monkeypatch.setattr(files, "LAYER", tmp_path / "layer.zip")
     done = run(command, "--apply")
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "error: this installation has no layer for the functions: in a checkout" in done.stderr
 
 
