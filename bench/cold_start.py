@@ -9,7 +9,7 @@ the standard library, and nothing else: a dependency that the layer lacks is an 
 One start is the import of the function's module and the assembly of its handler with settings, TLS
 and telemetry, all that precedes the first event. Beside it, in turns with it, so that both see the
 same machine: the bare imports of what the functions need of others, and nothing made of them. What
-the first event pays for later, the first client of each of AWS's services, is a figure of its own.
+a notice pays for later, the first clients of EC2 and SQS, is a figure of its own.
 
 The times are wall clock; the CPU time beside them tells how much of it was waiting for a processor.
 """

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from cli import manifests
-from cli.install import hooks, rights, scheduler, serving
+from cli.install import concurrency, hooks, rights, scheduler, serving
 from cli.install.absence import Absent
 from cli.install.choices import Choices, Webhook
 from cli.install.hooks import Asked
@@ -17,7 +17,7 @@ from cli.install.roles import Mapped, Unmapped
 from cli.install.scheduler import Unnamed
 from cli.install.serving import Served
 from cli.install.site import Site
-from cli.install.stacks import Deleted, Deployed, WithoutOldToken
+from cli.install.stacks import NEVER_MADE, Deleted, Deployed, WithoutOldToken
 from cli.install.steps import Step
 from cli.install.tokens import Usable
 from cli.install.traces import Forgotten, Lifted, Quiet, Unwritten
@@ -79,7 +79,8 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
 
 def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
     """The parameters of the stack that the choices come to."""
-    described = site.described
+    described, stack = site.described, site.stack()
+    is_new = stack is None or stack.status in NEVER_MADE
     return {
         "ClusterName": site.place.cluster,
         "ClusterEndpoint": described.endpoint,
@@ -87,6 +88,7 @@ def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
         "AccessEntries": str(described.takes_access_entries).lower(),
         "Mode": choices.mode,
         "Webhook": str(choices.webhook is Webhook.LAMBDA).lower(),
+        **(concurrency.parameters(site.aws) if is_new else {}),
         **choices.parameters,
     }
 

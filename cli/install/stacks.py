@@ -5,7 +5,7 @@ from typing import Final
 
 from cli.aws.stack import NOT_MADE, Stack
 from cli.errors import UnmetError
-from cli.install import sam
+from cli.install import concurrency, sam
 from cli.install.site import Site
 
 LONGEST: Final = 40
@@ -29,14 +29,17 @@ class Deployed:
         stack = self._found()
         name = self._site.place.stack_name
         if stack is None:
-            return [f"make {name}", *_changes({}, self._parameters)]
+            return [f"make {name}", *self._made()]
         if stack.status in NEVER_MADE:
             return [
                 f"delete {name}, which is {stack.status}, and make it anew",
-                *_changes({}, self._parameters),
+                *self._made(),
             ]
         changes = _changes(stack.parameters, self._parameters)
         return [f"bring {name} to the code of this checkout", *changes]
+
+    def _made(self) -> Sequence[str]:
+        return [*_changes({}, self._parameters), *concurrency.told(self._parameters)]
 
     def do(self) -> None:
         """Build and deploy."""

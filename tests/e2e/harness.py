@@ -59,6 +59,7 @@ class Site:
         The nodes with their marks go with the namespace.
         """
         _wait_for_a_clean_cluster(control_plane)
+        _take_away_notes(control_plane)
         with Witness(control_plane, namespace, SystemClock()) as witness:
             site = cls(control_plane, namespace, witness)
             try:
@@ -74,10 +75,7 @@ class Site:
         for manifest in self._cluster_scoped:
             kind, name = manifest["kind"], manifest["metadata"]["name"]
             self.control_plane.delete(manifest["apiVersion"], kind, name)
-        self.control_plane.kubectl(
-            *("delete", "--ignore-not-found", "--wait=false", "-n", names.SYSTEM_NAMESPACE),
-            *(f"lease/{names.HANDOVER_LEASE}", f"configmap/{names.PAUSED}"),
-        )
+        _take_away_notes(self.control_plane)
 
     def tell(self) -> None:
         """Write down what every Evenkeel did; pytest shows it with a failure."""
@@ -251,6 +249,13 @@ class Site:
     def wait_for[T](self, what: str, probe: Callable[[], T | None], seconds: float = 30.0) -> T:
         """Poll until the probe answers something truthy."""
         return self.control_plane.wait_for(what, probe, seconds=seconds)
+
+
+def _take_away_notes(control_plane: ControlPlane) -> None:
+    """What holds for the whole cluster: the Lease, which says who works, and the pause."""
+    lease = ("coordination.k8s.io/v1", "Lease", names.HANDOVER_LEASE)
+    control_plane.delete(*lease, names.SYSTEM_NAMESPACE)
+    control_plane.delete("v1", "ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)
 
 
 def _wait_for_a_clean_cluster(control_plane: ControlPlane) -> None:

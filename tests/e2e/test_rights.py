@@ -363,7 +363,7 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     robots = bare_pod("robots")
     robots["metadata"]["ownerReferences"] = [ROBOT]
     site.run(job("batch"), bare_pod("shell"), robots, pods=1)
-    site.run(*_in_groups(site.node_name("doomed")), pods=1)
+    site.run(*_in_groups(site, site.node_name("doomed")), pods=1)
     for make in (deployment, stateful_set):
         site.run(*(make(f"many-{make.__name__}-{n}".replace("_", "-"), 1) for n in range(MANY)))
     site.run(*(job(f"many-{n}") for n in range(MANY)), pods=1)
@@ -390,10 +390,11 @@ def _warning(deployed: Deployed, namespace: str) -> None:
     )
 
 
-def _in_groups(node: str) -> Iterator[Manifest]:
+def _in_groups(site: Site, node: str) -> Iterator[Manifest]:
     """A pod of a group of each kind; that the groups are not there does not matter."""
     own = {"schedulingGroup": {"podGroupName": "train"}}
-    for number, label in enumerate(["", *gang.LABELS]):
+    has_own = site.control_plane.pod_groups is not None
+    for number, label in enumerate([*([""] if has_own else []), *gang.LABELS]):
         pod = bare_pod(f"member-{number}", nodeName=node, cpu="10m", **({} if label else own))
         if label:
             pod["metadata"]["labels"][label] = "train"

@@ -52,6 +52,8 @@ SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_res
 DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../unit/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
 UNREAD = "../unit/gate/test_crowd.py::test_an_eviction_whose_pod_cannot_be_read_waits"
+OVERDUE = "../unit/gate/test_crowd.py::test_one_that_has_waited_for_its_turn"
+FLOODED = "../security/test_crowds.py::test_two_hundred_evictions_of_a_tenant"
 UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_over"
 TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
@@ -104,8 +106,23 @@ MUTATIONS = (
     Mutation(
         "an eviction that is never decided about waits for ever",
         "flows/gate/flow.py",
-        [("refusal.waited >= self._settings.patience", "False")],
+        [("if waited < self._settings.patience:", "if True:")],
         [UNDECIDED],
+    ),
+    Mutation(
+        "the window holds a pod for ever",
+        "decisions/gate/gate.py",
+        [("or is_last or is_overdue)", "or is_last)")],
+        [OVERDUE],
+    ),
+    Mutation(
+        "a namespace takes as many places as it asks for",
+        "flows/gate/places.py",
+        [
+            ("return has < MOST_OF_FREE * free", "return free > 0"),
+            ("(each.comes_last, has[each.namespace], each.since)", "each.since"),
+        ],
+        [FLOODED],
     ),
     Mutation(
         "the gate lets released pods go before their replacements",

@@ -1,4 +1,4 @@
-"""Attacks on the eviction gate: by a tenant, and by somebody who knows the webhook's token."""
+"""Attacks on the eviction gate: by a tenant, a kubelet, and who knows the webhook's token."""
 
 import json
 from collections.abc import Iterator
@@ -166,6 +166,30 @@ def test_a_release_that_he_forges_of_his_own_pod_holds_no_drain_much_longer(
     longest = gated.settings.patience + CLOCK_SKEW + LONGEST_RETRY
     gated.finish(drainer, within=longest.total_seconds())
     assert drainer.pods[pod.name].deferred > gated.settings.patience
+
+
+# A kubelet.
+
+
+def test_a_notice_for_ever_that_a_kubelet_forges_holds_no_drain_for_long(gated: Gated) -> None:
+    """No other node has room, and EC2 is asked about an instance only after its deadline."""
+    scene = gated.scene
+    gated.begin()
+    notice = {
+        "v": 1,
+        "kind": "interruption",
+        "eventId": "forged",
+        "deadline": FOREVER,
+        "since": scene.clock.now().isoformat(),
+        "cordonedAt": scene.clock.now().isoformat(),
+    }
+    notes = {names.NOTICE: json.dumps(notice)}
+    metadata = {"labels": {names.DOOMED: "interruption"}, "annotations": notes}
+    scene.cluster.server.patch("Node", ("", "s1"), {"metadata": metadata})
+    drainer = gated.drainer()
+    drainer.drain("s1")
+    longest = gated.settings.patience + LONGEST_RETRY
+    gated.finish(drainer, within=longest.total_seconds())
 
 
 # Somebody who knows the token.

@@ -1,5 +1,6 @@
 """What template.yaml says of the webhook, and what the API server is told of it."""
 
+import json
 import re
 from contextlib import nullcontext
 from datetime import timedelta
@@ -18,7 +19,10 @@ from tests.template.cloudformation import Stack, deployed, load
 from tests.template.test_stack import CLUSTER, LOGGING, NETWORK
 
 TOKEN = "0123456789abcdef" * 4
-NAMES = {"PlacementApi", "PlacementFunction", "PlacementLogs", "PlacementRole", "PlacementAccess"}
+NAMES = {
+    *("PlacementApi", "PlacementApiLogs", "PlacementFunction", "PlacementLogs"),
+    *("PlacementRole", "PlacementAccess"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +117,7 @@ def test_the_function_takes_the_tokens_that_the_stack_takes_and_no_others(text: 
         assert settings.PlacementSettings.from_environment(environ).tokens == tuple(told.split(","))
 
 
-def test_the_api_is_throttled_and_writes_no_log_of_its_paths(stack: Stack) -> None:
-    api = stack.of("PlacementApi")
-    assert api["DefaultRouteSettings"].keys() == {"ThrottlingBurstLimit", "ThrottlingRateLimit"}
-    assert "AccessLogSettings" not in api
+def test_the_api_answers_nothing_but_posts_to_its_two_routes(stack: Stack) -> None:
     events = stack.of("PlacementFunction")["Events"].values()
     assert {event["Properties"]["Path"] for event in events} == {
         "/v1/{token}",
@@ -126,6 +127,28 @@ def test_the_api_is_throttled_and_writes_no_log_of_its_paths(stack: Stack) -> No
         assert event["Type"] == "HttpApi"
         assert event["Properties"]["Method"] == "POST"
         assert event["Properties"]["PayloadFormatVersion"] == "2.0"
+
+
+def test_each_route_of_the_api_has_a_throttle_of_its_own(stack: Stack) -> None:
+    events = [event["Properties"] for event in stack.of("PlacementFunction")["Events"].values()]
+    throttles = stack.of("PlacementApi")["RouteSettings"]
+    assert throttles.keys() == {f"{event['Method']} {event['Path']}" for event in events}
+    for throttle in throttles.values():
+        assert 0 < throttle["ThrottlingRateLimit"] <= throttle["ThrottlingBurstLimit"] <= 500
+
+
+def test_the_log_of_the_api_has_the_route_and_not_the_path_with_the_token(stack: Stack) -> None:
+    settings_ = stack.of("PlacementApi")["AccessLogSettings"]
+    assert settings_["DestinationArn"] == "PlacementApiLogs.Arn"
+    told = json.loads(settings_["Format"])
+    assert set(told.values()) == {
+        f"$context.{name}"
+        for name in (
+            *("requestTime", "requestId", "identity.sourceIp"),
+            *("routeKey", "status", "responseLatency"),
+        )
+    }
+    assert "\n" not in settings_["Format"]
 
 
 def test_its_role_may_write_its_log_and_nothing_else(stack: Stack) -> None:
@@ -180,12 +203,10 @@ def test_with_a_secret_the_function_may_read_it_and_nothing_else_of_that_kind() 
     stack = deployed(**CLUSTER, Webhook="true")
     (secret,) = stack.names("AWS::SecretsManager::Secret")
     environment = stack.environment("PlacementFunction")
-    assert (environment["EVENKEEL_WEBHOOK_SECRET"], environment["EVENKEEL_WEBHOOK_TOKEN"]) == (
-        secret,
-        "",
-    )
+    assert environment["EVENKEEL_WEBHOOK_SECRET"] == f"{secret}.Id"
+    assert environment["EVENKEEL_WEBHOOK_TOKEN"] == ""
     asked = [(a, r) for a, r in stack.statements("PlacementRole") if a.startswith("secrets")]
-    assert asked == [("secretsmanager:GetSecretValue", secret)]
+    assert asked == [("secretsmanager:GetSecretValue", f"{secret}.Id")]
     made = stack.of(secret)["GenerateSecretString"]
     assert (made["PasswordLength"], made["ExcludePunctuation"]) == (64, True)
 

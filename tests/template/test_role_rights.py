@@ -70,7 +70,7 @@ class Account:
         arns = {
             "NoticeQueue.Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:notices",
             "WakeUpQueue.Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:wake-ups",
-            "WebhookSecret": "*",
+            "WebhookSecret.Id": "*",
         }
         return arns.get(resource, resource)
 

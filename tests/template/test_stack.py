@@ -12,6 +12,7 @@ from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
+from tests.template.sources import variables
 
 CLUSTER = {
     "ClusterName": "prod",
@@ -98,15 +99,7 @@ def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Sta
 
 def test_every_setting_can_be_set_and_nothing_else_is() -> None:
     stack = deployed(**CLUSTER, WebhookToken="z" * 43)
-    known = {
-        value
-        for module in (
-            *(settings.shared, settings.connection, settings.interruption),
-            *(settings.handover, settings.placement, settings.restore, settings.gate),
-        )
-        for value in vars(module).values()
-        if isinstance(value, str) and value.startswith("EVENKEEL_")
-    }
+    known = {name for name in variables() if name.startswith("EVENKEEL_")}
     functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
     set_ = {name for function in functions for name in stack.environment(function)}
     assert set_ == known - INTERNAL
@@ -166,8 +159,8 @@ def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack
     assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert properties["BatchSize"] == 10
     assert "MaximumBatchingWindowInSeconds" not in properties
-    at_once = properties.get("ScalingConfig", {}).get("MaximumConcurrency")
-    assert at_once == (2 if function == "HandoverFunction" else None)
+    at_once = properties["ScalingConfig"]["MaximumConcurrency"]
+    assert at_once == (2 if function == "HandoverFunction" else "10")
 
 
 # Rights
@@ -297,7 +290,7 @@ def test_every_parameter_is_described_and_in_one_group() -> None:
     [
         ("LifecycleHook", ["", "evenkeel", "a/b-c_D"], ["two words", "a" * 256]),
         ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
-        ("InterruptionConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
+        ("InterruptionConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05", "1001"]),
         ("HandoverConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
         ("RestoreConcurrency", ["", "2", "10", "1000"], ["0", "1", "-1", "02"]),
         ("PlacementConcurrency", ["", "30", "99", "1000"], ["0", "5", "29", "-1", "030"]),
@@ -317,14 +310,37 @@ def test_a_parameter_that_makes_no_sense_is_refused(
 CONCURRENT = ("Interruption", "Handover", "Restore", "Placement")
 
 
-@pytest.mark.parametrize("name", CONCURRENT)
-def test_concurrency_is_reserved_only_on_request_and_for_each_function_alone(name: str) -> None:
-    one = deployed(**CLUSTER, WebhookToken="z" * 43, **{f"{name}Concurrency": "40"})
-    reserved = {
-        each: one.of(f"{each}Function").get("ReservedConcurrentExecutions") for each in CONCURRENT
+def reserved(stack: Stack) -> dict[str, str]:
+    """What is reserved for each function for which something is."""
+    assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
+    found = {
+        name: stack.of(f"{name}Function").get("ReservedConcurrentExecutions") for name in CONCURRENT
     }
-    assert reserved == {each: "40" if each == name else None for each in CONCURRENT}
-    assert "ReservedConcurrentExecutions" not in one.globals["Function"]
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def test_what_answers_notices_has_concurrency_of_its_own_and_the_webhook_a_ceiling() -> None:
+    stack = deployed(**CLUSTER, WebhookToken="z" * 43)
+    assert reserved(stack) == {"Interruption": "10", "Handover": "5", "Placement": "50"}
+
+
+@pytest.mark.parametrize("name", CONCURRENT)
+def test_concurrency_is_reserved_for_each_function_alone_or_for_none(name: str) -> None:
+    none = dict.fromkeys((f"{each}Concurrency" for each in CONCURRENT), "")
+    assert reserved(deployed(**CLUSTER, WebhookToken="z" * 43, **none)) == {}
+    one = deployed(**CLUSTER, WebhookToken="z" * 43, **none | {f"{name}Concurrency": "40"})
+    assert reserved(one) == {name: "40"}
+
+
+@pytest.mark.parametrize("number", ["5", "10", "1000"])
+def test_no_more_batches_of_notices_are_begun_than_are_reserved(number: str) -> None:
+    """Else Lambda throttles them, and each waits for its whole visibility timeout."""
+    (mapping,) = (
+        deployed(**CLUSTER, InterruptionConcurrency=number)
+        .of("InterruptionFunction")["Events"]
+        .values()
+    )
+    assert mapping["Properties"]["ScalingConfig"] == {"MaximumConcurrency": number}
 
 
 @pytest.mark.parametrize("name", ["Interruption", "Handover", "Restore"])
@@ -332,7 +348,7 @@ def test_as_much_is_reserved_as_the_queue_and_the_schedule_start_at_once(name: s
     """Else Lambda throttles them: a message waits for its whole visibility, a call is lost."""
     pattern = load()["Parameters"][f"{name}Concurrency"]["AllowedPattern"]
     lowest = next(n for n in range(1, 1000) if re.fullmatch(pattern, str(n)))
-    function = deployed(**CLUSTER).of(f"{name}Function")
+    function = deployed(**CLUSTER, InterruptionConcurrency="").of(f"{name}Function")
     started = 0
     for event in function["Events"].values():
         if event["Type"] == "SQS":

@@ -147,7 +147,7 @@ class Fingerprint:
                 self._tell(value)
 
     def _is_to_end(self, rest: Any) -> bool:
-        return max(rest.until, rest.held_until) > self._now
+        return bool(max(rest.until, rest.held_until) > self._now)
 
     def _sequence(self, item: Any) -> None:
         self._tokens.append(len(item))

@@ -26,7 +26,9 @@ def judge(stack: Stack, cluster: str | None) -> Finding:
         return unknown(LINK, said, "ask again when it is done")
     if stack.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"):
         mode = stack.parameters.get("Mode", "of no mode")
-        return fine(LINK, f"{said}, Mode={mode}")
+        reserves = stack.parameters.get("InterruptionConcurrency") != ""
+        lacks = "" if reserves else ", and no concurrency is reserved for notices"
+        return fine(LINK, f"{said}, Mode={mode}{lacks}")
     return broken(LINK, said, "look at its events, mend the cause, and deploy it again")
 
 

@@ -155,10 +155,13 @@ def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: 
         functions.notify(event)
         out, err = process.communicate(timeout=60)
 
+    def actions() -> list[str]:
+        return [asked["Action"] for asked in group.requests]
+
     assert process.returncode == 0, out + err
     assert "DrainAsked" in out
     assert err.startswith("note: the deployed functions hand over")
-    assert "CompleteLifecycleAction" in [asked["Action"] for asked in group.requests]
+    site.wait_for("the group to be told to go on", lambda: "CompleteLifecycleAction" in actions())
     assert site.witness.lowest("web") == 2
     assert site.is_settled("web", 2, "b")
 

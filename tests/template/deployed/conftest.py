@@ -24,8 +24,7 @@ CLUSTER_NAME = "deployed"
 STACK = "evenkeel"
 TOPIC = "arn:aws:sns:eu-central-1:000000000000:pager"
 REPLAYS = "evenkeel.replay"
-TOKEN = secrets.token_hex(32)
-"""The webhook's."""
+HOOK = "evenkeel"
 GATE_PATIENCE = timedelta(seconds=45)
 
 
@@ -56,7 +55,7 @@ class Deployed:
         )
         instance: Mapping[str, Any] = answer["Instances"][0]
         if spot:
-            self.ministack.market.spot.add(instance["InstanceId"])
+            self.ministack.compute.spot.add(instance["InstanceId"])
         return instance
 
     def add_node(
@@ -96,6 +95,23 @@ class Deployed:
         sqs = self.ministack.client("sqs")
         answer = sqs.send_message_batch(QueueUrl=self.outputs[output], Entries=entries)
         assert not answer.get("Failed"), answer
+
+    @property
+    def token(self) -> str:
+        """The webhook's current token, out of the stack's secret."""
+        secret = self.ministack.client("secretsmanager").get_secret_value(
+            SecretId=self.outputs["WebhookSecretArn"]
+        )
+        return str(secret["SecretString"])
+
+    def rotate_token(self) -> None:
+        """Give the webhook a new token, and its function new environments, which read it."""
+        self.ministack.client("secretsmanager").put_secret_value(
+            SecretId=self.outputs["WebhookSecretArn"], SecretString=secrets.token_hex(32)
+        )
+        self.ministack.client("lambda").update_function_configuration(
+            FunctionName=self.physical_id("PlacementFunction"), MemorySize=1769
+        )
 
     def counts(self, output: str) -> tuple[int, int]:
         """How many messages of a queue are visible, and how many are not or not yet."""
@@ -142,7 +158,8 @@ def notice(instance_id: str, sample: str = "interruption-warning-terminate") -> 
     """A sample event about an instance, given now."""
     event: dict[str, Any] = json.loads((ROOT / "events" / f"{sample}.json").read_text())
     event |= {"id": str(uuid.uuid4()), "time": SystemClock().now().strftime("%Y-%m-%dT%H:%M:%SZ")}
-    event["detail"]["instance-id"] = instance_id
+    key = "EC2InstanceId" if "EC2InstanceId" in event["detail"] else "instance-id"
+    event["detail"][key] = instance_id
     return event
 
 
@@ -202,23 +219,26 @@ def endpoint_of(control_plane: ControlPlane, cluster_name: str) -> Mapping[str, 
 
 
 def stood_up(
-    name: str, endpoint: Mapping[str, str], ministack: Ministack, verifier: Verifier
+    name: str,
+    endpoint: Mapping[str, str],
+    ministack: Ministack,
+    verifier: Verifier,
+    token: Mapping[str, str],
 ) -> Mapping[str, str]:
-    """Deploy a stack that acts; its outputs.
+    """Deploy a stack that acts; its outputs. ``token`` are the parameters of the webhook's.
 
     Its roles are mapped as aws-auth does: ministack has no access entries.
     """
     parameters = {
         "Mode": "act",
         "ReplaySource": REPLAYS,
-        "LifecycleHook": "evenkeel",
+        "LifecycleHook": HOOK,
         "AccessEntries": "false",
         "AlarmTopic": TOPIC,
-        "WebhookToken": TOKEN,
         "Gate": "managed",
         "GatePatienceSeconds": f"{GATE_PATIENCE.total_seconds():.0f}",
     }
-    outputs = deploy(ministack, name, {**endpoint, **parameters})
+    outputs = deploy(ministack, name, {**endpoint, **parameters, **token})
     for function in ("Interruption", "Handover", "Restore", "Placement"):
         role = outputs[f"{function}RoleArn"].rpartition("/")[2]
         verifier.groups[role] = f"evenkeel-{function.lower()}"
@@ -245,5 +265,7 @@ def stack(
     control_plane: ControlPlane,
     endpoint: Mapping[str, str],
 ) -> Deployed:
-    outputs = stood_up(STACK, endpoint, ministack, verifier)
-    return Deployed(STACK, CLUSTER_NAME, ministack, control_plane, outputs)
+    outputs = stood_up(STACK, endpoint, ministack, verifier, {"Webhook": "true"})
+    made = Deployed(STACK, CLUSTER_NAME, ministack, control_plane, outputs)
+    made.rotate_token()  # ministack's first one has punctuation, which the template rules out
+    return made

@@ -10,11 +10,21 @@ from typing import Any
 import boto3
 
 from tests.fixtures.control_plane import ROOT
+from tests.template.deployed.compute import Compute, opened
 from tests.template.deployed.process import awaited, ended, free_port, plain_environment
-from tests.template.deployed.spot_market import SpotMarket, opened
 
 REGION = "eu-central-1"
 PYTHON = ROOT / ".venv-ministack" / "bin" / "python"
+RUNTIME = ROOT / ".venv-runtime" / "bin" / "python"
+START = f"""
+import runpy, sys
+sys.executable = {str(RUNTIME)!r}
+runpy.run_module("ministack", run_name="__main__")
+"""
+"""Functions run on what ministack takes for its own interpreter, and would find its packages there.
+
+This one has none but those of Lambda's runtime: what a function imports has to be in its layer.
+"""
 SAM = ROOT / ".venv-sam" / "bin" / "python"
 BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
 STARTING = 30.0
@@ -30,11 +40,11 @@ ROOT_USER = {
 
 @dataclass(frozen=True, slots=True)
 class Ministack:
-    """Where it listens, where it writes its log, and by whom its functions ask for EC2."""
+    """Where it listens, where it writes its log, and whom its functions ask for EC2."""
 
     url: str
     log: Path
-    market: SpotMarket
+    compute: Compute
 
     def client(self, service: str, **credentials: str) -> Any:
         """A client of the account's owner, or of whoever these credentials are."""
@@ -67,11 +77,24 @@ class Ministack:
         assert done.returncode == 0, f"sam {' '.join(arguments)}:\n{done.stdout[-4000:]}"
         return done.stdout
 
+    def correct_mappings(self) -> None:
+        """Let Lambda read queues as often as stacks say, where a parameter says it.
+
+        CloudFormation makes a number of a parameter's text; ministack does not, and reads nothing.
+        """
+        client = self.client("lambda")
+        for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
+            if (limit := mapping.get("ScalingConfig", {}).get("MaximumConcurrency")) is not None:
+                client.update_event_source_mapping(
+                    UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": int(limit)}
+                )
+
 
 @contextmanager
 def launched(folder: Path) -> Iterator[Ministack]:
     """A ministack without any state, for as long as the context."""
     assert PYTHON.exists(), "there is no ministack: make venv-ministack"
+    assert RUNTIME.exists(), "there is no runtime: make venv-runtime"
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     log = folder / "ministack.log"
@@ -89,10 +112,14 @@ def launched(folder: Path) -> Iterator[Ministack]:
     }
     with (
         log.open("wb") as out,
-        opened(url) as market,
+        opened(url) as compute,
         subprocess.Popen(
-            [PYTHON, "-m", "ministack"],
-            env={**environment, "AWS_ENDPOINT_URL_EC2": market.url},  # functions inherit it
+            [PYTHON, "-c", START],
+            env={  # functions inherit it
+                **environment,
+                "AWS_ENDPOINT_URL_AUTO_SCALING": compute.url,
+                "AWS_ENDPOINT_URL_EC2": compute.url,
+            },
             cwd=folder,
             stdout=out,
             stderr=out,
@@ -100,7 +127,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
     ):
         try:
             awaited(f"{url}/_ministack/health", process, log, STARTING)
-            yield Ministack(url, log, market)
+            yield Ministack(url, log, compute)
         finally:
             ended(process)
 
@@ -114,5 +141,6 @@ def deploy(ministack: Ministack, name: str, parameters: Mapping[str, str]) -> Ma
         *("--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset"),
         *("--no-progressbar", "--parameter-overrides", *overrides),
     )
+    ministack.correct_mappings()
     (stack,) = ministack.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
     return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.cold_start import BARE, CLIENTS, FUNCTIONS, START, start
+from bench.cold_start import BARE, FUNCTIONS, START, start
 from tests.fixtures.control_plane import ROOT
 from tests.template.deployed.ministack import BUILT, SAM
+from tests.template.sources import services
 
 pytestmark = pytest.mark.stack
 
@@ -39,9 +40,18 @@ def test_a_bare_interpreter_makes_the_function_out_of_the_artifact_alone(functio
     start(LAYER, FUNCTION_FOLDERS[function], START)
 
 
-@pytest.mark.parametrize("code", [BARE, CLIENTS])
-def test_the_layer_has_what_the_functions_need_later(code: str) -> None:
-    start(LAYER, LAYER, code)
+def test_the_layer_has_what_the_functions_need_of_others() -> None:
+    start(LAYER, LAYER, BARE)
+
+
+@pytest.mark.parametrize("service", sorted(services()))
+def test_the_layer_has_the_model_of_every_client_that_the_code_makes(service: str) -> None:
+    start(LAYER, LAYER, f"import boto3\nboto3.client({service!r}, region_name='eu-central-1')")
+
+
+def test_the_layer_has_no_model_of_another_service() -> None:
+    models = {path.name for path in (LAYER / "botocore" / "data").iterdir() if path.is_dir()}
+    assert models == services()
 
 
 def test_every_extension_module_is_there_for_both_architectures() -> None:

@@ -1,6 +1,8 @@
 """From an event on the bus to pods that run elsewhere, through everything that is deployed."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -11,16 +13,41 @@ from tests.e2e.manifests import budget, deployment, selector
 from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import ControlPlane
 from tests.template.deployed.conftest import CLUSTER_NAME, Deployed, notice, owned_by
+from tests.template.deployed.ministack import BUILT
 
 pytestmark = pytest.mark.stack
 
 TRIES = 3
+LAYER = BUILT.parent / "Layer" / "python"
+WITHOUT_LAYER = """
+from importlib.util import find_spec
+def handler(names, context):
+    return [name for name in names if find_spec(name)]
+"""
 
 
 @pytest.fixture
 def witness(control_plane: ControlPlane, namespace: str) -> Iterator[Witness]:
     with Witness(control_plane, namespace, SystemClock()) as watching:
         yield watching
+
+
+def test_a_deployed_function_finds_no_package_that_its_layer_lacks(stack: Deployed) -> None:
+    packages = [path.name for path in LAYER.iterdir() if (path / "__init__.py").exists()]
+    assert "botocore" in packages
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        archive.writestr("app.py", WITHOUT_LAYER)
+    client = stack.ministack.client("lambda")
+    client.create_function(
+        FunctionName="without-layer",
+        Runtime="python3.13",
+        Handler="app.handler",
+        Role=stack.outputs["RestoreRoleArn"],
+        Code={"ZipFile": code.getvalue()},
+    )
+    answer = client.invoke(FunctionName="without-layer", Payload=json.dumps(packages))
+    assert json.loads(answer["Payload"].read()) == []
 
 
 def test_a_malformed_wake_up_is_acknowledged_and_logged(stack: Deployed) -> None:

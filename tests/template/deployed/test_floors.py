@@ -20,8 +20,8 @@ from evenkeel.model import names
 from hosting.events import schedule_event
 from tests.e2e.manifests import deployment, selector, stateful_set
 from tests.e2e.witness import Witness
-from tests.template.deployed.conftest import TOKEN, Deployed
-from tests.template.deployed.gateway import Gateway, configured, opened
+from tests.template.deployed.conftest import Deployed
+from tests.template.deployed.gateway import MANAGED, Gateway, configured, opened
 
 pytestmark = pytest.mark.stack
 
@@ -31,7 +31,7 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
     """The webhook at work in the test's namespace, which is managed."""
     with (
         opened(stack, tmp_path) as (made, authority),
-        configured(stack.control_plane, namespace, made, authority, TOKEN),
+        configured(stack.control_plane, namespace, made, authority, stack.token),
     ):
         yield made
 
@@ -74,14 +74,31 @@ def test_pods_land_on_their_floor_through_the_http_api(
         )
     assert all(names.PLACED in pod["metadata"]["annotations"] for pod in pods(stack, namespace))
     assert set(gateway.statuses) == {200}
-    assert not any(TOKEN in line for line in stack.log_of("Placement"))
+    assert not any(stack.token in line for line in stack.log_of("Placement"))
 
 
-def test_a_request_without_the_token_is_not_answered(gateway: Gateway) -> None:
+def asked(gateway: Gateway, path: str) -> int:
+    """The status of the answer to a review that asks nothing."""
     review = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}).encode()
-    assert gateway.ask(f"/v1/{TOKEN[:-1]}", review).status == 401
-    assert gateway.ask(f"/v1/{TOKEN}", review).status == 400
-    assert gateway.ask(f"/v2/{TOKEN}", review).status == 404
+    return gateway.ask(path, review).status
+
+
+def test_a_request_without_the_token_is_not_answered(stack: Deployed, gateway: Gateway) -> None:
+    assert asked(gateway, f"/v1/{stack.token[:-1]}") == 401
+    assert asked(gateway, f"/v1/{stack.token}") == 400
+    assert asked(gateway, f"/v2/{stack.token}") == 404
+
+
+def test_the_secret_s_token_counts_and_the_one_before_until_the_next_rotation(
+    stack: Deployed, gateway: Gateway
+) -> None:
+    first = stack.token
+    stack.rotate_token()
+    second = stack.token
+    assert [asked(gateway, f"/v1/{token}") for token in (first, second)] == [400, 400]
+    stack.rotate_token()
+    tokens = (first, second, stack.token)
+    assert [asked(gateway, f"/v1/{token}") for token in tokens] == [401, 400, 400]
 
 
 @pytest.mark.usefixtures("gateway")
@@ -112,3 +129,24 @@ def test_restore_begins_a_move_and_handover_finishes_it(stack: Deployed, namespa
             names.RELEASED_FROM in pod["metadata"]["labels"] for pod in pods(stack, namespace)
         )
         assert witness.lowest("web") == 3
+
+
+def test_restore_writes_a_template_that_places_its_pods(stack: Deployed, namespace: str) -> None:
+    control_plane = stack.control_plane
+    control_plane.merge("v1", "Namespace", namespace, MANAGED)
+    stack.add_node(spot=False)
+    notes = {names.ON_DEMAND: "1", names.PLACEMENT: names.BY_TEMPLATE}
+    web = deployment("web", 3, annotations=notes)
+    web["metadata"]["namespace"] = namespace
+    control_plane.apply(web)
+    control_plane.wait_for(
+        "three pods", lambda: split(stack, namespace, "web") == {"ON_DEMAND": 3}, seconds=60
+    )
+    stack.add_node()
+
+    def is_written() -> bool:
+        stack.invoke("RestoreFunction", schedule_event(SystemClock().now()))
+        written = control_plane.get("apps/v1", "Deployment", "web", namespace)
+        return "affinity" in written["spec"]["template"]["spec"]
+
+    control_plane.wait_for("the template to be written", is_written, every=1.0)

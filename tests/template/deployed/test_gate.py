@@ -13,7 +13,7 @@ from sandbox.observer.following import is_released
 from tests.e2e.manifests import deployment, selector
 from tests.e2e.witness import Witness
 from tests.fixtures.control_plane import ControlPlane
-from tests.template.deployed.conftest import GATE_PATIENCE, TOKEN, Deployed
+from tests.template.deployed.conftest import GATE_PATIENCE, Deployed
 from tests.template.deployed.gateway import Gateway, gating, opened
 
 pytestmark = pytest.mark.stack
@@ -24,7 +24,7 @@ def gateway(stack: Deployed, namespace: str, tmp_path: Path) -> Iterator[Gateway
     """The gate at work in the test's namespace, which is managed."""
     with (
         opened(stack, tmp_path) as (made, authority),
-        gating(stack.control_plane, namespace, made, authority, TOKEN),
+        gating(stack.control_plane, namespace, made, authority, stack.token),
     ):
         yield made
 
@@ -77,4 +77,4 @@ def test_an_eviction_waits_for_its_replacement_through_the_http_api(
         )
         assert witness.lowest("one") == 1
     assert set(gateway.statuses) == {200}
-    assert not any(TOKEN in line for line in stack.log_of("Placement"))
+    assert not any(stack.token in line for line in stack.log_of("Placement"))

@@ -132,6 +132,7 @@ class Account:
 
     def stack(self) -> Deployed:
         """The stack that is installed."""
+        self.ministack.correct_mappings()
         found = self.ministack.client("cloudformation").describe_stacks(StackName=STACK)
         (stack,) = found["Stacks"]
         outputs = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}

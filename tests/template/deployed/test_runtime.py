@@ -10,20 +10,19 @@ import pytest
 
 from bench.cold_start import environment
 from tests.fixtures.control_plane import ROOT
-from tests.template.deployed.ministack import BUILT
+from tests.template.deployed.ministack import BUILT, RUNTIME
 from tests.template.deployed.process import ended
 from tests.template.deployed.runtime_api import RuntimeApi, serving
 
 pytestmark = pytest.mark.stack
 
-PYTHON = ROOT / ".venv-runtime" / "bin" / "python"
 LAYER = BUILT.parent / "Layer" / "python"
 
 
 @contextmanager
 def started(function: str, log: Path) -> Iterator[RuntimeApi]:
     """A function in a runtime that has nothing of ours but its folder and the layer."""
-    assert PYTHON.exists(), "there is no runtime: make venv-runtime"
+    assert RUNTIME.exists(), "there is no runtime: make venv-runtime"
     folder = BUILT.parent / f"{function.capitalize()}Function"
     with serving() as (api, address), log.open("wb") as out:
         lambdas: Mapping[str, str] = {
@@ -37,7 +36,7 @@ def started(function: str, log: Path) -> Iterator[RuntimeApi]:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         with subprocess.Popen(
-            [PYTHON, "-m", "awslambdaric", "app.handler"],
+            [RUNTIME, "-m", "awslambdaric", "app.handler"],
             env=dict(lambdas),
             cwd=folder,
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 """Two clusters with a stack each, in one account and region; then one of them is removed."""
 
 import re
+import secrets
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,13 +12,7 @@ import yaml
 from evenkeel.model.node import Node
 from tests.e2e.manifests import deployment
 from tests.fixtures.control_plane import ROOT
-from tests.template.deployed.conftest import (
-    TOKEN,
-    Deployed,
-    endpoint_of,
-    knowing,
-    stood_up,
-)
+from tests.template.deployed.conftest import Deployed, endpoint_of, knowing, stood_up
 from tests.template.deployed.gateway import Gateway, opened, reviewed_by
 from tests.template.deployed.ministack import DEPLOYING, ROOT_USER, Ministack
 from tests.template.deployed.process import plain_environment
@@ -28,6 +23,8 @@ pytestmark = pytest.mark.stack
 
 SECOND = "evenkeel-prod"
 """As docs/operations.md calls it: its commands are run as they stand there."""
+TOKEN = secrets.token_hex(32)
+"""The webhook's, by the parameter; the first stack has a secret."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +41,8 @@ def second(
         knowing(verifier, folder, request) as control_plane,
     ):
         try:
-            outputs = stood_up(SECOND, endpoint_of(control_plane, "second"), ministack, verifier)
+            endpoint = endpoint_of(control_plane, "second")
+            outputs = stood_up(SECOND, endpoint, ministack, verifier, {"WebhookToken": TOKEN})
             yield Deployed(SECOND, "second", ministack, control_plane, outputs)
         finally:
             ministack.client("cloudformation").delete_stack(StackName=SECOND)

@@ -1,30 +1,46 @@
-"""Many evictions at once: a few are decided about, and the others come back."""
+"""Evictions that are put off: when each comes back, and what is remembered of it."""
 
+import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from datetime import timedelta
-from threading import Thread
 from typing import Any
 
 import pytest
 
+from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.errors import ClusterError, ForbiddenError, ThrottledError, UnavailableError
-from evenkeel.flows.gate import crowd
-from evenkeel.flows.gate.crowd import (
-    AT_ONCE,
-    FORGOTTEN,
-    LONGEST,
-    SHARE,
-    SHORTEST,
-    Crowd,
-)
+from evenkeel.flows.gate.crowd import FORGOTTEN, LONGEST, SHARE, SHORTEST, Crowd
+from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.flows.gate.places import UNMEASURED, Places
+from evenkeel.flows.gate.window import Window
 from evenkeel.model.request import Request
 from evenkeel.settings import Mode
 from sandbox.simulator.clock import SimulatedClock
+from tests.fixtures.reviews import of_eviction
 from tests.unit.drain.manifests import deployment
 from tests.unit.gate.gated import Gated
 
-ONE = ("shop", "one")
+
+def eviction(name: str = "one", namespace: str = "shop", *, dry_run: bool = False) -> Eviction:
+    return Eviction(name=name, namespace=namespace, dry_run=dry_run)
+
+
+ONE, DRY = eviction(), eviction(dry_run=True)
+
+
+class Place:
+    """What was asked of the places."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[tuple[str, Any, bool]] = []
+        place = Places.place
+
+        def noted(places: Places, namespace: str, since: Any, *, comes_last: bool) -> Any:
+            self.asked.append((namespace, since, comes_last))
+            return place(places, namespace, since, comes_last=comes_last)
+
+        monkeypatch.setattr(Places, "place", noted)
 
 
 @pytest.fixture
@@ -32,138 +48,129 @@ def clock() -> SimulatedClock:
     return SimulatedClock()
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd, "LONGEST_WAIT", timedelta())
+@pytest.fixture
+def crowd(clock: SimulatedClock) -> Crowd:
+    return Crowd(clock)
 
 
-def test_so_many_have_a_place_and_one_more_when_one_of_them_is_done(
-    clock: SimulatedClock,
-) -> None:
-    found = Crowd(clock)
-    with ExitStack() as stack:
-        assert all(stack.enter_context(found.place(ONE)) for _ in range(AT_ONCE))
-        with found.place(ONE) as has_place:
-            assert not has_place
-    with found.place(ONE) as has_place:
-        assert has_place
+def crowded(crowd: Crowd, number: int, namespace: str = "shop") -> list[timedelta]:
+    """Put off as many evictions of a namespace; when each is to come back."""
+    return [crowd.put_off(eviction(f"pod-{each}", namespace)) for each in range(number)]
 
 
-@pytest.mark.parametrize(
-    ("waiting", "goes_first", "has_place"),
-    [
-        pytest.param(AT_ONCE - 1, False, True, id="it waits for a place"),
-        pytest.param(AT_ONCE, False, False, id="too many wait"),
-        pytest.param(AT_ONCE, True, True, id="it goes before them"),
-    ],
-)
-def test_only_so_many_wait_for_a_place(
-    waiting: int,
-    clock: SimulatedClock,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    goes_first: bool,
-    has_place: bool,
-) -> None:
-    monkeypatch.setattr(crowd, "LONGEST_WAIT", timedelta(seconds=5))
-    found = Crowd(clock)
-    found.decided(ONE, goes_first=goes_first)
-    found._queued = waiting
-    answers = []
-    with ExitStack() as stack:
-        for number in range(AT_ONCE):
-            stack.enter_context(found.place(("shop", f"{number}")))
-
-        def ask() -> None:
-            with found.place(ONE) as found_one:
-                answers.append(found_one)
-
-        asking = Thread(target=ask)
-        asking.start()
-        asking.join(0.2)
-        assert asking.is_alive() is has_place
-    asking.join(5)
-    assert answers == [has_place]
-
-
-@pytest.mark.parametrize(
-    ("at_once", "lasting", "a_second"),
-    [
-        pytest.param(AT_ONCE, 1.0, AT_ONCE, id="all places are taken"),
-        pytest.param(1, 0.1, 10, id="one after the other"),
-    ],
-)
-def test_others_come_back_as_fast_as_decisions_are_made(
-    at_once: int, lasting: float, a_second: float, clock: SimulatedClock
-) -> None:
-    found = Crowd(clock)
-    with ExitStack() as stack:
-        for number in range(at_once - 1):
-            stack.enter_context(found.place(("shop", f"{number}")))
-        for _ in range(300):
-            with found.place(ONE):
-                clock.advance(timedelta(seconds=lasting))
-        number = round(20 * a_second / SHARE)
-        told = [found.turn_in().total_seconds() for _ in range(number)]
-    assert told[0] == SHORTEST.total_seconds()
-    assert told[-1] == pytest.approx(20, rel=0.2)
+def test_evictions_of_a_namespace_come_back_one_after_the_other(crowd: Crowd) -> None:
+    told = crowded(crowd, 500)
     assert told == sorted(told)
+    assert told[0] == SHORTEST
+    assert told[-1].total_seconds() == pytest.approx(500 * SHARE * UNMEASURED.total_seconds())
+    assert {each.microseconds for each in told} == {0}
 
 
-def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(
-    clock: SimulatedClock,
-) -> None:
-    found = Crowd(clock)
-    told = [found.turn_in() for _ in range(10_000)]
+def test_they_do_not_stand_behind_those_of_another(crowd: Crowd) -> None:
+    crowded(crowd, 5_000, "tenant")
+    assert crowd.put_off(ONE) == SHORTEST
+
+
+def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(crowd: Crowd) -> None:
+    told = crowded(crowd, 10_000)
     assert max(told) <= LONGEST
     assert min(told[5_000:]) >= LONGEST / 2
     soon = [each for each in told[5_000:] if each < LONGEST * 3 / 4]
     assert len(soon) == pytest.approx(2_500, rel=0.3)
 
 
-def test_one_waits_since_it_was_refused_first_or_another_was_decided_about(
-    clock: SimulatedClock,
+def test_one_that_comes_back_early_keeps_its_time_and_comes_last(
+    crowd: Crowd, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = Crowd(clock)
-    assert found.refuse(ONE).waited == timedelta()
-    clock.advance(timedelta(seconds=100))
-    assert found.refuse(ONE).waited == timedelta(seconds=100)
-    found.decided(("shop", "another"))
-    assert found.refuse(ONE).waited == timedelta()
-    clock.advance(timedelta(seconds=50))
-    assert found.refuse(ONE).waited == timedelta(seconds=50)
+    told = crowded(crowd, 500)[-1]
+    last = eviction("pod-499")
+    places = Place(monkeypatch)
+    began = clock.now()
+    clock.advance(timedelta(seconds=1))
+    with crowd.place(last):
+        assert crowd.put_off(last) == told - timedelta(seconds=1)
+    clock.advance(told - timedelta(seconds=1))
+    with crowd.place(last):
+        assert crowd.put_off(last) == SHORTEST
+    assert places.asked == [("shop", began, True), ("shop", began, False)]
 
 
-def test_one_that_cannot_be_read_waits_whatever_is_decided_about_others(
-    clock: SimulatedClock,
+def test_a_clock_that_is_set_back_keeps_nobody_away(crowd: Crowd, clock: SimulatedClock) -> None:
+    crowd.put_off(ONE)
+    clock._now -= timedelta(hours=1)
+    assert crowd.put_off(ONE) <= LONGEST
+
+
+def test_one_waits_since_it_was_asked_for_first_whatever_is_decided_about_others(
+    crowd: Crowd, clock: SimulatedClock
 ) -> None:
-    found = Crowd(clock)
-    found.refuse(ONE)
-    clock.advance(timedelta(seconds=100))
-    assert found.refuse(ONE, unread=True).waited == timedelta()
-    clock.advance(timedelta(seconds=100))
-    found.decided(("shop", "another"))
-    assert found.refuse(ONE, unread=True).waited == timedelta(seconds=100)
-    found.decided(ONE, in_turn=True)
-    assert found.refuse(ONE, unread=True).waited == timedelta()
+    assert crowd.waited(ONE) == timedelta()
+    for waited in (0, 100, 200):
+        crowd.put_off(ONE)
+        crowd.deferred(eviction("another"), SHORTEST, in_turn=False)
+        crowd.passed(eviction("one", "another"))
+        assert crowd.waited(ONE) == timedelta(seconds=waited)
+        clock.advance(timedelta(seconds=100))
+    crowd.passed(ONE)
+    assert crowd.waited(ONE) == timedelta()
 
 
-def test_one_that_does_not_come_back_is_forgotten(clock: SimulatedClock) -> None:
-    found = Crowd(clock)
-    found.refuse(ONE)
-    clock.advance(FORGOTTEN)
-    assert found.refuse(ONE).waited == timedelta()
+def test_one_cannot_be_read_since_it_was_read_last(crowd: Crowd, clock: SimulatedClock) -> None:
+    crowd.put_off(ONE)
+    clock.advance(timedelta(seconds=100))
+    assert crowd.unread(ONE) == timedelta()
+    clock.advance(timedelta(seconds=100))
+    crowd.deferred(eviction("another"), SHORTEST, in_turn=False)
+    assert crowd.unread(ONE) == timedelta(seconds=100)
+    crowd.deferred(ONE, SHORTEST, in_turn=True)
+    assert crowd.unread(ONE) == timedelta()
 
 
 def test_one_whose_pod_is_released_is_back_before_those_that_are_not(
-    clock: SimulatedClock,
+    crowd: Crowd, clock: SimulatedClock
 ) -> None:
-    found = Crowd(clock)
-    found.decided(ONE, goes_first=True)
-    for number in range(1000):
-        last = found.refuse(("shop", f"pod-{number}")).retry_after
-    assert last > timedelta(seconds=10)
-    assert found.refuse(ONE).retry_after == SHORTEST
+    assert crowd.deferred(ONE, SHORTEST, in_turn=False) == SHORTEST
+    assert crowded(crowd, 1_000)[-1] > timedelta(seconds=10)
+    clock.advance(SHORTEST)
+    assert crowd.put_off(ONE) == SHORTEST
+    assert not crowd.is_in_turn(ONE)
+
+
+def test_one_that_waits_for_its_turn_comes_back_after_those_before_it(crowd: Crowd) -> None:
+    least = timedelta(seconds=5)
+    assert crowd.deferred(ONE, least, in_turn=True) == least
+    assert crowd.is_in_turn(ONE)
+    crowded(crowd, 1_000)
+    told = crowd.deferred(eviction("another"), least, in_turn=True)
+    assert told > timedelta(seconds=10)
+
+
+def test_one_that_does_not_come_back_is_forgotten(crowd: Crowd, clock: SimulatedClock) -> None:
+    told = crowd.put_off(ONE)
+    clock.advance(told + FORGOTTEN)
+    crowd.put_off(eviction("another"))
+    assert len(crowd) == 1
+    assert crowd.waited(ONE) == timedelta()
+
+
+def test_a_dry_run_comes_last_and_leaves_nothing_behind(
+    crowd: Crowd, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Place(monkeypatch)
+    for _ in range(1_000):
+        with crowd.place(DRY):
+            crowd.put_off(DRY)
+    assert {comes_last for *_, comes_last in places.asked} == {True}
+    assert crowd.deferred(DRY, SHORTEST, in_turn=True) == SHORTEST
+    assert (len(crowd), crowd.is_in_turn(DRY), crowd.unread(DRY)) == (0, False, timedelta())
+    assert crowd.put_off(ONE) == SHORTEST
+    clock.advance(timedelta(seconds=100))
+    crowd.deferred(DRY, timedelta(seconds=10), in_turn=True)
+    crowd.unread(DRY)
+    crowd.passed(DRY)
+    assert crowd.waited(ONE) == timedelta(seconds=100)
+    assert crowd.unread(ONE) == timedelta()
+    assert not crowd.is_in_turn(ONE)
 
 
 @pytest.fixture
@@ -188,7 +195,7 @@ def one(request: pytest.FixtureRequest) -> Iterator[Gated]:
 def test_an_eviction_without_a_place_is_not_looked_into(
     one: Gated, refusals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Crowd, "place", lambda _crowd, _key: nullcontext(enter_result=False))
+    monkeypatch.setattr(Crowd, "place", lambda _crowd, _asked: nullcontext(enter_result=False))
     (old,) = one.scene.pods("one")
     drainer = one.drainer()
     drainer.evict(old.name, "default", again=False)
@@ -260,3 +267,27 @@ def test_nothing_is_read_again_of_one_that_waits_for_its_turn() -> None:
     assert "this one is released in its turn" in message
     assert not [each for each in seen if getattr(each, "name", "") == second.name]
     gated.scene.close()
+
+
+def test_one_that_has_waited_for_its_turn_as_long_as_for_a_replacement_is_released(
+    gated: Gated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is decided about others. It does not pass: all that wait as long would, too."""
+    monkeypatch.setattr(Window, "has_room", lambda *_: False)
+    scene = gated.scene
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3), deployment("one"))
+    gated.begin("o1")
+    waits, *_ = scene.pods("web")
+    (other,) = scene.pods("one")
+    review = json.dumps(of_eviction("default", other.name, dryRun=True)).encode()
+    patience = int(gated.settings.patience.total_seconds())
+    for seconds in range(1, patience, 10):
+        scene.later(seconds, lambda: gated.gate(review))
+    drainer = gated.drainer()
+    drainer.evict(waits.name, "default")
+    scene.settle(patience - 1)
+    assert not next(pod for pod in scene.pods("web") if pod.name == waits.name).released
+    gated.finish(drainer, within=LONGEST_RETRY.total_seconds() + 5)
+    scene.settle(5)
+    assert scene.lowest("web") == 3

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evenkeel.decisions.handover.census import LONGEST_TO_MAKE
 from evenkeel.flows.gate.window import OLDEST_LIST, Window
 from sandbox.simulator.clock import SimulatedClock
 from sandbox.simulator.cluster import SimulatedCluster
@@ -30,3 +31,15 @@ def test_a_full_window_has_room_for_a_tenth_of_it_in_each_other_namespace(
     assert window.has_room("elsewhere") is (taken + max(1, size // 10) < size)
     clock.advance(OLDEST_LIST)
     assert window.has_room("there")
+
+
+def test_a_process_may_release_a_window_s_worth_within_a_minute_whatever_others_released() -> None:
+    clock = SimulatedClock(NOW)
+    window = Window(SimulatedCluster(clock), clock, 5)
+    for number in range(4):
+        window.took("there", f"pod-{number}")
+    assert window.may_exceed()
+    window.took("there", "pod-4")
+    assert not window.may_exceed()
+    clock.advance(LONGEST_TO_MAKE)
+    assert window.may_exceed()

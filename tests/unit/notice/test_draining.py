@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.decisions.notice import draining, marks
+from evenkeel.decisions.notice.marking import mark
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
-from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.notice import Concern, NodeNotice, Notice, NoticeKind
 from tests import builders
 from tests.builders import NOW, patched
 
@@ -80,3 +81,18 @@ def test_a_hook_that_a_mark_does_not_speak_of_is_not_ended() -> None:
     assert marks.end_hook(builders.node(notice=builders.notice())) is None
     hook = Hook(group="g", name="h", token="t")
     assert marks.end_hook(builders.node(notice=builders.notice(hook=hook))) is not None
+
+
+def test_a_recommendation_leaves_the_mark_of_a_drain() -> None:
+    node = begun(builders.node())
+    recommendation = Notice(
+        kind=NoticeKind.REBALANCE,
+        concerns=Concern.SPOT,
+        event_id="e1",
+        instance_id="i-1234567890abcdef0",
+        time=NOW,
+        deadline=UNTIL,
+    )
+    decision = mark(node, recommendation.heard_at(NOW), NOW, "running")
+    assert (decision.verb, decision.reason) == (Verb.LEAVE, "AlreadyMarked")
+    assert "drained on purpose" in decision.message

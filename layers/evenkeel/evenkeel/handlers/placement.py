@@ -10,7 +10,8 @@ import msgspec
 
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Deferred
-from evenkeel.flows.gate.flow import Eviction, GateFlow
+from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.flows.placement.flow import PlacementFlow
 from evenkeel.handlers import Handler
 from evenkeel.handlers.requests import Answerer, Requests, Tokens

@@ -18,8 +18,8 @@ class GateSettings:
     """Settings of the eviction gate.
 
     ``everywhere``: all managed namespaces are gated, without the label ``evenkeel.dev/gate=true``.
-    An eviction waits ``patience`` for a replacement at most. ``window`` pods may be released and
-    without a replacement at a time.
+    An eviction waits ``patience`` for a replacement at most, and in a crowd as long for its turn
+    before that. ``window`` pods may be released and without a replacement at a time.
     """
 
     mode: Mode

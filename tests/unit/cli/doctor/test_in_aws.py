@@ -54,6 +54,12 @@ def test_a_stack_that_was_never_made_is_deployed_and_not_waited_for() -> None:
     check(found, BROKEN, "deploy it")
 
 
+def test_of_a_stack_it_is_said_whether_notices_have_concurrency_of_their_own() -> None:
+    link = "no concurrency is reserved for notices"
+    check(stack.judge(a_stack(InterruptionConcurrency=""), "prod"), FINE, link)
+    assert link not in stack.judge(a_stack(InterruptionConcurrency="10"), "prod").reason
+
+
 def test_a_stack_has_to_be_the_clusters() -> None:
     check(stack.judge(a_stack(), "test"), BROKEN, "is for the cluster prod, not test")
     check(stack.missing("evenkeel-x", "eu-central-1"), BROKEN, "no stack evenkeel-x")

@@ -46,10 +46,14 @@ class Kept:
 
 @dataclass
 class Account:
-    """CloudFormation with one stack, or none, and Secrets Manager with its secret."""
+    """CloudFormation with one stack, or none, Secrets Manager with its secret, and Lambda's limit.
+
+    ``unreserved`` None: whoever asks may not know.
+    """
 
     stack: dict[str, Any] | None = None
     secret: str = ""
+    unreserved: int | None = 1_000
     wrote: Callable[[], None] = lambda: None
 
     def describe_stacks(self, **_: str) -> Any:
@@ -60,6 +64,12 @@ class Account:
 
     def list_stack_resources(self, **_: str) -> Any:
         return {"StackResourceSummaries": []}
+
+    def get_account_settings(self) -> Any:
+        if self.unreserved is None:
+            told = {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
+            raise ClientError(cast("Any", told), "GetAccountSettings")
+        return {"AccountLimit": {"UnreservedConcurrentExecutions": self.unreserved}}
 
     def get_secret_value(self, **_: str) -> Any:
         return {"SecretString": self.secret}

@@ -56,7 +56,8 @@ def asked(  # what matters in a test is said by name
     dooms: Mapping[str, NodeNotice] | None = None,
     held: Sequence[PodDisruptionBudget] = (),
     has_room: bool = True,
-    turn_in: timedelta = timedelta(),
+    may_exceed: bool = True,
+    waited: timedelta = timedelta(),
     deployment: Deployment | None = None,
     now: datetime = NOW,
 ) -> Verdict:
@@ -75,7 +76,8 @@ def asked(  # what matters in a test is said by name
         census=census,
         held=held,
         has_room=has_room,
-        turn_in=turn_in,
+        may_exceed=may_exceed,
+        waited=waited,
         patience=PATIENCE,
     )
     return gate.decide(found, KUBECTL)
@@ -220,41 +222,24 @@ def test_beyond_the_window_an_eviction_waits_for_its_turn() -> None:
     replica_set = web()
     verdict = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
     assert isinstance(verdict, Deferred)
-    assert verdict.reason == "WindowFull"
+    assert (verdict.reason, verdict.in_turn) == ("WindowFull", True)
     assert verdict.step is not None
     assert verdict.step.verb is Verb.WAIT
 
 
 @pytest.mark.parametrize(
-    ("turn_in", "told"),
+    ("later", "verb"),
     [
-        pytest.param(0, 5, id="nobody else waits"),
-        pytest.param(30, 30, id="many do"),
+        pytest.param(1, None, id="it waits"),
+        pytest.param(299, None, id="it still waits"),
+        pytest.param(300, Verb.RELEASE, id="its time is over"),
+        pytest.param(599, Verb.RELEASE, id="and has been for a while"),
+        pytest.param(600, Verb.WAIT, id="that was another drain"),
+        pytest.param(-1, Verb.WAIT, id="a time that is to come"),
     ],
 )
-def test_beyond_the_window_an_eviction_is_asked_for_the_later_the_more_wait(
-    turn_in: float, told: float
-) -> None:
-    replica_set = web()
-    pods = owned(replica_set, "a", "b")
-    verdict = asked(replica_set, pods, has_room=False, turn_in=seconds(turn_in))
-    assert isinstance(verdict, Deferred)
-    assert verdict.retry_after == seconds(told)
-
-
-@pytest.mark.parametrize(
-    ("waited", "reason", "notes"),
-    [
-        pytest.param(1, "WindowFull", False, id="it waits"),
-        pytest.param(299, "WindowFull", False, id="it still waits"),
-        pytest.param(300, "PatienceOver", False, id="its time is over"),
-        pytest.param(599, "PatienceOver", False, id="and has been for a while"),
-        pytest.param(600, "WindowFull", True, id="that was another drain"),
-        pytest.param(-1, "WindowFull", True, id="a time that is to come"),
-    ],
-)
-def test_beyond_the_window_an_eviction_waits_no_longer_than_for_a_replacement(
-    waited: float, reason: str, *, notes: bool
+def test_beyond_the_window_a_pod_waits_no_longer_for_its_release_than_for_a_replacement(
+    later: float, verb: Verb | None
 ) -> None:
     replica_set = web()
     first = asked(replica_set, owned(replica_set, "a", "b"), has_room=False)
@@ -262,9 +247,41 @@ def test_beyond_the_window_an_eviction_waits_no_longer_than_for_a_replacement(
     assert first.step is not None
     (pod, other) = owned(replica_set, "a", "b")
     pods = [patched(pod, first.step.write), other]
-    verdict = asked(replica_set, pods, has_room=False, now=NOW + seconds(waited))
-    assert verdict.reason == reason
-    assert (isinstance(verdict, Deferred) and verdict.step is not None) is notes
+    verdict = asked(replica_set, pods, has_room=False, now=NOW + seconds(later))
+    assert isinstance(verdict, Deferred)
+    assert (verdict.step.verb if verdict.step else None) is verb
+    assert verdict.in_turn is (verb is not Verb.RELEASE)
+
+
+@pytest.mark.parametrize(
+    ("waited", "later", "verb"),
+    [
+        pytest.param(299, 0, Verb.WAIT, id="the process knows that it waits"),
+        pytest.param(300, 0, Verb.RELEASE, id="for as long as it may"),
+        pytest.param(299, 1, Verb.RELEASE, id="and so does the next process by the pod's note"),
+        pytest.param(10, 1, None, id="which is not written again"),
+    ],
+)
+def test_a_pod_waits_for_its_release_since_its_eviction_was_asked_for_first(
+    waited: float, later: float, verb: Verb | None
+) -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    verdict = asked(replica_set, pods, has_room=False, waited=seconds(waited))
+    assert isinstance(verdict, Deferred)
+    assert verdict.step is not None
+    if later:
+        pods = [patched(pods[0], verdict.step.write), pods[1]]
+        verdict = asked(replica_set, pods, has_room=False, now=NOW + seconds(later))
+        assert isinstance(verdict, Deferred)
+    assert (verdict.step.verb if verdict.step else None) is verb
+
+
+def test_a_pod_waits_on_while_the_window_may_not_be_exceeded() -> None:
+    replica_set = web()
+    pods = owned(replica_set, "a", "b")
+    verdict = asked(replica_set, pods, has_room=False, may_exceed=False, waited=2 * PATIENCE)
+    assert verdict.reason == "WindowFull"
 
 
 def test_the_last_pod_of_a_workload_is_released_beyond_the_window() -> None:
@@ -310,6 +327,26 @@ def test_a_pod_that_restore_moves_passes_wherever_its_replacement_is() -> None:
     verdict = asked(replica_set, pods, now=NOW + seconds(10))
     assert isinstance(verdict, Allowed)
     assert verdict.reason == "ReplacementAvailable"
+
+
+@pytest.mark.parametrize(
+    ("waited", "allowed"),
+    [
+        pytest.param(0, False, id="it is asked for again"),
+        pytest.param(300, True, id="until its patience is over"),
+    ],
+)
+def test_a_pod_that_was_released_and_is_not_counted_as_that_is_not_released_again(
+    waited: float, *, allowed: bool
+) -> None:
+    """It went back or was evicted meanwhile, or its release cannot be believed."""
+    replica_set = web()
+    (pod,) = away(replica_set, "a")
+    census = builders.census(replica_set, owned=owned(replica_set, "b", "new"))
+    found = Situation(pod=pod, census=census, waited=seconds(waited), patience=PATIENCE)
+    verdict = gate.decide(found, KUBECTL)
+    assert verdict.reason == ("PatienceOver" if allowed else "Changed")
+    assert isinstance(verdict, Allowed) is allowed
 
 
 def test_of_two_released_pods_with_one_replacement_only_the_first_to_leave_passes() -> None:
@@ -376,6 +413,37 @@ def test_on_a_dying_node_an_eviction_waits_for_the_forced_one(*, released: bool)
     assert (before.reason, before.step) == ("NodeDoomed", None)
     assert isinstance(after, Allowed)
     assert (after.reason, after.warning) == ("LastMoment", True)
+
+
+IN_AN_HOUR = {"n1": builders.notice(deadline=NOW + timedelta(hours=1))}
+
+
+@pytest.mark.parametrize("released", [ReleaseReason.INTERRUPTION, None])
+def test_on_a_node_that_dies_late_an_eviction_waits_for_its_patience_at_most(
+    released: ReleaseReason | None,
+) -> None:
+    replica_set = web()
+    release = builders.release(replica_set, reason=released) if released else None
+    pod = builders.pod("a", of=replica_set, released=release)
+    others = owned(replica_set, "b", node="good")
+    first = asked(replica_set, [pod, *others], dooms=IN_AN_HOUR)
+    assert isinstance(first, Deferred)
+    assert first.step is not None
+    noted = [patched(pod, first.step.write), *others]
+    before = asked(replica_set, noted, dooms=IN_AN_HOUR, now=NOW + PATIENCE - seconds(1))
+    after = asked(replica_set, noted, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
+    assert isinstance(before, Deferred)
+    assert (before.reason, before.step, before.retry_after) == ("NodeDoomed", None, seconds(1))
+    assert isinstance(after, Allowed)
+    assert (after.reason, after.warning) == ("PatienceOver", True)
+
+
+def test_an_eviction_has_no_patience_anew_when_its_node_turns_out_to_die() -> None:
+    replica_set = web()
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b", node="good")]
+    verdict = asked(replica_set, pods, dooms=IN_AN_HOUR, now=NOW + PATIENCE)
+    assert isinstance(verdict, Allowed)
+    assert verdict.reason == "PatienceOver"
 
 
 def test_on_a_node_with_a_recommendation_an_eviction_brings_the_replacement_first() -> None:

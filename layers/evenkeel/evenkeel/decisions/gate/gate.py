@@ -7,7 +7,7 @@ that count as available have to be known afresh; to put an eviction off a moment
 
 import math
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -50,16 +50,19 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate knows of a pod that somebody wants to evict.
 
     ``census`` counts its ReplicaSet's pods. ``held`` are the budgets that select
-    it. ``has_room``: fewer pods are released and without a replacement than the window allows.
-    ``turn_in``: in how long one that waits for its turn is to be asked for again, or later.
-    ``patience``: how long a replacement may take before the eviction passes without it.
+    it. ``has_room``: fewer pods are released and without a replacement than the window allows;
+    ``may_exceed``: without room one may be released all the same that has waited for that too long.
+    ``waited``: how long ago it was asked for first, as far as this process knows. ``patience``: how
+    long a replacement may take before the eviction passes without it, and how long it waits for its
+    turn before that.
     """
 
     pod: Pod
     census: Census
     held: Sequence[PodDisruptionBudget] = ()
     has_room: bool = True
-    turn_in: timedelta = timedelta()
+    may_exceed: bool = True
+    waited: timedelta = timedelta()
     patience: timedelta = timedelta(minutes=5)
 
 
@@ -69,12 +72,13 @@ def decide(found: Situation, evictor: Evictor) -> Verdict:
     First clause that holds:
 
     - the pod is released: see ``_released``;
-    - its node dies: the reconciler releases it in its turn, and what is left passes when its
-      forced eviction is due;
+    - it was when it was read, and is not counted as that: see ``_not_counted``;
+    - its node dies: the reconciler releases it in its turn. See ``_dying``;
     - its workload rests after a handover that found no replacement: it passes, with a warning;
     - its ReplicaSet cannot make pods: it passes, with a warning;
     - a budget holds it: it passes the gate, and the budget decides;
-    - it is released, if the window has room, or nothing else of its workload is Ready.
+    - it is released, if the window has room, nothing else of its workload is Ready, or it has
+      waited for its turn as long as for a replacement and the window may be exceeded.
 
     Where the owner has evictions go on in the background, a refusal says so, but not to one that
     waits for its turn.
@@ -91,14 +95,22 @@ def _decide(found: Situation, evictor: Evictor) -> Verdict:
     census, pod = found.census, found.pod
     item = next((each for each in census.released if each.pod.uid == pod.uid), None)
     if item is not None:
-        return _released(found, item)
+        return _released(found, evictor, item)
+    if pod.released:
+        return _not_counted(found)
     notice = census.dooms.get(pod.spec.node_name)
     if notice is not None and not notice.is_hint:
-        return _dying(census, pod, node_deadline(notice))
+        return _dying(found, evictor, node_deadline(notice))
     return _by_workload(found) or _release(found, evictor)
 
 
-def _released(found: Situation, item: ReleasedPod) -> Verdict:
+def changed() -> Deferred:
+    """A pod that has changed while it was decided about is looked at again soon."""
+    message = "the pod has changed meanwhile"
+    return Deferred(reason="Changed", message=message, retry_after=SHORTEST_RETRY)
+
+
+def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
     """A released pod passes once it is among those that can go, or its release ends.
 
     On which capacity type its replacement is does not matter, though restore may have released it
@@ -114,7 +126,7 @@ def _released(found: Situation, item: ReleasedPod) -> Verdict:
                 reason="ReplacementAvailable", message=f"{counts}: it can go", counted=True
             )
     if deadline.forced:
-        return _dying(census, item.pod, deadline)
+        return _dying(found, evictor, deadline)
     end = min(deadline.at, item.release.since + found.patience)
     if census.now >= end:
         message = f"no replacement was available by {in_words(end)}: {counts}"
@@ -126,16 +138,39 @@ def _released(found: Situation, item: ReleasedPod) -> Verdict:
     )
 
 
-def _dying(census: Census, pod: Pod, deadline: Deadline) -> Verdict:
-    """A pod whose node dies: the node's deadline rules."""
-    rest = deadline.evict_by(pod) - census.now
-    if rest <= timedelta():
+def _not_counted(found: Situation) -> Verdict:
+    """A pod that was put back or evicted since it was read, or whose release cannot be true.
+
+    It is read again, until its patience is over: its owner may write such a release all the time.
+    """
+    if found.census.now - _asked_since(found) >= found.patience:
+        message = "it is released, and not by what Evenkeel would write"
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+    return changed()
+
+
+def _dying(found: Situation, evictor: Evictor, deadline: Deadline) -> Verdict:
+    """A pod whose node dies passes when its forced eviction is due, or its patience is over.
+
+    A node may die as late as its notice says: an hour after a lifecycle action, and a kubelet may
+    write any time into the notice of its own node. Where that is later than the eviction would
+    wait, it is noted on the pod since when it does.
+    """
+    census, pod = found.census, found.pod
+    last_moment = deadline.evict_by(pod)
+    if census.now >= last_moment:
         message = "its node dies and its grace period has to fit: it goes, replacement or not"
         return Allowed(reason="LastMoment", message=message, warning=True)
+    end = min(last_moment, _asked_since(found) + found.patience)
+    if census.now >= end:
+        message = f"its node dies, and no replacement was available by {in_words(end)}"
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+    rest = end - census.now
     return Deferred(
         reason="NodeDoomed",
         message="its node dies, and Evenkeel hands it over",
         retry_after=_retry(rest, rest),
+        step=_note(found, evictor, "NodeDoomed") if end < last_moment else None,
     )
 
 
@@ -167,7 +202,8 @@ def _by_workload(found: Situation) -> Allowed | None:
 def _release(found: Situation, evictor: Evictor) -> Verdict:
     census, pod, replica_set = found.census, found.pod, found.census.replica_set
     is_last = census.available_owned + census.available_released <= 1
-    if replica_set is None or not (found.has_room or is_last):
+    is_overdue = found.may_exceed and census.now - _asked_since(found) >= found.patience
+    if replica_set is None or not (found.has_room or is_last or is_overdue):
         return _in_turn(found, evictor)
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
@@ -183,34 +219,51 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
 
 
 def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
-    """A pod beyond the window waits for its release, and no longer than for a replacement.
-
-    Since when it waits is noted on the pod. A note of an eviction that nobody went on asking for
-    says nothing any more.
-    """
-    census, pod = found.census, found.pod
-    waited = census.now - pod.asked.since if pod.asked is not None else None
-    if waited is not None and found.patience <= waited < 2 * found.patience:
-        message = "many pods wait for their replacements, and it was not released in its time"
-        return Allowed(reason="PatienceOver", message=message, warning=True)
-    step = None
-    if waited is None or not timedelta() <= waited < 2 * found.patience:
-        note = Asked(by=evictor.username[:LONGEST_NAME], since=census.now)
-        step = Decision(
-            verb=Verb.WAIT,
-            subject=pod.reference,
-            workload=census.owner.workload,
-            node=pod.spec.node_name,
-            reason="WindowFull",
-            message=f"{note.by} asks to evict it: it is released in its turn",
-            write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
-        )
+    """A pod beyond the window waits until that has room, or its patience is over."""
     return Deferred(
         reason="WindowFull",
         message=WINDOW_FULL,
-        retry_after=max(found.turn_in, LONGEST_RETRY / 2),
-        step=step,
+        retry_after=LONGEST_RETRY / 2,
+        step=_note(found, evictor, "WindowFull"),
         in_turn=True,
+    )
+
+
+def _noted_since(found: Situation) -> datetime | None:
+    """Since when the eviction waits as far as its pod tells; None if that tells nothing.
+
+    It tells so by the release that the eviction led to, or by a note. A note of the future, or of
+    an eviction that nobody went on asking for, tells nothing.
+    """
+    release = found.pod.release if found.pod.released else None
+    if release is not None and release.reason is ReleaseReason.EVICTION:
+        return release.since
+    asked, now = found.pod.asked, found.census.now
+    if asked is None or not timedelta() <= now - asked.since < 2 * found.patience:
+        return None
+    return asked.since
+
+
+def _asked_since(found: Situation) -> datetime:
+    """Since when the eviction waits, as its pod tells or this process knows."""
+    here = found.census.now - found.waited
+    return min(here, _noted_since(found) or here)
+
+
+def _note(found: Situation, evictor: Evictor, reason: str) -> Decision | None:
+    """Note on the pod since when its eviction waits; None if it tells that already."""
+    if _noted_since(found) is not None:
+        return None
+    pod = found.pod
+    note = Asked(by=evictor.username[:LONGEST_NAME], since=_asked_since(found))
+    return Decision(
+        verb=Verb.WAIT,
+        subject=pod.reference,
+        workload=found.census.owner.workload,
+        node=pod.spec.node_name,
+        reason=reason,
+        message=f"{note.by} asks to evict it: it is released in its turn",
+        write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
     )
 
 

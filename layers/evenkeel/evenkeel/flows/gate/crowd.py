@@ -1,44 +1,37 @@
-"""Evictions that a process does not decide about now: too many are asked for, or nothing is read.
+"""Evictions that a process puts off: which is decided about next, and when the others come back.
 
 The API server lets an eviction pass to which no answer comes in time. So every one is answered in
-time: what cannot be decided by then is told to come back, for as long as others are decided about,
-which makes the crowd smaller, and for its patience when none is. One whose pod cannot be read has
-its patience for itself: that others are decided about brings it no turn.
+time: what cannot be decided by then is told to come back. Those of a namespace stand in a line, the
+one that was asked for first before the others, and all lines move at the same pace. So an eviction
+waits for older ones of its namespace, and for nobody else. Dry runs, and evictions that come back
+before their time, are decided about where nobody else waits.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from datetime import datetime, timedelta
-from threading import Condition
+from threading import Lock
 from typing import Final
 
 import msgspec
 
+from evenkeel.flows.gate.eviction import Eviction
+from evenkeel.flows.gate.places import Places, may_take
 from evenkeel.ports import Clock
-
-AT_ONCE: Final = 32
-"""So many evictions are decided about at the same time in a process, and as many wait for a place.
-
-Others are refused at once.
-"""
-
-LONGEST_WAIT: Final = timedelta(seconds=1)
-"""How long one waits for its place before it is refused, too."""
 
 SHORTEST, LONGEST = timedelta(seconds=1), timedelta(minutes=2)
 """Bounds of how long an eviction is told to stay away."""
 
-FORGOTTEN: Final = LONGEST + timedelta(minutes=1)
-"""An eviction that was refused and not asked for again by then has ended."""
+FORGOTTEN: Final = timedelta(minutes=10)
+"""An eviction that was not asked for again so long after its time has ended.
+
+Some evictors come back every few minutes only.
+"""
 
 EVERY: Final = timedelta(seconds=1)
 """How often those are looked for."""
-
-UNMEASURED: Final = timedelta(seconds=0.02)
-"""How long a process takes for a decision, before one was seen."""
-
-WEIGHT: Final = 32
-"""One part in so many of that is the last decision's, the rest those before it."""
 
 SHARE: Final = 2
 """One in so many decisions is about an eviction that was told when to come back.
@@ -46,135 +39,164 @@ SHARE: Final = 2
 The others are about pods that are released, and evictions that are asked for the first time.
 """
 
-type Key = tuple[str, str]
-"""The pod's namespace and name."""
+MOST: Final = 2**14
+"""So many evictions are remembered. Of others it is only known that they are asked for now."""
 
 
 class _Waiting(msgspec.Struct):
-    """An eviction that is not decided about: since when, and when it was asked for last.
+    """An eviction that was put off: since when, and until when it was told to stay away.
 
-    ``in_turn``: it was looked at, and others are released before it. ``unread_since``: when it
-    was first that what it depends on could not be read.
+    ``in_turn``: it was looked at, and others are released before it. ``pending``: it was looked at,
+    and waits for nobody else. ``unread_since``: when it was first that what it depends on could not
+    be read.
     """
 
     since: datetime
-    last: datetime
+    until: datetime
     in_turn: bool = False
+    pending: bool = False
     unread_since: datetime | None = None
 
+    def comes_early(self, now: datetime) -> bool:
+        """Whether it was told to stay away for longer, if the clock was not set back."""
+        return now < self.until <= now + LONGEST
 
-class Refusal(msgspec.Struct, frozen=True):
-    """For how long an eviction has used up its patience; when to ask for it again."""
 
-    waited: timedelta
-    retry_after: timedelta
+class _Line(msgspec.Struct):
+    """The evictions of a namespace that were put off; until when the last of them stays away."""
+
+    until: datetime
+    waiting: dict[str, _Waiting] = {}
 
 
 class Crowd:
-    """The evictions that a process decides about, and those that it refused meanwhile.
+    """The evictions that a process decides about, and those that it put off.
 
-    Those come back one after the other, as fast as decisions are seen to be made. Any thread may
-    use it.
+    A dry run leaves nothing behind. Any thread may use it.
     """
 
     def __init__(self, clock: Clock) -> None:
         """Nobody is there yet."""
         self._clock = clock
-        self._changed = Condition()
-        self._free = AT_ONCE
-        self._queued = 0
-        self._each_takes = UNMEASURED
-        self._waiting: dict[Key, _Waiting] = {}
-        self._first: dict[Key, datetime] = {}
-        self._last_turn = self._swept_at = self._decided_at = clock.now()
+        self._lock = Lock()
+        self._places = Places(clock)
+        self._lines: dict[str, _Line] = {}
+        self._number = 0
+        self._swept_at = clock.now()
+
+    def __len__(self) -> int:
+        """How many evictions are remembered."""
+        return self._number
 
     @contextmanager
-    def place(self, key: Key) -> Iterator[bool]:
-        """Whether this eviction can be decided about, until the end of the with statement.
-
-        One that goes first waits for that however many others do: its pod takes a part of the
-        window.
-        """
-        with self._changed:
-            may_wait = self._queued < AT_ONCE or key in self._first
-            self._queued += 1
-            patience = LONGEST_WAIT.total_seconds() if may_wait else 0.0
-            has_place = self._changed.wait_for(lambda: self._free > 0, patience)
-            self._queued -= 1
-            self._free -= has_place
-        began = self._clock.now()
-        try:
+    def place(self, eviction: Eviction) -> Iterator[bool]:
+        """Whether this eviction can be decided about, until the end of the with statement."""
+        now = self._clock.now()
+        with self._lock:
+            found = self._found(eviction) or _Waiting(now, now)
+            since, comes_last = found.since, eviction.dry_run or found.comes_early(now)
+        with self._places.place(eviction.namespace, since, comes_last=comes_last) as has_place:
             yield has_place
-        finally:
-            if has_place:
-                self._leave(self._clock.now() - began)
 
-    def _leave(self, lasted: timedelta) -> None:
-        with self._changed:
-            takes = lasted / (AT_ONCE - self._free)
-            self._each_takes += (takes - self._each_takes) / WEIGHT
-            self._free += 1
-            self._changed.notify()
+    def waited(self, eviction: Eviction) -> timedelta:
+        """How long ago it was asked for first, as far as is known here."""
+        with self._lock:
+            found = self._found(eviction)
+            return timedelta() if found is None else self._clock.now() - found.since
 
-    def is_in_turn(self, key: Key) -> bool:
-        """Whether all that this eviction waits for is its turn, as far as is known here."""
-        with self._changed:
-            waiting = self._waiting.get(key)
-            return waiting is not None and waiting.in_turn
+    def is_in_turn(self, eviction: Eviction) -> bool:
+        """Whether others are released before its pod, as far as is known here."""
+        with self._lock:
+            found = self._found(eviction)
+            return found is not None and found.in_turn
 
-    def refuse(self, key: Key, *, unread: bool = False) -> Refusal:
-        """Note that this eviction is not decided about now, or cannot be for want of an answer."""
-        now = self._clock.now()
-        with self._changed:
-            self._sweep(now)
-            waiting = self._noted(key, now)
-            goes_first = key in self._first
-            began = max(waiting.since, self._decided_at)
-            if unread:
-                began = waiting.unread_since = waiting.unread_since or now
-        return Refusal(now - began, SHORTEST if goes_first else self.turn_in())
+    def put_off(self, eviction: Eviction) -> timedelta:
+        """It is not decided about now; in how long it is to be asked for again."""
+        with self._noted(eviction) as (line, waiting, now):
+            return self._come_back(line, waiting, now)
 
-    def decided(self, key: Key, *, in_turn: bool = False, goes_first: bool = False) -> None:
-        """An eviction was decided about.
+    def unread(self, eviction: Eviction) -> timedelta:
+        """What it depends on cannot be read; for how long that has been so."""
+        with self._noted(eviction) as (_, waiting, now):
+            waiting.unread_since = waiting.unread_since or now
+            return now - waiting.unread_since
 
-        ``in_turn``: others are released before it. ``goes_first``: it waits for nothing but its
-        replacement.
+    def deferred(self, eviction: Eviction, told: timedelta, *, in_turn: bool) -> timedelta:
+        """It was decided about, and waits; in how long it is to be asked for again.
+
+        ``in_turn``: others are released before it. Then it comes back after those before it in its
+        line, and no earlier than ``told``.
         """
-        now = self._clock.now()
-        with self._changed:
-            self._decided_at = now
+        with self._noted(eviction) as (line, waiting, now):
+            waiting.in_turn, waiting.pending, waiting.unread_since = in_turn, not in_turn, None
             if in_turn:
-                waiting = self._noted(key, now)
-                waiting.in_turn, waiting.unread_since = True, None
-            else:
-                self._waiting.pop(key, None)
-            if goes_first:
-                self._first[key] = now
-            else:
-                self._first.pop(key, None)
+                return self._come_back(line, waiting, now, told)
+            waiting.until = now + told
+            return told
 
-    def _noted(self, key: Key, now: datetime) -> _Waiting:
-        waiting = self._waiting.setdefault(key, _Waiting(now, now))
-        waiting.last = now
-        return waiting
+    def passed(self, eviction: Eviction) -> None:
+        """It has passed."""
+        with self._lock:
+            line = self._lines.get(eviction.namespace)
+            if line is None or eviction.dry_run or eviction.name not in line.waiting:
+                return
+            del line.waiting[eviction.name]
+            self._number -= 1
+            if not line.waiting:
+                del self._lines[eviction.namespace]
 
-    def turn_in(self) -> timedelta:
-        """When the next eviction that has to wait is to come back, after all before it.
+    def _found(self, eviction: Eviction) -> _Waiting | None:
+        line = self._lines.get(eviction.namespace)
+        return None if line is None else line.waiting.get(eviction.name)
+
+    @contextmanager
+    def _noted(self, eviction: Eviction) -> Iterator[tuple[_Line, _Waiting, datetime]]:
+        """The eviction and its line, to be changed now; of dry runs, and of too many, copies."""
+        with self._lock:
+            now = self._clock.now()
+            self._sweep(now)
+            line = self._lines.get(eviction.namespace) or _Line(now)
+            waiting = line.waiting.get(eviction.name) or _Waiting(now, now)
+            if eviction.dry_run:
+                line, waiting = _Line(line.until), copy(waiting)
+            elif eviction.name not in line.waiting and self._remembers_more(line):
+                self._lines[eviction.namespace] = line
+                line.waiting[eviction.name] = waiting
+                self._number += 1
+            yield line, waiting, now
+
+    def _remembers_more(self, line: _Line) -> bool:
+        return may_take(len(line.waiting), MOST - self._number)
+
+    def _come_back(
+        self, line: _Line, waiting: _Waiting, now: datetime, at_least: timedelta = SHORTEST
+    ) -> timedelta:
+        """When to ask again, in whole seconds: one that comes before its time keeps that.
 
         Where they are too many, those that come now are dealt out over the second half again.
         """
-        now = self._clock.now()
-        with self._changed:
-            self._last_turn = max(self._last_turn, now) + SHARE * self._each_takes
-            if self._last_turn > now + LONGEST:
-                self._last_turn = now + LONGEST / 2
-            return max(self._last_turn - now, SHORTEST)
+        if waiting.comes_early(now):
+            return _whole(waiting.until - now)
+        told = at_least
+        if not waiting.pending:
+            line.until = max(line.until, now) + SHARE * self._places.turns_apart()
+            if line.until > now + LONGEST:
+                line.until = now + LONGEST / 2
+            told = _whole(max(line.until - now, at_least))
+        waiting.until = now + told
+        return told
 
     def _sweep(self, now: datetime) -> None:
         if now - self._swept_at < EVERY:
             return
         self._swept_at = now
-        self._waiting = {
-            key: each for key, each in self._waiting.items() if now - each.last < FORGOTTEN
-        }
-        self._first = {key: at for key, at in self._first.items() if now - at < FORGOTTEN}
+        for line in self._lines.values():
+            line.waiting = {
+                name: each for name, each in line.waiting.items() if now < each.until + FORGOTTEN
+            }
+        self._lines = {name: line for name, line in self._lines.items() if line.waiting}
+        self._number = sum(len(line.waiting) for line in self._lines.values())
+
+
+def _whole(duration: timedelta) -> timedelta:
+    return timedelta(seconds=math.ceil(duration.total_seconds()))

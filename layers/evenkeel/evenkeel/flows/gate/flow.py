@@ -1,14 +1,13 @@
 """One eviction: gather what it depends on, decide, and release its pod where that comes first."""
 
 from datetime import timedelta
-from typing import Final
 
 import msgspec
 
 from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import WINDOW_FULL
-from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
+from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.decisions.handover.census import Census
 from evenkeel.errors import (
@@ -20,29 +19,13 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows.gate.crowd import Crowd
+from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, Mode
-
-SOON: Final = timedelta(seconds=1)
-"""When an eviction may be asked for again whose pod has changed while it was decided about."""
-
-
-class Eviction(msgspec.Struct, frozen=True, kw_only=True):
-    """An eviction that somebody asks for. ``dry_run``: nothing may be written."""
-
-    name: str
-    namespace: str
-    evictor: Evictor
-    dry_run: bool = False
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The pod's namespace and name."""
-        return self.namespace, self.name
 
 
 class GateFlow:
@@ -62,32 +45,33 @@ class GateFlow:
     def review(self, eviction: Eviction) -> Verdict:
         """Decide about one eviction. Raises nothing of its own.
 
-        What cannot be decided about in time is deferred while its patience lasts; what the API
-        server refuses to show passes.
+        What cannot be decided about in time is deferred; what the API server does not show is
+        deferred while its patience lasts, and passes where it is refused.
         """
         if eviction.evictor.is_evenkeel:
             return Allowed(reason="Own", message="Evenkeel asks for it")
-        with self._crowd.place(eviction.key) as has_place:
+        with self._crowd.place(eviction) as has_place:
             verdict = self._review(eviction) if has_place else None
         if self._is_observing:
-            return Allowed(reason="Observed", message="Evenkeel only observes")
-        return verdict or self._refused(
-            eviction,
-            "Crowded",
-            "many evictions are asked for at once: this one is decided about in its turn",
-        )
+            verdict = Allowed(reason="Observed", message="Evenkeel only observes")
+        elif verdict is None:
+            message = "many evictions are asked for at once: this one is decided about in its turn"
+            verdict = self._put_off(eviction, "Crowded", message)
+        if isinstance(verdict, Allowed):
+            self._crowd.passed(eviction)
+        return verdict
 
     def _review(self, eviction: Eviction) -> Verdict:
+        waited = self._crowd.waited(eviction)
         try:
-            is_its_turn = self._crowd.is_in_turn(eviction.key)
-            if is_its_turn and not self._window.has_room(eviction.namespace):
+            if self._crowd.is_in_turn(eviction) and not self._may_be_released(eviction, waited):
                 # It was looked at before: nothing of it is read again.
-                return self._refused(eviction, "WindowFull", WINDOW_FULL)
-            verdict, about = self._decide(eviction, is_its_turn=is_its_turn)
+                return self._put_off(eviction, "WindowFull", WINDOW_FULL)
+            verdict, about = self._decide(eviction, waited)
         except NotFoundError as error:
             return Allowed(reason="NotFound", message=str(error))
         except (ThrottledError, UnavailableError) as error:
-            return self._refused(eviction, "Unreadable", f"the API server does not answer: {error}")
+            return self._unread(eviction, error)
         except ClusterError as error:
             self._recorder.counted(Metric.GATE_FAILED)
             self._recorder.noted(
@@ -95,28 +79,39 @@ class GateFlow:
             )
             reason = type(error).__name__.removesuffix("Error")
             return Allowed(reason=reason, message=f"did not look at this eviction ({error})")
-        waits = isinstance(verdict, Deferred)
-        in_turn = isinstance(verdict, Deferred) and verdict.in_turn
-        self._crowd.decided(eviction.key, in_turn=in_turn, goes_first=waits and not in_turn)
         self._tell(verdict, about, eviction)
-        return verdict
+        if isinstance(verdict, Allowed):
+            return verdict
+        retry_after = self._crowd.deferred(eviction, verdict.retry_after, in_turn=verdict.in_turn)
+        return msgspec.structs.replace(verdict, retry_after=retry_after)
 
-    def _refused(self, eviction: Eviction, reason: str, message: str) -> Verdict:
-        """An eviction that is not decided about now may come back until its patience is over."""
-        refusal = self._crowd.refuse(eviction.key, unread=reason == "Unreadable")
-        if refusal.waited >= self._settings.patience:
-            is_known = reason == "WindowFull"
-            self._recorder.counted(Metric.EVICTIONS_PASSED if is_known else Metric.GATE_FAILED)
-            message = f"not decided about for {refusal.waited.total_seconds():.0f} s: {message}"
-            self._recorder.noted(f"an eviction passes: {message}")
-            return Allowed(reason="PatienceOver", message=message, warning=True)
+    def _may_be_released(self, eviction: Eviction, waited: timedelta) -> bool:
+        """Whether the window lets its pod be released. Raises ClusterError."""
+        if self._window.has_room(eviction.namespace):
+            return True
+        return waited >= self._settings.patience and self._window.may_exceed()
+
+    def _put_off(self, eviction: Eviction, reason: str, message: str) -> Deferred:
+        """An eviction that is not decided about now comes back."""
         self._recorder.counted(Metric.EVICTIONS_DEFERRED)
-        return Deferred(reason=reason, message=message, retry_after=refusal.retry_after)
+        retry_after = self._crowd.put_off(eviction)
+        return Deferred(reason=reason, message=message, retry_after=retry_after)
 
-    def _decide(self, eviction: Eviction, *, is_its_turn: bool) -> tuple[Verdict, Decision]:
+    def _unread(self, eviction: Eviction, error: ClusterError) -> Verdict:
+        """An eviction that the API server does not answer about waits while it has patience."""
+        message = f"the API server does not answer: {error}"
+        waited = self._crowd.unread(eviction)
+        if waited < self._settings.patience:
+            return self._put_off(eviction, "Unreadable", message)
+        self._recorder.counted(Metric.GATE_FAILED)
+        message = f"for {waited.total_seconds():.0f} s {message}"
+        self._recorder.noted(f"an eviction passes: {message}")
+        return Allowed(reason="PatienceOver", message=message, warning=True)
+
+    def _decide(self, eviction: Eviction, waited: timedelta) -> tuple[Verdict, Decision]:
         """The verdict, and the pod that it is about as a decision without one.
 
-        ``is_its_turn``: it has waited for that, and the window has room. Raises ClusterError.
+        ``waited``: how long ago this process was asked first. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
         about = Decision(
@@ -138,9 +133,7 @@ class GateFlow:
         if passes is not None:
             return passes, about
         held = workload.surroundings.budgets_of(found.pod)
-        is_its_turn = is_its_turn or found.pod.released
-        has_room = is_its_turn or self._window.has_room(found.pod.namespace)
-        turn_in = timedelta() if has_room else self._crowd.turn_in()
+        has_room = found.pod.released or self._window.has_room(found.pod.namespace)
 
         def decide(census: Census) -> Verdict:
             situation = gate.Situation(
@@ -148,7 +141,8 @@ class GateFlow:
                 census=census,
                 held=held,
                 has_room=has_room,
-                turn_in=turn_in,
+                may_exceed=self._window.may_exceed(),
+                waited=waited,
                 patience=self._settings.patience,
             )
             return gate.decide(situation, eviction.evictor)
@@ -168,11 +162,10 @@ class GateFlow:
             return verdict
         releases = verdict.step.verb is Verb.RELEASE
         if releases:
-            self._window.took(*eviction.key)
+            self._window.took(eviction.namespace, eviction.name)
         (reply,) = self._cluster.perform([verdict.step.write])
         if isinstance(reply.error, ConflictError | InvalidError):
-            message = "the pod has changed meanwhile"
-            return Deferred(reason="Changed", message=message, retry_after=SOON)
+            return gate.changed()
         if reply.error is not None:
             raise reply.error
         if releases:

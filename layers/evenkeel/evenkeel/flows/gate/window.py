@@ -49,18 +49,30 @@ class Window:
         """
         listed, now = self._list(), self._clock.now()
         waiting = {(each.namespace, each.name) for each in listed if _waits(each, now)}
-        with self._lock:
-            self._released = {
-                key: at for key, at in self._released.items() if now - at < OLDEST_LIST
-            }
-            waiting |= self._released.keys()
+        waiting |= self._released_within(OLDEST_LIST)
         here = sum(each == namespace for each, _ in waiting)
         return len(waiting) < self._size or here < max(1, self._size // SHARE)
+
+    def may_exceed(self) -> bool:
+        """Whether one may be released without room whose eviction has waited for that too long.
+
+        A process releases a window's worth within a minute, whatever others say of their pods.
+        """
+        return len(self._released_within(LONGEST_TO_MAKE)) < self._size
 
     def took(self, namespace: str, name: str) -> None:
         """This pod is released."""
         with self._lock:
             self._released[namespace, name] = self._clock.now()
+
+    def _released_within(self, last: timedelta) -> set[Key]:
+        """The pods that this process released of late."""
+        now = self._clock.now()
+        with self._lock:
+            self._released = {
+                key: at for key, at in self._released.items() if now - at < LONGEST_TO_MAKE
+            }
+            return {key for key, at in self._released.items() if now - at < last}
 
     def _list(self) -> Sequence[Pod]:
         """The released pods. One thread asks, and the others take what was there before."""

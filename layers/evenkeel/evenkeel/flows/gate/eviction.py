@@ -1,0 +1,14 @@
+"""An eviction that somebody asks for."""
+
+import msgspec
+
+from evenkeel.decisions.gate.scope import Evictor
+
+
+class Eviction(msgspec.Struct, frozen=True, kw_only=True):
+    """An eviction that somebody asks for. ``dry_run``: nothing may be written."""
+
+    name: str
+    namespace: str
+    evictor: Evictor = Evictor()
+    dry_run: bool = False
