@@ -62,6 +62,13 @@ def test_every_extension_module_is_there_for_both_architectures() -> None:
         assert names <= set(modules)
 
 
+def test_every_library_has_its_licence_with_it() -> None:
+    libraries = list(LAYER.glob("*.dist-info"))
+    assert len(libraries) == 10
+    for each in libraries:
+        assert [path for path in each.rglob("LICENSE*") if path.is_file()], each.name
+
+
 def test_every_module_is_compiled_and_names_the_path_that_lambda_gives_it() -> None:
     sources = set(LAYER.rglob("*.py"))
     compiled = set(LAYER.rglob("*.pyc"))

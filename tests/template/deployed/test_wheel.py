@@ -47,9 +47,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     assert not list(folder.iterdir())
 
 
-def test_it_says_its_version(installed: Installed) -> None:
+def test_it_says_its_version_and_what_is_in_its_layer(installed: Installed) -> None:
     facts = json.loads(installed.run("version", "-o", "json"))
     assert facts["evenkeel"] == evenkeel.__version__
+    licences = {each["name"]: each["licence"] for each in facts["layer"]}
+    assert licences["msgspec"] == "BSD-3-Clause"
+    assert len(licences) == 10
 
 
 def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
