@@ -8,6 +8,7 @@ import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -63,15 +64,25 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     """``-n`` and ``-A``: of which namespaces."""
     function = click.option(
-        "-A", "--all-namespaces", is_flag=True, help="All namespaces: the default."
+        "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
-    return click.option("-n", "--namespace", help="Only this namespace.")(function)
+    return click.option("-n", "--namespace", help="This namespace, and not the context's.")(
+        function
+    )
 
 
-def chosen_namespace(namespace: str | None, *, all_namespaces: bool) -> str:
-    """The namespace that was named; empty for all. Raises BadInputError for both at once."""
+def chosen_namespace(
+    namespace: str | None, *, all_namespaces: bool, target: Target | None = None
+) -> str:
+    """The namespace that was named, else that of the target's context; empty for all.
+
+    Without a ``target`` it is all that counts where none is named. Raises BadInputError where both
+    are named, or the kubeconfig cannot be read.
+    """
     if all_namespaces and namespace is not None:
         raise BadInputError("-A and -n contradict each other: keep one of them")
+    if namespace is None and not all_namespaces and target is not None:
+        return target.look().namespace
     return namespace or ""
 
 

@@ -31,13 +31,15 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     """Explain what an interruption warning and a rebalance recommendation would do.
 
     Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
-    and rs. Without -n all namespaces are searched. Nothing is written, whatever the cluster.
-    Whether other nodes have room for replacements is not looked at.
+    and rs. Of a real cluster the context's namespace is searched, or as -n and -A say. Nothing is
+    written, whatever the cluster. Whether other nodes have room for replacements is not looked at.
     """
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    target = Target(context, kubeconfig)
+    real = None if snapshot is not None or built_in else target
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     question = lookup.parse(subject, searched)
     labels = capacity.labels(built_in=built_in)
-    with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
+    with reading(target, snapshot, built_in=built_in) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
     if output == "table":
         answer.show(console.standard_output())

@@ -49,12 +49,14 @@ def restore(  # noqa: PLR0913 - one for each option
 
     Without --apply it plans: each workload that is off, what would be done about it, and why.
     With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
-    more can be; a replacement that is not where it has to be in time is taken back.
+    more can be; a replacement that is not where it has to be in time is taken back. Of a real
+    cluster that is the context's namespace, or as -n and -A say.
     """
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    target = Target(context, kubeconfig)
+    real = None if snapshot is not None or built_in else target
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     labels = capacity.labels(built_in=built_in)
     scope = Scope(searched, everywhere=everywhere, capacity_labels=labels)
-    target = Target(context, kubeconfig)
     if not apply:
         with reading(target, snapshot, built_in=built_in) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
@@ -118,13 +120,14 @@ def _show(made: RestorePlan, output: str, *, namespaced: bool) -> None:
         return
     out = console.standard_output()
     if not shown:
-        out.print(_nothing(made))
+        out.print(_nothing(made, namespaced=namespaced))
         return
     table.show(out, wide=output == "wide")
 
 
-def _nothing(made: RestorePlan) -> str:
+def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
+    more = " -A looks at all namespaces." if namespaced else ""
     reasons = {decision.reason for decision in made.left}
     if AS_WANTED not in reasons and "NotManaged" in reasons:
-        return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true."
-    return "Nothing to move: every managed workload is as wanted."
+        return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true.{more}"
+    return f"Nothing to move: every managed workload is as wanted.{more}"

@@ -35,11 +35,14 @@ def status(
     """Show where every Deployment and StatefulSet stands against its floor.
 
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
-    what would be left if every spot node died now. Nothing is written, whatever the cluster.
+    what would be left if every spot node died now. Of a real cluster it looks at the context's
+    namespace, or as -n and -A say. Nothing is written, whatever the cluster.
     """
-    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
+    target = Target(context, kubeconfig)
+    real = None if snapshot is not None or built_in else target
+    searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     labels = capacity.labels(built_in=built_in)
-    with reading(Target(context, kubeconfig), snapshot, built_in=built_in) as cluster:
+    with reading(target, snapshot, built_in=built_in) as cluster:
         found = gather(cluster, searched, labels=labels)
     table = show.table(found)
     if output in ("json", "yaml"):
@@ -72,4 +75,4 @@ def status(
 
 
 def _where(namespace: str) -> str:
-    return f" in namespace {namespace}" if namespace else ""
+    return f" in namespace {namespace}: -A looks at all" if namespace else ""

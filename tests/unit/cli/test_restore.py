@@ -85,7 +85,9 @@ def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snaps
 def test_a_namespace_is_enough(snapshot: str) -> None:
     assert "default/deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
     empty = restore("--snapshot", snapshot, "-n", "empty")
-    assert empty.stdout == "Nothing to move: every managed workload is as wanted.\n"
+    assert empty.stdout == (
+        "Nothing to move: every managed workload is as wanted. -A looks at all namespaces.\n"
+    )
 
 
 def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

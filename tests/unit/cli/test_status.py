@@ -52,7 +52,9 @@ def test_a_namespace_is_enough() -> None:
     assert {name.partition("/")[0] for name in told("--built-in", "-n", "data")} == {"data"}
     assert status("--built-in", "-A", "-n", "data").exit_code == 2
     empty = status("--built-in", "-n", "nothing")
-    assert empty.stdout == "There is no Deployment and no StatefulSet in namespace nothing.\n"
+    assert empty.stdout == (
+        "There is no Deployment and no StatefulSet in namespace nothing: -A looks at all.\n"
+    )
     assert empty.exit_code == 0
 
 

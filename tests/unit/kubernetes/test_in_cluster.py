@@ -23,6 +23,7 @@ def api(tmp_path: Path) -> Iterator[ScriptedServer]:
     authority = Authority()
     (tmp_path / "ca.crt").write_text(authority.certificate)
     (tmp_path / "token").write_text("first\n")
+    (tmp_path / "namespace").write_text("ours")
     with serving(authority.server_context(tmp_path, "127.0.0.1")) as server:
         yield server.script(always=answer(200, pod()))
 
@@ -34,7 +35,7 @@ def this(api: ScriptedServer, tmp_path: Path) -> Pod:
         "KUBERNETES_SERVICE_HOST": str(place.hostname),
         "KUBERNETES_SERVICE_PORT": str(place.port),
     }
-    return Pod(environ, tmp_path / "token", tmp_path / "ca.crt")
+    return Pod(environ, tmp_path / "token", tmp_path / "ca.crt", tmp_path / "namespace")
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_a_token_that_is_refused_is_read_again(api: ScriptedServer, this: Pod) -
 def test_it_is_taken_where_no_other_is_named(api: ScriptedServer) -> None:
     found = kubeconfig.facts(None, None)
     assert (found.server, found.cluster_name) == (api.url, "")
-    assert found.source == "this pod's service account"
+    assert (found.source, found.namespace) == ("this pod's service account", "ours")
     with from_kubeconfig() as cluster:
         assert error_of(cluster, READ) is None
     assert tokens_seen(api) == ["Bearer first"]

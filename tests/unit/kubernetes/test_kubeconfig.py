@@ -212,6 +212,21 @@ def test_another_context_is_chosen_by_its_name(
     assert tokens_seen(api) == ["Bearer two"]
 
 
+@pytest.mark.parametrize(
+    ("of_context", "meant"), [({}, "default"), ({"namespace": "shop"}, "shop")]
+)
+def test_a_context_has_a_namespace_that_is_meant_where_none_is_named(
+    api: ScriptedServer,
+    authority: Authority,
+    tmp_path: Path,
+    of_context: dict[str, str],
+    meant: str,
+) -> None:
+    content = config(api.url, authority, {"token": "one"}, "one")
+    content["contexts"][0]["context"] |= of_context
+    assert kubeconfig.facts("one", written(tmp_path, content)).namespace == meant
+
+
 def test_the_first_file_of_the_variable_names_the_current_context(
     api: ScriptedServer, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,9 @@ KEPT: Final = MARGIN + timedelta(minutes=1)
 _FAULTS: Final = (ConfigException, OSError, ValueError)
 
 
+_NAMESPACE: Final = Path(SERVICE_TOKEN_FILENAME).with_name("namespace")
+
+
 @dataclass(frozen=True, slots=True)
 class Pod:
     """Where a pod finds what it needs: its environment, and the files of its service account."""
@@ -38,6 +41,7 @@ class Pod:
     environ: Mapping[str, str]
     token: Path = Path(SERVICE_TOKEN_FILENAME)
     authority: Path = Path(SERVICE_CERT_FILENAME)
+    namespace: Path = _NAMESPACE
 
     @property
     def is_here(self) -> bool:
@@ -48,6 +52,14 @@ class Pod:
     def server(self) -> str:
         """The API server's URL. Raises SettingsError."""
         return self._load().host
+
+    @property
+    def own_namespace(self) -> str:
+        """The pod's own namespace. Raises SettingsError."""
+        try:
+            return self.namespace.read_text().strip()
+        except _FAULTS as error:
+            raise SettingsError(f"this pod's service account: {error}") from error
 
     def endpoint(self, clock: Clock) -> Endpoint:
         """The API server, with the token that is in the file at any time. Raises SettingsError."""

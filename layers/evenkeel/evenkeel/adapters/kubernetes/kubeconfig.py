@@ -60,18 +60,21 @@ class Chosen:
     cluster: ConfigNode
     plugin: ExecProvider | None
     entry: str
+    namespace: str
 
 
 @dataclass(frozen=True, slots=True)
 class ContextFacts:
     """What a context says of its cluster: the API server's URL, and what the entry is called.
 
-    ``source`` is where that is from, for a message.
+    ``source`` is where that is from, for a message. ``namespace`` is the one that is meant where
+    none is named.
     """
 
     server: str
     entry: str
     source: str = "the current context"
+    namespace: str = "default"
 
     @property
     def cluster_name(self) -> str:
@@ -91,10 +94,11 @@ def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
     files = _files(kubeconfig)
     pod = _pod(context, files)
     if pod is not None:
-        return ContextFacts(pod.server, "", "this pod's service account")
+        return ContextFacts(pod.server, "", "this pod's service account", pod.own_namespace)
     try:
         chosen = _choose(context, files)
-        return ContextFacts(chosen.cluster["server"], chosen.entry, f"context {chosen.name}")
+        source = f"context {chosen.name}"
+        return ContextFacts(chosen.cluster["server"], chosen.entry, source, chosen.namespace)
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
 
@@ -162,7 +166,8 @@ def _choose(context: str | None, files: str) -> Chosen:
         # On a copy: an auth provider may write the files back when it renews its token.
         config = copy.deepcopy(config)
         del config["users"].get_with_name(chosen["user"]).value["user"]["exec"]
-    return Chosen(name, merger, config, cluster, plugin, entry=chosen["cluster"])
+    namespace = chosen.safe_get("namespace") or "default"
+    return Chosen(name, merger, config, cluster, plugin, chosen["cluster"], namespace)
 
 
 def _load(chosen: Chosen) -> Configuration:
