@@ -126,8 +126,8 @@ def _show(made: RestorePlan, output: str, *, namespaced: bool) -> None:
 
 
 def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
-    more = " -A looks at all namespaces." if namespaced else ""
+    more = " (-A looks at all)" if namespaced else ""
     reasons = {decision.reason for decision in made.left}
     if AS_WANTED not in reasons and "NotManaged" in reasons:
-        return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true.{more}"
-    return f"Nothing to move: every managed workload is as wanted.{more}"
+        return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true{more}."
+    return f"Nothing to move: every managed workload is as wanted{more}."

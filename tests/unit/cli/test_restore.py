@@ -86,7 +86,7 @@ def test_a_namespace_is_enough(snapshot: str) -> None:
     assert "default/deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
     empty = restore("--snapshot", snapshot, "-n", "empty")
     assert empty.stdout == (
-        "Nothing to move: every managed workload is as wanted. -A looks at all namespaces.\n"
+        "Nothing to move: every managed workload is as wanted (-A looks at all).\n"
     )
 
 
