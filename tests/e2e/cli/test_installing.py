@@ -1,7 +1,6 @@
 """Objects as an installation applies them, on the real API server and beside kubectl."""
 
 from collections.abc import Iterator
-from importlib import metadata
 from typing import Any
 
 import pytest

@@ -106,6 +106,6 @@ def test_no_text_names_the_other_project_of_the_package_index() -> None:
     )
     folders = ("docs", "src", "layers", "functions", "manifests", "tests", "bench", "tools")
     texts = [each for folder in folders for each in (ROOT / folder).rglob("*") if each.is_file()]
-    for path in (*filter(Path.is_file, ROOT.iterdir()), *texts):
-        if path.suffix in (".md", ".py", ".toml", ".yaml", "") and path != Path(__file__):
+    for path in (*ROOT.glob("*.*"), *texts):
+        if path.suffix in (".md", ".py", ".toml", ".yaml") and path != Path(__file__):
             assert not wrong.search(path.read_text()), path
