@@ -51,7 +51,7 @@ def config_map(namespace: str, **data: str) -> dict[str, Any]:
 def test_a_folder_is_read_as_kubectl_reads_it(folder: str, control_plane: ControlPlane) -> None:
     rendered = control_plane.kubectl("kustomize", str(ROOT / "manifests" / folder))
     theirs = {title(each): each for each in yaml.safe_load_all(rendered)}
-    image = f"evenkeel:{metadata.version('evenkeel')}"  # which the kustomizations name by a tag
+    image = f"evenkeel:{evenkeel.__version__}"  # which the kustomizations name by a tag
     ours = {title(each): each for each in manifests.documents(folder, image=image)}
     assert ours == theirs
 
