@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+import evenkeel
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.settings import Mode
