@@ -10,6 +10,7 @@ import click
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster
+from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli import capacity, console, options, tables
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
@@ -27,10 +28,20 @@ BUDGET: Final = timedelta(seconds=6)
 
 
 @click.command(short_help="Say what is broken between EC2's notice and the pod.")
-@click.option("--cluster", metavar="NAME", help="The EKS cluster; AWS tells where it is.")
+@click.option(
+    "--cluster-name",
+    "cluster",
+    metavar="NAME",
+    envvar=CLUSTER_NAME,
+    show_envvar=True,
+    help="The EKS cluster; AWS tells where it is, unless a kubeconfig is named.",
+)
 @options.cluster
 @click.option(
-    "--stack", metavar="NAME", help="Evenkeel's stack; else evenkeel-NAME of --cluster NAME."
+    "--stack-name",
+    "stack",
+    metavar="NAME",
+    help="Evenkeel's stack; else evenkeel-NAME of --cluster-name NAME.",
 )
 @options.output("table", "json")
 def doctor(
@@ -44,14 +55,12 @@ def doctor(
     """Look at every link of the chain: rules, queues, functions, rights, webhooks, nodes, clocks.
 
     Each has a verdict, the reason, and what mends it. Nothing is written: pods and evictions are
-    tried in dry runs. What your own rights hide is unknown. Without --cluster or --stack nothing
-    of AWS is looked at.
+    tried in dry runs. What your own rights hide is unknown. Without --cluster-name or --stack-name
+    nothing of AWS is looked at.
 
     Exit code 1 if a link is broken.
     """
     target = Target(context, kubeconfig)
-    if cluster is not None and target.is_named:
-        raise BadInputError("--cluster and a kubeconfig name two clusters: keep one of them")
     wanted = Wanted(
         stack=stack or (f"evenkeel-{cluster}" if cluster is not None else None),
         cluster=cluster,
@@ -69,7 +78,7 @@ def doctor(
 
 def _open(target: Target, aws: Aws | str, cluster: str | None) -> RestCluster:
     """The API server of the context or of the EKS cluster. Raises CommandError."""
-    if cluster is None:
+    if cluster is None or target.is_named:
         return target.connect(budget=BUDGET)
     if isinstance(aws, str):
         raise BadInputError(f"EKS cannot be asked where {cluster} is: {aws}; or name a --context")

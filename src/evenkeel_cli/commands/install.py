@@ -29,15 +29,17 @@ from evenkeel_cli.install.site import Place, Site, opened
 )
 @click.option("--image", default="", help="The image for --webhook in-cluster.")
 @click.option(
-    "-n",
-    "--namespace",
+    "--manage",
     "namespaces",
     metavar="NAME",
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )
 @click.option(
-    "-A", "--all-namespaces", is_flag=True, help="All take part, but for the cluster's own."
+    "--manage-all",
+    "all_namespaces",
+    is_flag=True,
+    help="All take part, but for the cluster's own.",
 )
 @click.option(
     "--parameter",
@@ -121,9 +123,10 @@ def go_on(
     if not apply:
         click.echo("\nnothing was changed: add --apply to do it")
         return
-    named = f" --stack {site.place.stack}" if site.place.stack else ""
+    named = f" --stack-name {site.place.stack}" if site.place.stack else ""
     click.echo(
-        f"\nsee whether every link holds: evenkeel doctor --cluster {site.place.cluster}{named}"
+        "\nsee whether every link holds:"
+        f" evenkeel doctor --cluster-name {site.place.cluster}{named}"
     )
     if chosen.mode is Mode.OBSERVE:
         click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")

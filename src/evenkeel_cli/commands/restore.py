@@ -30,7 +30,12 @@ INTERRUPTED = (
 @options.cluster
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Plan for the built-in cluster of the demo.")
-@click.option("--everywhere", is_flag=True, help="Namespaces take part without the label, too.")
+@click.option(
+    "--manage-all",
+    "everywhere",
+    is_flag=True,
+    help="Namespaces take part without the label, too.",
+)
 @options.namespaces
 @options.output("table", "wide", "json", "yaml")
 def restore(  # noqa: PLR0913 - one for each option

@@ -16,7 +16,9 @@ from evenkeel_cli.errors import BadInputError
     "--url", metavar="URL", help="Where evenkeel serve --extender answers: https://HOST/v1/TOKEN."
 )
 @click.option(
-    "--ca",
+    "--certificate-authority",
+    "ca",
+    metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The authority of its certificate, PEM; without it the scheduler's own are trusted.",
 )
@@ -32,7 +34,7 @@ def scheduler_config(*, url: str | None, ca: Path | None) -> None:
     if url is not None:
         found = schedulers.with_extender(found, url, webhooks.authority_in(ca))
     elif ca is not None:
-        raise BadInputError("--ca goes with --url: without it nobody is called")
+        raise BadInputError("--certificate-authority goes with --url: without it nobody is called")
     click.echo(yaml.dump(found, Dumper=_Plain, sort_keys=False), nl=False)
 
 

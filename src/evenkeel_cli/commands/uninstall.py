@@ -17,17 +17,20 @@ LONGEST: Final = timedelta(hours=1)
 @terms.place
 @terms.delivery
 @click.option(
-    "--wait",
+    "--timeout",
+    "wait",
     type=Duration(timedelta(), LONGEST),
     default="3m",
     show_default=True,
     help="How long handovers under way may take; what is left goes back to its owner.",
 )
+@click.option("--no-wait", is_flag=True, help="They go back to their owners at once.")
 @options.apply
 def uninstall(
     *,
     where: Place,
     wait: timedelta,
+    no_wait: bool,
     apply: bool,
 ) -> None:
     """Take Evenkeel out of a cluster and an account; workloads go on running.
@@ -40,7 +43,12 @@ def uninstall(
     """
     with opened(where) as site:
         click.echo(f"evenkeel for {site.title}\n")
-        is_any = steps.go(plan.removal(site, wait), click.echo, apply=apply, otherwise="-")
+        is_any = steps.go(
+            plan.removal(site, timedelta() if no_wait else wait),
+            click.echo,
+            apply=apply,
+            otherwise="-",
+        )
     if not is_any:
         click.echo("\nnothing of it is there")
     elif not apply:

@@ -35,8 +35,8 @@ def upgrade(
         found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
-                f"there is no stack {where.stack_name} in {site.aws.region}: name it by --stack, or"
-                " make it by evenkeel install"
+                f"there is no stack {where.stack_name} in {site.aws.region}: name it by"
+                " --stack-name, or make it by evenkeel install"
             )
         chosen = choices.made(Asked(image=image), found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")

@@ -13,12 +13,17 @@ from evenkeel_cli import webhooks
     "--url", required=True, metavar="URL", help="Where the webhook answers: https://HOST/v1/TOKEN."
 )
 @click.option(
-    "--ca",
+    "--certificate-authority",
+    "ca",
+    metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The authority of its certificate, PEM; without it the API server's own are trusted.",
 )
 @click.option(
-    "--all-namespaces", "-A", is_flag=True, help="Ask about all namespaces, labelled or not."
+    "--manage-all",
+    "all_namespaces",
+    is_flag=True,
+    help="Ask about all namespaces, labelled or not.",
 )
 @click.option("--gate", is_flag=True, help="Print the eviction gate's configuration instead.")
 def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: bool) -> None:
@@ -29,7 +34,7 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: boo
     Where the URL's host is NAME.NAMESPACE.svc it names that Service: API servers do not ask the
     cluster's DNS. Its certificate has to be for that name. The URL holds the token: who may read
     the configuration can call the webhook.
-    --all-namespaces goes with EVENKEEL_NAMESPACES=all of the webhook, with --gate with its
+    --manage-all goes with EVENKEEL_NAMESPACES=all of the webhook, with --gate with its
     EVENKEEL_GATE=managed.
     """
     folder = webhooks.GATE if gate else webhooks.PLACEMENT

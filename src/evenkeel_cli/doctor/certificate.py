@@ -81,8 +81,8 @@ def judge(place: Place, seen: Seen, now: datetime) -> Finding:
         return broken(
             link,
             f"the caBundle does not vouch for {host}: {seen.distrust}",
-            "renew the certificate, or apply the configuration with the right --ca"
-            " (evenkeel webhook-config)",
+            "renew the certificate, or apply the configuration with the right"
+            " --certificate-authority (evenkeel webhook-config)",
         )
     if seen.until is None:
         return not_looked(link, f"{host} is not reached from here: {seen.silence}")

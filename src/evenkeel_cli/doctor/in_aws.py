@@ -36,7 +36,7 @@ class Half:
 def opened(aws: Aws | str, wanted: Wanted) -> Half:
     """Read the stack. ``aws`` is a text where AWS cannot be asked: why."""
     if wanted.stack is None:
-        named = "name it: --stack NAME, or the cluster: --cluster NAME"
+        named = "name it: --stack-name NAME, or the cluster: --cluster-name NAME"
         return Half(finding=not_looked("AWS", "no stack was named", named))
     if isinstance(aws, str):
         return Half(finding=not_looked("AWS", aws, "ask again with credentials for the stack"))
@@ -47,7 +47,7 @@ def opened(aws: Aws | str, wanted: Wanted) -> Half:
     if stack is None:
         said = f"there is no stack {wanted.stack} in {aws.region}"
         if wanted.is_guessed:
-            finding = not_looked("AWS", said, "if it has another name: --stack NAME")
+            finding = not_looked("AWS", said, "if it has another name: --stack-name NAME")
         else:
             finding = up.missing(wanted.stack, aws.region)
         return Half(aws, None, finding)

@@ -66,13 +66,13 @@ def judge_labels(nodes: Sequence[Node], labels: CapacityLabels, known: Known | N
         return fine(LABELS, f"{said}, which EC2 says they are")
     if len(without) == len(nodes):
         return broken(LABELS, f"no node has one of {labels}: all count as on-demand", remedy)
-    return unknown(LABELS, said, f"{remedy}; with --stack EC2 is asked whether they are")
+    return unknown(LABELS, said, f"{remedy}; with --stack-name EC2 is asked whether they are")
 
 
 def judge_spot(nodes: Sequence[Node], labels: CapacityLabels, known: Known | None) -> Finding:
     """Whether the nodes that EC2 may take back are labelled so, and no others."""
     if known is None:
-        return not_looked(SPOT, "EC2 was not asked", "name the stack: --stack NAME")
+        return not_looked(SPOT, "EC2 was not asked", "name the stack: --stack-name NAME")
     spot = [node for node in nodes if _is_spot(node, known)]
     hidden = [node for node in spot if not labels.call_spot(node)]
     wrong = [

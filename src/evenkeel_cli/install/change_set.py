@@ -89,7 +89,8 @@ class ChangeSet:
             raise UnmetError(
                 f"the change set would replace {', '.join(lost)}, by which messages, the webhook's"
                 " token or its address are lost, and was not executed: install this version as"
-                f" another stack by --stack, and uninstall this one; or lose them: {self.by_hand}"
+                " another stack by --stack-name, and uninstall this one; or lose them:"
+                f" {self.by_hand}"
             )
 
 

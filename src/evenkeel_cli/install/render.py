@@ -26,7 +26,7 @@ Written by `evenkeel install --render`, for mode {mode} and webhook {webhook}. I
    (`--parameters file://parameters.json --capabilities CAPABILITY_IAM`), and
    `stack/parameters.tfvars.json` as a map, for `aws_cloudformation_stack`.
 {roles}{hooks}
-When it stands: `evenkeel doctor --cluster {cluster}`.
+When it stands: `evenkeel doctor --cluster-name {cluster}`.
 """
 UPLOADED: Final = "template.json names what was uploaded to the bucket {bucket}."
 BESIDE: Final = (
@@ -39,8 +39,8 @@ ROLES: Final = """\
 """
 HOOKS: Final = """\
 {number}. The two webhook configurations hold the token, which belongs into no repository:
-   `evenkeel install --cluster {cluster} --webhook {webhook} --apply` makes them of what stands now,
-   or `evenkeel webhook-config`.
+   `evenkeel install --cluster-name {cluster} --webhook {webhook} --apply` makes them of what stands
+   now, or `evenkeel webhook-config`.
 """
 SECRETS: Final = """\
    `evenkeel-webhook` (key `token`) and `evenkeel-webhook-tls` are Secrets that serve needs: the

@@ -28,7 +28,7 @@ def found(site: Site) -> Stack | None:
         return stack
     raise UnmetError(
         f"{stack.name} is for the cluster {stack.cluster or 'of no name'}: name another stack by"
-        " --stack"
+        " --stack-name"
     )
 
 

@@ -87,7 +87,7 @@ class Site:
 def opened(place: Place) -> Iterator[Site]:
     """Ask EKS where the cluster is, and open it. Raises CommandError."""
     if bool(place.endpoint) != bool(place.authority):
-        raise BadInputError("--endpoint and --certificate-authority belong together: give both")
+        raise BadInputError("--server and --certificate-authority belong together: give both")
     aws = asking.of_environment(place.region, place.profile)
     if isinstance(aws, str):
         raise BadInputError(f"AWS cannot be asked: {aws}")

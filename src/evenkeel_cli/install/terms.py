@@ -1,5 +1,6 @@
 """The options that the commands share which change an installation."""
 
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -8,7 +9,9 @@ from typing import Any
 
 import click
 
+from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli import options
+from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install.site import Place
 from evenkeel_cli.options import Decorator
 from evenkeel_cli.targets import Target
@@ -23,7 +26,7 @@ def place(function: Callable[..., Any]) -> Callable[..., Any]:
         cluster: str,
         stack: str,
         endpoint: str,
-        certificate_authority: str,
+        certificate_authority: Path | None,
         context: str | None,
         kubeconfig: Path | None,
         region: str,
@@ -31,7 +34,8 @@ def place(function: Callable[..., Any]) -> Callable[..., Any]:
         **others: Any,
     ) -> Any:
         target = Target(context, kubeconfig)
-        where = Place(cluster, stack, endpoint, certificate_authority, target, region, profile)
+        authority = "" if certificate_authority is None else _base64(certificate_authority)
+        where = Place(cluster, stack, endpoint, authority, target, region, profile)
         return function(where=where, **others)
 
     return _with(_PLACE, command)
@@ -55,6 +59,16 @@ change_set = click.option(
 """``--change-set``: files are uploaded, a change set is made, and that is all."""
 
 
+def _base64(path: Path) -> str:
+    """A PEM file as EKS and the stack's parameter have it. Raises BadInputError for another."""
+    content = path.read_bytes()
+    if b"-----BEGIN CERTIFICATE-----" not in content:
+        raise BadInputError(
+            f"--certificate-authority {path}: there is no certificate in it, as PEM"
+        )
+    return b64encode(content).decode()
+
+
 def _with(options: tuple[Decorator, ...], command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in reversed(options):
         command = decorate(command)
@@ -62,19 +76,34 @@ def _with(options: tuple[Decorator, ...], command: Callable[..., Any]) -> Callab
 
 
 _PLACE: tuple[Decorator, ...] = (
-    click.option("--cluster", metavar="NAME", required=True, help="The EKS cluster."),
-    click.option("--stack", metavar="NAME", default="", help="Its stack; else evenkeel-CLUSTER."),
     click.option(
-        "--endpoint",
+        "--cluster-name",
+        "cluster",
+        metavar="NAME",
+        required=True,
+        envvar=CLUSTER_NAME,
+        show_envvar=True,
+        help="The EKS cluster.",
+    ),
+    click.option(
+        "--stack-name",
+        "stack",
+        metavar="NAME",
+        default="",
+        help="Its stack; else evenkeel-CLUSTER.",
+    ),
+    click.option(
+        "--server",
+        "endpoint",
         metavar="URL",
         default="",
         help="The API server as functions reach it; else as EKS tells.",
     ),
     click.option(
         "--certificate-authority",
-        metavar="BASE64",
-        default="",
-        help="Its certificate authority, base64 of PEM; else as EKS tells.",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Its certificate authority, PEM; else as EKS tells.",
     ),
     click.option("--region", metavar="NAME", default="", help="The AWS region; else AWS_REGION's."),
     click.option(

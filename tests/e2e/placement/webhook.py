@@ -249,7 +249,9 @@ class Ground:
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
         url = f"https://{host}:{port}/v1/{self.token}"
-        text = printed("webhook-config", "--url", url, "--ca", str(authority), *options)
+        text = printed(
+            "webhook-config", "--url", url, "--certificate-authority", str(authority), *options
+        )
         configuration = yaml.safe_load(text)
         (webhook,) = configuration["webhooks"]
         webhook["namespaceSelector"]["matchExpressions"].append(

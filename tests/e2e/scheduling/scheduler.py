@@ -106,6 +106,6 @@ def asking(ground: Ground, port: int) -> Config:
     authority.write_text(ground.authority.certificate)
     url = f"https://127.0.0.1:{port}/v1/{ground.token}"
     config: Config = yaml.safe_load(
-        printed("scheduler-config", "--url", url, "--ca", str(authority))
+        printed("scheduler-config", "--url", url, "--certificate-authority", str(authority))
     )
     return config

@@ -8,6 +8,7 @@ the cluster, too.
 import json
 import subprocess
 import tempfile
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,9 +81,11 @@ class Account:
     def run(self, command: str, *arguments: str, code: int = 0) -> str:
         """Run a command on this cluster; what it prints. Fails with that if its code differs."""
         endpoint = endpoint_of(self.control_plane, NAME)
+        authority = self.programs.parent / "ca.crt"
+        authority.write_bytes(b64decode(endpoint["ClusterCertificateAuthority"]))
         where = (
-            *("--cluster", NAME, "--endpoint", endpoint["ClusterEndpoint"]),
-            *("--certificate-authority", endpoint["ClusterCertificateAuthority"]),
+            *("--cluster-name", NAME, "--server", endpoint["ClusterEndpoint"]),
+            *("--certificate-authority", authority),
         )
         done = subprocess.run(
             [self.programs / "evenkeel", command, *where, *arguments],
@@ -103,7 +106,7 @@ class Account:
 
     def doctor(self) -> Mapping[str, str]:
         """The verdicts that are not fine, by their links."""
-        where = ("--kubeconfig", self.control_plane.kubeconfig, "--stack", STACK)
+        where = ("--kubeconfig", self.control_plane.kubeconfig, "--stack-name", STACK)
         done = subprocess.run(
             [self.programs / "evenkeel", "doctor", *where, "-o", "json"],
             cwd=self.folder,
@@ -216,7 +219,7 @@ def account(
 
 def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> None:
     in_cluster, in_aws = account.in_cluster(), account.in_aws()
-    wanted = ("--mode", "act", "-n", NAMESPACE, "--parameter", f"ReplaySource={REPLAYS}")
+    wanted = ("--mode", "act", "--manage", NAMESPACE, "--parameter", f"ReplaySource={REPLAYS}")
 
     told = account.run("install", *wanted)
     assert f"make {STACK}" in told
@@ -244,7 +247,7 @@ def test_an_installation_acts_and_leaves_nothing_behind(account: Account) -> Non
     assert sorted(not_fine.keys() - ONLY_IN_AWS) == []
     assert "probe" in not_fine
 
-    told = account.run("uninstall", "--wait", "0s", "--apply")
+    told = account.run("uninstall", "--no-wait", "--apply")
     assert "give released pods back" in told
     assert account.in_cluster() ^ in_cluster == {"node/doomed", "deployment.apps/web"}
     assert account.in_aws() ^ in_aws == set()
@@ -303,7 +306,7 @@ def test_what_was_added_later_goes_too(account: Account) -> None:
     assert account.in_cluster() == before
 
     account.control_plane.delete("v1", "Pod", "waiting", NAMESPACE)
-    account.run("uninstall", "--wait", "0s", "--apply")
+    account.run("uninstall", "--no-wait", "--apply")
     assert account.in_cluster() ^ in_cluster == set()
     assert account.in_aws() ^ in_aws == set()
 

@@ -95,7 +95,7 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )
-    assert "shop/deploy/web" in restore("--built-in", "--everywhere", "-n", "shop").stdout
+    assert "shop/deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
 
 
 def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:

@@ -89,7 +89,7 @@ def test_with_a_url_the_extender_is_asked_and_may_be_missing(
 ) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text(Authority().certificate)
-    found = printed("--url", URL, "--ca", str(authority), capsys=capsys)
+    found = printed("--url", URL, "--certificate-authority", str(authority), capsys=capsys)
     (extender,) = found.pop("extenders")
     assert found == printed(capsys=capsys)
     assert extender.pop("urlPrefix") == URL
@@ -110,9 +110,11 @@ def test_an_authority_without_a_url_is_refused(
 ) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text(Authority().certificate)
-    code, out, err = run("scheduler-config", "--ca", str(authority), capsys=capsys)
+    code, out, err = run(
+        "scheduler-config", "--certificate-authority", str(authority), capsys=capsys
+    )
     assert (code, out) == (2, "")
-    assert "--ca goes with --url" in err
+    assert "--certificate-authority goes with --url" in err
 
 
 def test_the_extender_may_watch_what_it_watches_and_no_more() -> None:

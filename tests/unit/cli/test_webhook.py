@@ -25,7 +25,9 @@ def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
 def test_the_configuration_is_filled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text(Authority().certificate)
-    code, out, _ = run("webhook-config", "--url", URL, "--ca", str(authority), capsys=capsys)
+    code, out, _ = run(
+        "webhook-config", "--url", URL, "--certificate-authority", str(authority), capsys=capsys
+    )
     assert code == 0
     (webhook,) = yaml.safe_load(out)["webhooks"]
     assert webhook["clientConfig"]["url"] == URL
@@ -38,7 +40,7 @@ def test_the_gates_configuration_leads_to_its_own_path(
 ) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_text(Authority().certificate)
-    options = ("--url", URL, "--ca", str(authority), "--gate")
+    options = ("--url", URL, "--certificate-authority", str(authority), "--gate")
     code, out, _ = run("webhook-config", *options, capsys=capsys)
     assert code == 0
     configuration = yaml.safe_load(out)
@@ -67,7 +69,7 @@ def test_a_service_of_the_cluster_is_named_as_one(
 def test_without_an_authority_the_api_servers_own_are_trusted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _, out, _ = run("webhook-config", "--url", URL, "-A", capsys=capsys)
+    _, out, _ = run("webhook-config", "--url", URL, "--manage-all", capsys=capsys)
     (webhook,) = yaml.safe_load(out)["webhooks"]
     assert webhook["clientConfig"] == {"url": URL}
     assert "matchLabels" not in webhook["namespaceSelector"]
@@ -100,6 +102,8 @@ def test_an_authority_without_a_certificate_is_refused(
 ) -> None:
     empty = tmp_path / "ca.crt"
     empty.write_text("nothing")
-    code, _, err = run("webhook-config", "--url", URL, "--ca", str(empty), capsys=capsys)
+    code, _, err = run(
+        "webhook-config", "--url", URL, "--certificate-authority", str(empty), capsys=capsys
+    )
     assert code == 2
     assert "holds no certificate" in err

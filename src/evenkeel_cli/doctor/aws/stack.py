@@ -20,7 +20,7 @@ def judge(stack: Stack, cluster: str | None) -> Finding:
         return broken(
             LINK,
             f"{stack.name} is for the cluster {stack.cluster or 'of no name'}, not {cluster}",
-            "name its own stack: --stack NAME",
+            "name its own stack: --stack-name NAME",
         )
     if stack.status.endswith("_IN_PROGRESS"):
         return unknown(LINK, said, "ask again when it is done")

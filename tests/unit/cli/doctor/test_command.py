@@ -343,6 +343,8 @@ def _hook(url: str, bundle: str) -> dict[str, Any]:
     return {"name": "placement.evenkeel.dev", "clientConfig": config}
 
 
-def test_two_clusters_at_once_are_refused() -> None:
-    done = CliRunner().invoke(main, ["doctor", "--cluster", "prod", "--context", "prod"])
+def test_a_kubeconfig_that_is_named_tells_where_the_cluster_is(tmp_path: Path) -> None:
+    kubeconfig = ("--kubeconfig", str(tmp_path / "absent"))
+    done = CliRunner().invoke(main, ["doctor", "--cluster-name", "prod", *kubeconfig])
     assert done.exit_code == 2
+    assert "absent: there is no such file" in done.stderr

@@ -14,7 +14,7 @@ from evenkeel_hosting import files
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, [*arguments, "--cluster", "prod"])
+    return CliRunner().invoke(main, [*arguments, "--cluster-name", "prod"])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_a_person_names_is_one_place() -> None:
     def command(*, where: Place) -> None:
         found.append(where)
 
-    arguments = ["--cluster", "prod", "--region", "eu-west-1", "--profile", "ops"]
+    arguments = ["--cluster-name", "prod", "--region", "eu-west-1", "--profile", "ops"]
     arguments += ["--bucket", "mine", "--role-arn", "arn:aws:iam::1:role/evenkeel-deployer"]
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code == 0, done.output
