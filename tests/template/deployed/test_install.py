@@ -110,7 +110,12 @@ class Account:
         done = subprocess.run(
             [self.programs / "evenkeel", "doctor", *where, "-o", "json"],
             cwd=self.folder,
-            env={**plain_environment(), **ROOT_USER, "AWS_ENDPOINT_URL": self.ministack.url},
+            env={
+                **plain_environment(),
+                **ROOT_USER,
+                "AWS_ENDPOINT_URL": self.ministack.url,
+                "AWS_ENDPOINT_URL_EC2": self.ministack.market.url,
+            },
             capture_output=True,
             text=True,
             timeout=LONGEST,
