@@ -35,7 +35,8 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     written, whatever the cluster. Whether other nodes have room for replacements is not looked at.
     """
     target = Target(context, kubeconfig)
-    real = None if snapshot is not None or built_in else target
+    says_itself = subject.count("/") == 2
+    real = None if snapshot is not None or built_in or says_itself else target
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     question = lookup.parse(subject, searched)
     labels = capacity.labels(built_in=built_in)

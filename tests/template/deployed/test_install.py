@@ -114,7 +114,7 @@ class Account:
                 **plain_environment(),
                 **ROOT_USER,
                 "AWS_ENDPOINT_URL": self.ministack.url,
-                "AWS_ENDPOINT_URL_EC2": self.ministack.market.url,
+                "AWS_ENDPOINT_URL_EC2": self.ministack.compute.url,
             },
             capture_output=True,
             text=True,
