@@ -6,15 +6,13 @@ and leaves the work to the functions: they have AWS to ask, and the settings of 
 
 from datetime import datetime, timedelta
 
-import msgspec
-
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.asking import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Patch
 from evenkeel.model.surroundings import Lease
-from evenkeel.model.times import is_sound, to_micro_time
+from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Cluster
 
 VALID = timedelta(seconds=150)
@@ -38,9 +36,7 @@ def note_schedule(cluster: Cluster, now: datetime) -> None:
 def are_deployed(cluster: Cluster, now: datetime) -> bool:
     """Whether the schedule of functions that act came lately. Raises ClusterError."""
     lease = ask_for_one(cluster, Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE))
-    text = "" if lease is None else lease.metadata.annotations.get(names.SCHEDULED_AT, "")
-    try:
-        noted = msgspec.convert(text, type=datetime)
-    except msgspec.ValidationError:
-        return False
-    return is_sound(noted) and abs(now - noted) <= VALID
+    noted = (
+        None if lease is None else sound_time(lease.metadata.annotations.get(names.SCHEDULED_AT))
+    )
+    return noted is not None and abs(now - noted) <= VALID
