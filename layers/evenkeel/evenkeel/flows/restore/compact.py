@@ -66,7 +66,6 @@ class Compactor:
                 node_name=self._once(spec.node_name),
                 containers=tuple(map(self._container, spec.containers)),
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
-                affinity=None,
             ),
             status=msgspec.structs.replace(
                 pod.status,
