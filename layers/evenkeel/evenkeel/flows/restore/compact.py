@@ -36,7 +36,6 @@ class Compactor:
     """Makes pods small; equal parts of those that one compactor made are the same object."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
         self._kept: dict[Hashable, Any] = {}
 
     def compact(self, pod: Pod) -> Pod | None:
