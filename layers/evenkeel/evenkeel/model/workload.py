@@ -4,6 +4,7 @@ from typing import ClassVar, Final
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.annotations import GANG
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -207,7 +208,7 @@ class Job(KubernetesObject, frozen=True, kw_only=True):
     @property
     def is_gang(self) -> bool:
         """Whether its owner says that its pods are of use together only."""
-        return self.metadata.annotations.get(names.GANG, "").lower() == "true"
+        return GANG.of(self.metadata.annotations) == names.TRUE
 
 
 type Workload = Deployment | ReplicaSet | StatefulSet | Job
