@@ -74,6 +74,12 @@ lint: venv ## Format, style, types, and which package imports which
 	$(foreach script,$(SCRIPTS),$(PYTHON) -m mypy $(script) &&) true
 	$(PYTHON) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
 
+.PHONY: docs
+docs: venv ## Make the documentation's site in .site, for which a warning is an error
+	@rm -rf .site
+	@$(PYTHON) -m sphinx -q -n -W -E docs .site
+	@echo "site: .site/index.html"
+
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
 	$(PYTEST) -n $(WORKERS) $(DECISIONS) $(COVERAGE)
