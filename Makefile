@@ -65,6 +65,7 @@ venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/
 format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
+	@$(PYTHON) tools/write-version
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which

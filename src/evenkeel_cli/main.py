@@ -143,8 +143,8 @@ def main(context: click.Context, *, traceback: bool) -> None:
     """Keep Kubernetes workloads on an even keel while they run on spot capacity.
 
     Evenkeel gets each replacement running before the old pod stops. These commands show what
-    it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
-    real cluster without --apply.
+    it does, on a built-in cluster, on a snapshot of yours, or on yours. They write to a real
+    cluster with --apply only. Two act at once, unless --dry-run is given: poll and serve.
     """
     del traceback
     if context.invoked_subcommand is None:

@@ -1,8 +1,9 @@
 """Options that several commands share, with kubectl's names and meanings."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -11,6 +12,9 @@ from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+WAYS: Final = ("dry_run", "apply", "change_set", "render")
+"""Parameters of commands of which each says what is to be done with the plan."""
 
 
 def output(*formats: str) -> Decorator:
@@ -87,7 +91,21 @@ def chosen_namespace(
 
 
 def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--apply``: without it nothing is written to the cluster."""
-    return click.option(
-        "--apply", is_flag=True, help="Do it. Without this the command only says what it would do."
-    )(function)
+    """``--apply``, and ``--dry-run`` for its default: nothing is written to the cluster.
+
+    The command is called with ``apply`` alone. Raises BadInputError where two of ``WAYS`` are
+    asked for.
+    """
+
+    @wraps(function)
+    def command(*, dry_run: bool, **others: Any) -> Any:
+        asked = {"dry_run": dry_run, **others}
+        ways = [f"--{way.replace('_', '-')}" for way in WAYS if asked.get(way)]
+        if len(ways) > 1:
+            raise BadInputError(f"{' and '.join(ways)} contradict each other: keep one of them")
+        return function(**others)
+
+    decorated = click.option(
+        "--dry-run", is_flag=True, help="Only say what would be done, which is the default."
+    )(command)
+    return click.option("--apply", is_flag=True, help="Do what the command says.")(decorated)

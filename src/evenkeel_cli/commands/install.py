@@ -6,7 +6,6 @@ import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
-from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
@@ -81,8 +80,6 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
     """
-    if (render is not None) + change_set + apply > 1:
-        raise BadInputError("--render, --change-set and --apply are three ways: keep one of them")
     made = build.made()
     asked = Asked(
         mode=Mode(mode) if mode else None,

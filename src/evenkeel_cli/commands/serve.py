@@ -74,7 +74,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
     answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
     up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
-    are answered. Whoever starts it has said yes to writing; --dry-run observes.
+    are answered. It acts without --apply; with --dry-run it observes.
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())

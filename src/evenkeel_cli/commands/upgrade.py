@@ -28,8 +28,6 @@ def upgrade(
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
     """
-    if change_set and apply:
-        raise BadInputError("--change-set and --apply are two ways: keep one of them")
     made = build.made()
     with opened(where) as site:
         found = settling.at_rest(site) if apply else site.stack()

@@ -6,6 +6,7 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
+from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Job
@@ -67,7 +68,7 @@ def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -
 
 
 def _may_be_left(pod: Pod, owner: Owner) -> bool:
-    return owner.annotation(names.AT_DEADLINE, pod).lower() == "leave"
+    return owner.says(AT_DEADLINE, pod) == "leave"
 
 
 def _left(pod: Pod, owner: Owner) -> Decision:

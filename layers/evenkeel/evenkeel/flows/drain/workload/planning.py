@@ -32,7 +32,6 @@ class Planner:
     """Plans for the controllers of a view."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
