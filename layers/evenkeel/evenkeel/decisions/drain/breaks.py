@@ -176,25 +176,23 @@ def ordinal_of(pod: Pod) -> int:
 
 
 def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
-    return Decision(
-        verb=Verb.EVICT,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.EVICT,
+        reason,
+        message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=reason,
-        message=message,
         warning=mover.route.warning,
         write=writes.evict(mover.pod),
     )
 
 
 def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
-    return Decision(
-        verb=Verb.WAIT,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.WAIT,
+        mover.route.reason,
+        mover.route.message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=until,
     )
