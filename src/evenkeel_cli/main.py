@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
 from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.visible import visible
@@ -132,6 +133,9 @@ def _fail(message: str, *, code: int) -> int:
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(
+    evenkeel.__version__, message="%(prog)s %(version)s", help="Print the version."
 )
 @click.option("--traceback", is_flag=True, help="Show where an unforeseen error comes from.")
 @click.pass_context

@@ -31,6 +31,7 @@ def output(*formats: str) -> Decorator:
 
 cluster_name = click.option(
     "--cluster-name",
+    metavar="NAME",
     envvar=CLUSTER_NAME,
     show_envvar=True,
     help="The EKS cluster's name; else as the kubeconfig calls it.",
@@ -40,6 +41,7 @@ cluster_name = click.option(
 
 metrics_port = click.option(
     "--metrics-port",
+    metavar="PORT",
     type=click.IntRange(0, 65535),
     help="Answer GET /metrics (Prometheus) and /healthz there; 0 takes a free port.",
 )
@@ -50,10 +52,13 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--context`` and ``--kubeconfig``: which cluster."""
     function = click.option(
         "--kubeconfig",
+        metavar="FILE",
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", help="The kubeconfig context to use.")(function)
+    return click.option("--context", metavar="NAME", help="The kubeconfig context to use.")(
+        function
+    )
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,9 +75,9 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option(
         "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
-    return click.option("-n", "--namespace", help="This namespace, and not the context's.")(
-        function
-    )
+    return click.option(
+        "-n", "--namespace", metavar="NAMESPACE", help="This namespace, and not the context's."
+    )(function)
 
 
 def chosen_namespace(

@@ -26,11 +26,11 @@ from evenkeel_cli.install.site import Place, Site, opened
     type=click.Choice([each.value for each in Webhook]),
     help="What places new pods and gates evictions. [default: as it is; at first lambda]",
 )
-@click.option("--image", default="", help="The image for --webhook in-cluster.")
+@click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
     "--manage",
     "namespaces",
-    metavar="NAME",
+    metavar="NAMESPACE",
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )

@@ -34,7 +34,11 @@ from evenkeel_runtime.poll.sources import Source
 )
 @options.cluster
 @options.cluster_name
-@click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
+@click.option(
+    "--region",
+    metavar="REGION",
+    help="The queues' and instances' region; else from the queue's URL.",
+)
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )

@@ -13,7 +13,12 @@ from evenkeel_cli.install.site import Place, opened
 @click.command(short_help="Bring an installation to this version.")
 @terms.place
 @terms.delivery
-@click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
+@click.option(
+    "--image",
+    metavar="IMAGE",
+    default="",
+    help="The new image, where the webhook is in the cluster.",
+)
 @terms.change_set
 @options.apply
 def upgrade(

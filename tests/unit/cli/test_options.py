@@ -17,6 +17,9 @@ NEEDED = {
 """Arguments without which a command does not begin."""
 
 
+TYPES = ("TEXT", "PATH", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE")
+
+
 def command(name: str) -> click.Command:
     found = main.get_command(click.Context(main), name)
     assert found is not None
@@ -28,6 +31,22 @@ def has(name: str, option: str) -> bool:
 
 
 ACTING = [name for name in COMMANDS if has(name, "--apply")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_value_is_called_by_what_it_is(name: str) -> None:
+    """NAME, FILE, DURATION, and not by the type that click reads it as."""
+    context = click.Context(command(name))
+    for parameter in command(name).get_params(context):
+        assert parameter.make_metavar(context) not in TYPES, parameter.opts
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    found = command(name).get_params(click.Context(command(name)))
+    options = [each for each in found if isinstance(each, click.Option)]
+    assert options
+    assert [each.opts for each in options if not each.help] == []
 
 
 def test_a_command_that_writes_can_be_told_not_to() -> None:

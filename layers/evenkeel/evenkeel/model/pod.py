@@ -216,6 +216,11 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
             return False
         return not min_ready_seconds or since + span(min_ready_seconds) <= now
 
+    def becomes_available_at(self, min_ready_seconds: int) -> datetime | None:
+        """When it has been Ready for long enough, or had been; None unless it is Ready."""
+        since = self.ready_since
+        return None if since is None else since + span(min_ready_seconds)
+
     def _holds_since(self, condition_type: str) -> datetime | None:
         """Since when a condition is true, at least since it was made; None while it is not.
 

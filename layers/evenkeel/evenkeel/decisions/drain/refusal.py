@@ -30,22 +30,20 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
     if _may_be_left(pod, owner):
         return _left(pod, owner)
     if needs_condition(pod, owner):
-        return Decision(
-            verb=Verb.SET_CONDITION,
-            subject=pod.reference,
+        return Decision.about(
+            pod,
+            Verb.SET_CONDITION,
+            "JobCountsFailures",
+            "its Job's podFailurePolicy has to see a disruption, not a failure",
             workload=owner.workload,
-            node=pod.spec.node_name,
-            reason="JobCountsFailures",
-            message="its Job's podFailurePolicy has to see a disruption, not a failure",
             write=writes.disruption_patch(pod, now),
         )
-    return Decision(
-        verb=Verb.DELETE,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.DELETE,
+        "BudgetRefusedAtLastMoment",
+        "its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="BudgetRefusedAtLastMoment",
-        message="its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         write=writes.delete(pod),
         warning=True,
     )
@@ -72,13 +70,12 @@ def _may_be_left(pod: Pod, owner: Owner) -> bool:
 
 
 def _left(pod: Pod, owner: Owner) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.LEAVE,
+        "AtDeadlineLeave",
+        f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="AtDeadlineLeave",
-        message=f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         warning=True,
     )
 
