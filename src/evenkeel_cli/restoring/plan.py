@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.tables import Cell, Column, Table
 
@@ -19,7 +20,9 @@ COLUMNS: Final = (
     Column(key="message", title="WHY", wraps=True),
 )
 
-NOT_OURS: Final = frozenset({AS_WANTED, "NotManaged", "SystemNamespace", "ScaledToZero"})
+NOT_OURS: Final = frozenset(
+    {Reason.AS_WANTED, Reason.NOT_MANAGED, Reason.SYSTEM_NAMESPACE, Reason.SCALED_TO_ZERO}
+)
 """Reasons of workloads of which nothing is said, unless it is asked for."""
 
 ACCEPTED: Final = NOT_OURS | {

@@ -8,6 +8,7 @@ from typing import Final
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 
 def parse(event: Event, rules: Rules) -> Understood:
@@ -37,7 +38,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance Rebalance Recommendation",
     concerns=Concern.SPOT,
     parse=parse,
-    reason="RebalanceRecommendation",
+    reason=Reason.REBALANCE_RECOMMENDATION,
     announce=announce,
     brief="is at risk (rebalance recommendation)",
 )
