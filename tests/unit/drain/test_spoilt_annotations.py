@@ -89,6 +89,31 @@ def test_a_pod_whose_release_was_spoilt_goes_back_to_its_owner(
     assert scene.moving.errors == []
 
 
+@pytest.mark.parametrize("annotation", [SPOILT["empty"], None])
+def test_it_is_released_anew_as_soon_as_its_owner_has_it_back(
+    scene: Scene, annotation: str
+) -> None:
+    """No invocation ends before: nothing but a watch shows that it was adopted."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("web")
+
+    scene.interrupt("s1")
+    scene.later(1.5, lambda: spoil(scene, pod, annotation))
+    scene.run(until=60)
+
+    assert scene.story(pod)[-4:] == [
+        "1.5 roll-back UnreadableRelease",
+        "1.5 release NodeDoomed",
+        "1.5 wait ReplacementPending",
+        "3.5 evict ReplacementAvailable",
+    ]
+    assert scene.lowest("web") == 1
+
+
 def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:
     scene.add_node("s1")
     scene.apply(deployment("web"))
