@@ -37,7 +37,7 @@ INTERRUPTED = (
     help="Namespaces take part without the label, too.",
 )
 @options.namespaces
-@options.output("table", "wide", "json", "yaml")
+@options.formats("table", "wide", "json", "yaml")
 def restore(  # noqa: PLR0913 - one for each option
     *,
     apply: bool,

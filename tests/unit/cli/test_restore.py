@@ -17,7 +17,7 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.main import main
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.show import table
+from evenkeel_cli.status.listing import listing
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import SYSTEM
@@ -173,9 +173,9 @@ def test_an_api_server_that_fails_is_told(scene: RestoreScene) -> None:
 
 
 def test_status_says_what_restore_does(scene: RestoreScene) -> None:
-    rows = {row["workload"]: row for row in table(gather(scene.cluster)).data()}
-    (above,) = rows["default/deploy/web"]["status"]
-    assert above["reason"] == "AboveFloor"
-    assert "next: release web-" in above["message"]
-    (below,) = rows["default/deploy/low"]["status"]
-    assert "now it does not: its own rules exclude on-demand" in below["message"]
+    remarks = {each.subject.name: each.remarks for each in listing(gather(scene.cluster)).items}
+    (above,) = remarks["web"]
+    assert above.reason == "AboveFloor"
+    assert "next: release web-" in above.message
+    (below,) = remarks["low"]
+    assert "now it does not: its own rules exclude on-demand" in below.message

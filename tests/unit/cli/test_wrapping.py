@@ -72,7 +72,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
-@pytest.mark.parametrize("command", ["status", "restore"])
+@pytest.mark.parametrize("command", ["restore"])
 def test_names_and_words_of_a_fleet_are_whole_when_a_terminal_is_narrow(
     fleet: str, command: str, width: int
 ) -> None:
@@ -84,22 +84,10 @@ def test_names_and_words_of_a_fleet_are_whole_when_a_terminal_is_narrow(
     assert all(f"/deploy/{name}" in wide for name in WORKLOADS)
 
 
-def test_no_name_is_broken_in_a_pipe_that_has_no_edge(fleet: str) -> None:
-    shown = printed("status", "--snapshot", fleet, "-A", width=60, terminal=False)
-    rows = shown.splitlines()[1:10]
-    assert [row.split()[0] for row in rows] == [
-        f"{namespace}/deploy/{name}"
-        for namespace in sorted(NAMESPACES)
-        for name in sorted(WORKLOADS)
-    ]
-
-
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("status", "--built-in"),
-        ("status", "--built-in", "-o", "wide"),
         ("explain", "--built-in", "deploy/web", "-n", "shop"),
         ("explain", "--built-in", "node/ip-10-0-0-23.eu-central-1.compute.internal"),
     ],
