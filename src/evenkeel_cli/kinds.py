@@ -9,9 +9,13 @@ from typing import Final
 
 from evenkeel_cli import output
 from evenkeel_cli.output import Listing
+from evenkeel_cli.restoring.listing import WorkloadRestoreList
 from evenkeel_cli.status.listing import WorkloadStatusList
 
-KINDS: Final[tuple[type[Listing], ...]] = (WorkloadStatusList,)
+KINDS: Final[tuple[type[Listing], ...]] = (
+    WorkloadRestoreList,
+    WorkloadStatusList,
+)
 
 
 def schema() -> str:

@@ -43,6 +43,9 @@ PLAYED = (
     "status --built-in -n data -o name",
     "status --built-in -n nothing",
     "status --snapshot fleet.json",
+    "restore --built-in",
+    "restore --snapshot fleet.json",
+    "restore --snapshot fleet.json -n search",
 )
 
 

@@ -100,7 +100,10 @@ def test_the_schema_in_the_documents_is_that_of_the_code() -> None:
     assert SCHEMA.read_text() == kinds.schema(), "run python -m evenkeel_cli.kinds"
 
 
-COMMANDS = (["status", "--built-in"],)
+COMMANDS = (
+    ["restore", "--built-in", "-n", "shop"],
+    ["status", "--built-in"],
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
