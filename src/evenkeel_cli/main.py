@@ -19,6 +19,7 @@ from evenkeel_cli.visible import visible
 
 COMMANDS: Final = {
     "demo": "evenkeel_cli.commands.demo",
+    "lint": "evenkeel_cli.commands.lint",
     "replay": "evenkeel_cli.commands.replay",
     "explain": "evenkeel_cli.commands.explain",
     "status": "evenkeel_cli.commands.status",
