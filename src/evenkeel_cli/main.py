@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
 from evenkeel_cli.errors import CommandError, UnmetError
 from evenkeel_cli.visible import visible
@@ -137,14 +138,17 @@ def _fail(message: str, *, code: int) -> int:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.version_option(
+    evenkeel.__version__, message="%(prog)s %(version)s", help="Print the version."
+)
 @click.option("--traceback", is_flag=True, help="Show where an unforeseen error comes from.")
 @click.pass_context
 def main(context: click.Context, *, traceback: bool) -> None:
     """Keep Kubernetes workloads on an even keel while they run on spot capacity.
 
     Evenkeel gets each replacement running before the old pod stops. These commands show what
-    it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
-    real cluster without --apply.
+    it does, on a built-in cluster, on a snapshot of yours, or on yours. They write to a real
+    cluster with --apply only. Two act at once, unless --dry-run is given: poll and serve.
     """
     del traceback
     if context.invoked_subcommand is None:
