@@ -1,10 +1,14 @@
-"""Another commit of a repository, checked out beside it for a while."""
+"""The commit that is measured, and another one, checked out beside it for a while."""
 
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+WRITTEN: Final = (":!bench/results", ":!docs", ":!*.md")
+"""What benches write, as git names it: figures, tables, pictures."""
 
 
 class Repository:
@@ -36,9 +40,7 @@ class Repository:
 
         Those that benches write do not count.
         """
-        pages = ("README.md", "docs/measurements.md", "docs/compatibility.md")
-        written = (":!bench/results", *(f":!{page}" for page in pages))
-        changed = self.git("status", "--porcelain", "--", *written)
+        changed = self.git("status", "--porcelain", "--", *WRITTEN)
         return self.name_of("HEAD") + (", changed" if changed else "")
 
     def git(self, *arguments: str) -> str:
