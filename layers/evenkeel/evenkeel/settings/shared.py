@@ -70,7 +70,7 @@ NAMESPACES: Final = one_of(
 CAPACITY_LABELS: Final = Variable(
     "EVENKEEL_CAPACITY_LABELS",
     "The node labels that tell spot from on-demand; of several on a node the first here counts.",
-    f"keys of node labels, comma-separated, such as {','.join(WELL_KNOWN.keys)}",
+    "keys of node labels, comma-separated, such as lifecycle,example.com/capacity",
     _capacity_labels,
     ",".join(WELL_KNOWN.keys),
 )
