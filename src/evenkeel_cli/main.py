@@ -4,7 +4,6 @@ Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interr
 to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
 """
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -15,31 +14,8 @@ import click
 import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
 from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.groups import Grouped
 from evenkeel_cli.visible import visible
-
-COMMANDS: Final = {
-    "demo": "evenkeel_cli.commands.demo",
-    "replay": "evenkeel_cli.commands.replay",
-    "explain": "evenkeel_cli.commands.explain",
-    "status": "evenkeel_cli.commands.status",
-    "install": "evenkeel_cli.commands.install",
-    "upgrade": "evenkeel_cli.commands.upgrade",
-    "uninstall": "evenkeel_cli.commands.uninstall",
-    "rotate-token": "evenkeel_cli.commands.rotate_token",
-    "doctor": "evenkeel_cli.commands.doctor",
-    "drain": "evenkeel_cli.commands.drain",
-    "restore": "evenkeel_cli.commands.restore",
-    "poll": "evenkeel_cli.commands.poll",
-    "serve": "evenkeel_cli.commands.serve",
-    "webhook-config": "evenkeel_cli.commands.webhook_config",
-    "scheduler-config": "evenkeel_cli.commands.scheduler_config",
-    "pause": "evenkeel_cli.commands.pause",
-    "resume": "evenkeel_cli.commands.resume",
-    "cancel": "evenkeel_cli.commands.cancel",
-    "version": "evenkeel_cli.commands.version",
-}
-"""The module of each command, in the order of --help. A module is loaded when it is needed:
-what talks to a cluster is slow to import."""
 
 INTERRUPTED: Final = 130
 UNREAD: Final = 141
@@ -55,22 +31,8 @@ EXPECTED: Final = (
 """Errors that are translated below."""
 
 
-class Commands(click.Group):
+class Commands(Grouped):
     """The group of all commands, which turns every error into one line and an exit code."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command; None if there is none of this name."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
-        assert isinstance(command, click.Command)  # noqa: S101 - true of every module above
-        return command
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> Any:
         """Run a command and leave the process with its exit code."""

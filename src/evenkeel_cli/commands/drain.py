@@ -14,6 +14,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_cli import capacity, console, lines, node_names, options, pausing, ways_table
+from evenkeel_cli.command import Command
 from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
@@ -31,7 +32,7 @@ INTERRUPTED: Final = (
 )
 
 
-@click.command(short_help="Empty nodes on purpose: make before break.")
+@click.command(cls=Command)
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @click.option(
     "--timeout",
@@ -64,6 +65,10 @@ def drain(
     Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
 
     Exit code 1 if a pod stayed that does not belong to its node.
+
+    Examples:
+        evenkeel drain ip-10-0-1-2
+        evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply
     """
     target = Target(context, kubeconfig)
     clock, out = SystemClock(), console.standard_output()

@@ -6,6 +6,7 @@ import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
@@ -13,7 +14,7 @@ from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
 
 
-@click.command(short_help="Install Evenkeel for an EKS cluster, or change how it is installed.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -79,6 +80,10 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     Prints what is to be done; with --apply it is done, step by step. A step that is as wanted is
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
+
+    Examples:
+        evenkeel install --cluster-name prod
+        evenkeel install --cluster-name prod --manage shop --apply
     """
     made = build.made()
     asked = Asked(

@@ -12,6 +12,7 @@ from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
 from evenkeel_cli import capacity, console, lines, options, pausing, tables, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
@@ -25,7 +26,7 @@ INTERRUPTED = (
 )
 
 
-@click.command(short_help="Bring workloads back to their floor, and the rest to spot.")
+@click.command(cls=Command)
 @options.apply
 @options.cluster
 @options.snapshot
@@ -56,6 +57,10 @@ def restore(  # noqa: PLR0913 - one for each option
     With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
     more can be; a replacement that is not where it has to be in time is taken back. Of a real
     cluster that is the context's namespace, or as -n and -A say.
+
+    Examples:
+        evenkeel restore -A
+        evenkeel restore -n shop --apply
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target

@@ -6,6 +6,7 @@ import click
 
 from evenkeel.model import names
 from evenkeel_cli import capacity, console, options, tables, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status import show
 from evenkeel_cli.status.gather import gather
@@ -16,7 +17,7 @@ MOST_EVICTIONS = 10
 """So many evictions that wait are told of below the table."""
 
 
-@click.command(short_help="Show each workload's split over spot and on-demand nodes.")
+@click.command(cls=Command)
 @options.cluster
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
@@ -37,6 +38,10 @@ def status(
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
     what would be left if every spot node died now. Of a real cluster it looks at the context's
     namespace, or as -n and -A say. Nothing is written, whatever the cluster.
+
+    Examples:
+        evenkeel status -A
+        evenkeel status -n shop --snapshot mine.json
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target

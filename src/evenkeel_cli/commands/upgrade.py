@@ -3,6 +3,7 @@
 import click
 
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
 from evenkeel_cli.commands.install import go_on, tell_of_others
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, settling, terms
@@ -10,7 +11,7 @@ from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
 
 
-@click.command(short_help="Bring an installation to this version.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -32,6 +33,10 @@ def upgrade(
 
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
+
+    Examples:
+        evenkeel upgrade --cluster-name prod
+        evenkeel upgrade --cluster-name prod --apply
     """
     made = build.made()
     with opened(where) as site:
