@@ -65,6 +65,7 @@ venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/
 format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
+	@$(PYTHON) tools/write-version
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which
@@ -73,6 +74,12 @@ lint: venv ## Format, style, types, and which package imports which
 	$(PYTHON) -m mypy $(TYPED)
 	$(foreach script,$(SCRIPTS),$(PYTHON) -m mypy $(script) &&) true
 	$(PYTHON) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
+
+.PHONY: docs
+docs: venv ## Make the documentation's site in .site, for which a warning is an error
+	@rm -rf .site
+	@$(PYTHON) -m sphinx -q -n -W -E docs .site
+	@echo "site: .site/index.html"
 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster

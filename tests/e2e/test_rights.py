@@ -19,7 +19,7 @@ from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
@@ -37,6 +37,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_cli.passing import PassingSession
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME

@@ -17,7 +17,7 @@ def stack() -> Stack:
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     told = stack.environment("RestoreFunction")
     needed = (settings.shared.MODE, settings.shared.CLUSTER_NAME, settings.shared.WAKE_UP_QUEUE_URL)
-    untold = {name: told[name] for name in needed}
+    untold: dict[str, str] = {name: told[name] for name in needed}
     assert settings.RestoreSettings.from_environment(told) == (
         settings.RestoreSettings.from_environment(untold)
     )

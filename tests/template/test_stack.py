@@ -78,7 +78,7 @@ def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) ->
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     told = stack.environment("HandoverFunction")
-    untold = {
+    untold: dict[str, str] = {
         name: told[name]
         for name in (
             settings.shared.MODE,

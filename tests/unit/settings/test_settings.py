@@ -17,7 +17,7 @@ from evenkeel.settings import (
     RestoreSettings,
     environment,
 )
-from evenkeel.settings.shared import capacity_labels
+from evenkeel.settings.shared import CAPACITY_LABELS
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 COMPLETE = {
@@ -255,7 +255,7 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
 )
 def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):
-        capacity_labels({"EVENKEEL_CAPACITY_LABELS": text})
+        CAPACITY_LABELS.read({"EVENKEEL_CAPACITY_LABELS": text})
 
 
 def test_namespaces_take_part_by_their_label_or_all_do() -> None:

@@ -135,11 +135,11 @@ class _NoticeHandler:
             reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
         for each in probes:
             self._recorder.decided(
-                Decision(
-                    verb=Verb.ACKNOWLEDGE,
-                    subject=Reference(kind="Probe", name=each.event_id),
-                    reason=reason,
-                    message=message,
+                Decision.about(
+                    Reference(kind="Probe", name=each.event_id),
+                    Verb.ACKNOWLEDGE,
+                    reason,
+                    message,
                     warning=error is not None,
                 )
             )
@@ -158,11 +158,11 @@ class _NoticeHandler:
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
         self._recorder.counted(Metric.NOTICES_MALFORMED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=Reference(kind="Message", name=record.message_id),
-                reason="MalformedNotice",
-                message=str(error),
+            Decision.about(
+                Reference(kind="Message", name=record.message_id),
+                Verb.REJECT,
+                "MalformedNotice",
+                str(error),
                 warning=True,
             )
         )
@@ -179,11 +179,8 @@ class _NoticeHandler:
             reason = "UnknownKind"
             message = f"{reading.source} {reading.detail_type!r} is not known to Evenkeel"
         self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE,
-                subject=Reference(kind="Notice", name=reading.event_id),
-                reason=reason,
-                message=message,
+            Decision.about(
+                Reference(kind="Notice", name=reading.event_id), Verb.ACKNOWLEDGE, reason, message
             )
         )
 

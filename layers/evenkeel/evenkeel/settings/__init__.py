@@ -1,8 +1,8 @@
 """Settings: one frozen class per function, read once from the environment.
 
 A function that lacks one fails at its cold start with the variable's name and what it should
-look like. Nothing else reads the environment. A new setting goes where its function's class is,
-into ``shared`` if several have it.
+look like. Nothing else reads the environment. A new setting is a ``Variable`` where its function's
+class is, or in ``shared`` if several have it, and the annotation of a field in that class.
 """
 
 import os

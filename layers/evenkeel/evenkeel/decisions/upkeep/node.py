@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.decisions.plan import next_due
@@ -125,7 +124,7 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
 def _make_certain(situation: Situation) -> Decision:
     """From now on the node is dying: what is left on it goes by its end."""
     notice = situation.notice
-    return decide(
+    return Decision.about(
         situation.node,
         Verb.MARK,
         kinds.of_notice(notice).reason,
@@ -141,7 +140,7 @@ def unreadable(node: Node) -> Decision:
 
     It is left as it is: perhaps only its mark was spoilt.
     """
-    return decide(
+    return Decision.about(
         node,
         Verb.LEAVE,
         "UnreadableNotice",
@@ -157,8 +156,8 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
         return ()
     if not situation.others_remain:
         message = "no other node would remain behind external load balancers: it stays"
-        return (decide(situation.node, Verb.LEAVE, "NoOtherNode", message),)
-    exclude = decide(
+        return (Decision.about(situation.node, Verb.LEAVE, "NoOtherNode", message),)
+    exclude = Decision.about(
         situation.node,
         Verb.EXCLUDE,
         "NodeDying",
@@ -186,7 +185,7 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     if situation.is_off:
         return (_end(situation),), None
     if state in ENDING:
-        wait = decide(situation.node, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
+        wait = Decision.about(situation.node, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
         return (*_exclusion(situation), wait), None
     if situation.is_missing:
         return _missing(situation), None
@@ -200,7 +199,9 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"
-    wait = decide(situation.node, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
+    wait = Decision.about(
+        situation.node, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled
+    )
     return (*_exclusion(situation), wait), next_due(situation.now, settled)
 
 
@@ -215,8 +216,8 @@ def _end(situation: Situation) -> Decision:
         and (taint := marks.take_out_of_service(situation.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
-        return decide(situation.node, Verb.TAINT, "InstanceOff", message, write=taint)
-    return decide(
+        return Decision.about(situation.node, Verb.TAINT, "InstanceOff", message, write=taint)
+    return Decision.about(
         situation.node, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do"
     )
 
@@ -227,12 +228,14 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
         note = marks.note_unlisted(situation.node, heard_at)
-        return (decide(situation.node, Verb.MARK, "InstanceUnlisted", message, write=note),)
-    wait = decide(
+        return (Decision.about(situation.node, Verb.MARK, "InstanceUnlisted", message, write=note),)
+    wait = Decision.about(
         situation.node, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR
     )
     return (*_exclusion(situation), wait)
 
 
 def _lift(situation: Situation, reason: str, message: str) -> Decision:
-    return decide(situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node))
+    return Decision.about(
+        situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node)
+    )

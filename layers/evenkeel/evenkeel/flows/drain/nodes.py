@@ -83,12 +83,11 @@ class NodeKeeper:
             return ()
         share = self._settings.rebalance_share
         return [
-            Decision(
-                verb=Verb.CORDON,
-                subject=node.reference,
-                node=node.name,
-                reason=kinds.of_notice(notices[node.name]).reason,
-                message=f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
+            Decision.about(
+                node,
+                Verb.CORDON,
+                kinds.of_notice(notices[node.name]).reason,
+                f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=marks.cordon(node, now),
             )

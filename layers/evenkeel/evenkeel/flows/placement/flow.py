@@ -162,12 +162,12 @@ class PlacementFlow:
         if chosen.reason == "NotCounted":
             self._recorder.counted(Metric.PLACEMENTS_NOT_COUNTED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.PLACE,
-                subject=pod.reference(request.namespace),
+            Decision.about(
+                pod.reference(request.namespace),
+                Verb.PLACE,
+                chosen.reason,
+                message,
                 workload=around.workload.reference,
-                reason=chosen.reason,
-                message=message,
             )
         )
         if not self._acts:
@@ -186,13 +186,7 @@ class PlacementFlow:
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)
         self._recorder.decided(
-            Decision(
-                verb=Verb.LEAVE,
-                subject=subject,
-                workload=workload,
-                reason=left.reason,
-                message=left.message,
-            )
+            Decision.about(subject, Verb.LEAVE, left.reason, left.message, workload=workload)
         )
         return Outcome(told=f"leaves this pod as it is: {left.message}")
 
@@ -221,13 +215,7 @@ class PlacementFlow:
                 self._told.clear()
             self._told[key] = now
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=workload,
-                reason="BadFloor",
-                message=problem,
-                warning=True,
-            )
+            Decision.about(workload, Verb.REJECT, "BadFloor", problem, warning=True)
         )
 
 

@@ -32,7 +32,6 @@ class Planner:
     """Plans for the controllers of a view."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
@@ -246,13 +245,12 @@ def _together(*plans: Plan) -> Plan:
 
 
 def _leave(mover: Mover, owner: Owner) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.LEAVE,
+        mover.route.reason,
+        mover.route.message,
         workload=owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=mover.route.until,
         warning=mover.route.warning,
     )
@@ -260,13 +258,12 @@ def _leave(mover: Mover, owner: Owner) -> Decision:
 
 def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
     """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
-    return Decision(
-        verb=Verb.ROLL_BACK,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.ROLL_BACK,
+        "UnreadableRelease",
+        "the annotation of its release cannot be read: back to its owner",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="UnreadableRelease",
-        message="the annotation of its release cannot be read: back to its owner",
         warning=True,
         write=writes.roll_back_patch(pod, None),
     )

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from evenkeel.adapters.kubernetes import from_kubeconfig, kubeconfig
 from evenkeel.errors import SettingsError, UnauthenticatedError
+from evenkeel_runtime.kubeconfig import files as kubeconfig
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen

@@ -2,10 +2,15 @@
 
 import re
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 MAJORITY = "majority"
+
+FORMS: Final = "none, all, majority, a number such as 2, or a percentage such as 30%"
+"""What an owner may write."""
+
 _COUNT = re.compile(r"[0-9]{1,6}")
 _PERCENT = re.compile(r"([0-9]{1,3})%")
 

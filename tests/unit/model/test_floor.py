@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit, read
+from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit, read
 
 FLOORS = st.one_of(
     st.just(MAJORITY_OF_ALL),

@@ -1,8 +1,7 @@
 """A kubeconfig as an Endpoint: certificates, tokens, exec plugins, auth providers.
 
 The client library reads the files and knows the auth providers. Exec plugins are started from
-here: the library's loader logs their failure and goes on without credentials. Importing the
-library takes long, so only what is for people imports this module.
+here: the library's loader logs their failure and goes on without credentials.
 """
 
 import copy
@@ -27,10 +26,10 @@ from yaml import YAMLError
 
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.endpoint import Endpoint
-from evenkeel.adapters.kubernetes.in_cluster import Pod, this_pod
 from evenkeel.adapters.kubernetes.tokens import RenewedToken, Token
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
+from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
 
 DEFAULT = "~/.kube/config"
 

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evenkeel.adapters.kubernetes import from_kubeconfig, kubeconfig
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Limits
-from evenkeel.adapters.kubernetes.in_cluster import Pod
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import SettingsError, UnauthenticatedError
+from evenkeel_runtime.kubeconfig import files as kubeconfig
+from evenkeel_runtime.kubeconfig import from_kubeconfig
+from evenkeel_runtime.kubeconfig.in_cluster import Pod
 from tests.fixtures.api_server import HandClock, ScriptedServer, answer, refusal, serving
 from tests.fixtures.certificates import Authority
 from tests.unit.kubernetes.making import READ, error_of, pod, tokens_seen
