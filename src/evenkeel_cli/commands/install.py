@@ -1,5 +1,6 @@
 """``evenkeel install``: everything that a cluster needs, in one command."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -60,6 +61,7 @@ from evenkeel_cli.install.site import Place, Site, opened
     help="Write it all into files instead, for Argo CD, Flux or Terraform.",
 )
 @terms.change_set
+@terms.timeout
 @options.apply
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -73,6 +75,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     beside_drainers: bool,
     render: Path | None,
     change_set: bool,
+    patience: timedelta,
     apply: bool,
 ) -> None:
     """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
@@ -94,7 +97,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         is_everywhere=all_namespaces,
         parameters=parameters,
     )
-    with opened(where) as site:
+    with opened(where, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         chosen = choices.made(asked, found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")

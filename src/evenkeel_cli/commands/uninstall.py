@@ -9,6 +9,7 @@ from evenkeel_cli import options
 from evenkeel_cli.command import Command
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.install import plan, steps, terms
+from evenkeel_cli.install.patience import USUAL
 from evenkeel_cli.install.site import Place, opened
 
 LONGEST: Final = timedelta(hours=1)
@@ -46,7 +47,7 @@ def uninstall(
         evenkeel uninstall --cluster-name prod
         evenkeel uninstall --cluster-name prod --apply
     """
-    with opened(where) as site:
+    with opened(where, wait + USUAL) as site:
         click.echo(f"evenkeel for {site.title}\n")
         is_any = steps.go(
             plan.removal(site, timedelta() if no_wait else wait),

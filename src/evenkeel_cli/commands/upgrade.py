@@ -1,5 +1,7 @@
 """``evenkeel upgrade``: an installation becomes that of this version."""
 
+from datetime import timedelta
+
 import click
 
 from evenkeel_cli import options
@@ -21,12 +23,14 @@ from evenkeel_cli.install.site import Place, opened
     help="The new image, where the webhook is in the cluster.",
 )
 @terms.change_set
+@terms.timeout
 @options.apply
 def upgrade(
     *,
     where: Place,
     image: str,
     change_set: bool,
+    patience: timedelta,
     apply: bool,
 ) -> None:
     """Bring an installation to the version of this command: rights, then code, then webhooks.
@@ -39,7 +43,7 @@ def upgrade(
         evenkeel upgrade --cluster-name prod --apply
     """
     made = build.made()
-    with opened(where) as site:
+    with opened(where, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
