@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from evenkeel_cli.program import named
+
 
 class Command(click.Command):
     """A command whose docstring ends in the section ``Examples:``, one command line a line."""
@@ -16,8 +18,8 @@ class Command(click.Command):
         """Take the examples from the docstring, which click gives as ``help``."""
         docstring = inspect.cleandoc(settings.pop("help"))
         text, _, examples = docstring.partition("\n\nExamples:\n")
-        super().__init__(name, help=text, **settings)
-        self.examples = inspect.cleandoc(examples).splitlines()
+        super().__init__(name, help=named(text), **settings)
+        self.examples = named(inspect.cleandoc(examples)).splitlines()
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples below the options, where a long help ends."""

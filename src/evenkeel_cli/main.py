@@ -1,4 +1,4 @@
-"""The entry of the command ``evenkeel``: finds the command, translates errors, exits.
+"""The entry of the command ``evenkeel``, or ``kubectl evenkeel``: finds, translates errors, exits.
 
 Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
 to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
@@ -15,11 +15,15 @@ import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
 from evenkeel_cli.errors import CommandError, UnmetError
 from evenkeel_cli.groups import Grouped
+from evenkeel_cli.program import NAME
 from evenkeel_cli.visible import visible
 
 INTERRUPTED: Final = 130
 UNREAD: Final = 141
 """Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
+
+ASKED_BY: Final = "_EVENKEEL_COMPLETE"
+"""The environment variable by which a shell asks what can follow, as click calls it."""
 
 EXPECTED: Final = (
     click.ClickException,
@@ -36,7 +40,7 @@ class Commands(Grouped):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> Any:
         """Run a command and leave the process with its exit code."""
-        settings |= {"prog_name": "evenkeel", "standalone_mode": False}
+        settings |= {"prog_name": NAME, "complete_var": ASKED_BY, "standalone_mode": False}
         sys.exit(self._run(args, settings))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -57,7 +61,7 @@ class Commands(Grouped):
                 raise
             name = type(error).__name__
             raise UnmetError(
-                f"this should not happen ({name}: {error}): run evenkeel --traceback with the"
+                f"this should not happen ({name}: {error}): run {NAME} --traceback with the"
                 " same arguments, and report what it prints"
             ) from error
         return result
@@ -84,7 +88,7 @@ class Commands(Grouped):
 
 
 def _usage(error: click.UsageError) -> str:
-    command = error.ctx.command_path if error.ctx is not None else "evenkeel"
+    command = error.ctx.command_path if error.ctx is not None else NAME
     message = error.format_message().replace(". (", " (").rstrip(".")
     return f"{message}: see {command} --help"
 

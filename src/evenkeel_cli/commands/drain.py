@@ -22,13 +22,14 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.lines import Line
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 MOST_NAMED: Final = 5
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are; the same command goes on from there, and"
-    " evenkeel cancel NODE --apply takes them back"
+    f" {NAME} cancel NODE --apply takes them back"
 )
 
 
@@ -101,7 +102,7 @@ def drain(
             raise BadInputError(_of_local_data(losing))
         present = pausing.find(guarded)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         told: set[str] = set()
         journal.on_note = lambda note: _note(note, told)
         try:

@@ -13,6 +13,7 @@ from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
+from evenkeel_cli.program import NAME
 
 
 @click.command(cls=Command)
@@ -130,8 +131,7 @@ def go_on(
         return
     named = f" --stack-name {site.place.stack}" if site.place.stack else ""
     click.echo(
-        "\nsee whether every link holds:"
-        f" evenkeel doctor --cluster-name {site.place.cluster}{named}"
+        f"\nsee whether every link holds: {NAME} doctor --cluster-name {site.place.cluster}{named}"
     )
     if chosen.mode is Mode.OBSERVE:
         click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")

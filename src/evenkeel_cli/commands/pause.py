@@ -10,6 +10,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_cli import options, pausing
 from evenkeel_cli.command import Command
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 
@@ -39,4 +40,4 @@ def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | N
             return
         by = f"{getpass.getuser()}@{platform.node()}"
         pausing.begin(cluster, by, SystemClock().now(), reason)
-        click.echo(f"{target} is paused: evenkeel resume --apply ends it")
+        click.echo(f"{target} is paused: {NAME} resume --apply ends it")

@@ -16,6 +16,7 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
 from evenkeel_cli.restoring import plan as plans
 from evenkeel_cli.restoring.real import Restoring
@@ -91,7 +92,7 @@ def _apply(target: Target, scope: Scope, output: str) -> int:
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         guarded = GuardedCluster(cluster, Guard(writes=True))
         restoring = Restoring(guarded, clock, Terms(), scope, journal)
         try:

@@ -13,9 +13,7 @@ from evenkeel_cli.errors import BadInputError
 
 
 @click.command("scheduler-config", cls=Command)
-@click.option(
-    "--url", metavar="URL", help="Where evenkeel serve --extender answers: https://HOST/v1/TOKEN."
-)
+@click.option("--url", metavar="URL", help="Where serve --extender answers: https://HOST/v1/TOKEN.")
 @click.option(
     "--certificate-authority",
     "ca",

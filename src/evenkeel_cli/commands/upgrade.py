@@ -11,6 +11,7 @@ from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, settling, terms
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
+from evenkeel_cli.program import NAME
 
 
 @click.command(cls=Command)
@@ -48,7 +49,7 @@ def upgrade(
         if found is None:
             raise BadInputError(
                 f"there is no stack {where.stack_name} in {site.aws.region}: name it by"
-                " --stack-name, or make it by evenkeel install"
+                f" --stack-name, or make it by {NAME} install"
             )
         chosen = choices.made(Asked(image=image), found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
