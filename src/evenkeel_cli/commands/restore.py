@@ -11,10 +11,12 @@ from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
 from evenkeel_cli import capacity, console, lines, options, pausing, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
 from evenkeel_cli.restoring.listing import ACCEPTED, listing
 from evenkeel_cli.restoring.real import Restoring
@@ -25,7 +27,7 @@ INTERRUPTED = (
 )
 
 
-@click.command(short_help="Bring workloads back to their floor, and the rest to spot.")
+@click.command(cls=Command)
 @options.apply
 @options.cluster
 @options.snapshot
@@ -56,6 +58,10 @@ def restore(  # noqa: PLR0913 - one for each option
     With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
     more can be; a replacement that is not where it has to be in time is taken back. Of a real
     cluster that is the context's namespace, or as -n and -A say.
+
+    Examples:
+        evenkeel restore -A
+        evenkeel restore -n shop --apply
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target
@@ -86,7 +92,7 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         guarded = GuardedCluster(cluster, Guard(writes=True))
         restoring = Restoring(guarded, clock, Terms(), scope, journal)
         try:
