@@ -177,8 +177,12 @@ ONLY ?=
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
 
 .PHONY: bench
-bench: venv ## Measure the storms in all scenarios, and write README's table
+bench: venv ## Measure the storms in all scenarios
 	$(call measured,bench.storm --rounds $(ROUNDS) A B C D)
+
+.PHONY: bench-readme
+bench-readme: venv ## Measure what README's table and picture show: an hour
+	$(call measured,bench.readme)
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A

@@ -10,15 +10,19 @@ import click
 
 import evenkeel
 from evenkeel_cli import options, tables
+from evenkeel_cli.command import Command
 from evenkeel_hosting import files
 
 
-@click.command(short_help="Print the version.")
-@options.output("table", "json", "yaml")
+@click.command(cls=Command)
+@options.formats("table", "json", "yaml")
 def version(output: str) -> None:
     """Print the version of Evenkeel and of what it runs on.
 
     -o json has the libraries of the functions' layer, too, each with its version and licence.
+
+    Examples:
+        evenkeel version -o json
     """
     facts = {
         "evenkeel": evenkeel.__version__,

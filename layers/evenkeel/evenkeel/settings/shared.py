@@ -6,7 +6,7 @@ from typing import Final
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.names import is_label_key
-from evenkeel.settings.variable import Variable, one_of, seconds, text, whole
+from evenkeel.settings.variable import Variable, one_of, text, whole
 
 
 class Mode(StrEnum):
@@ -48,14 +48,6 @@ MODE: Final = Variable(
 
 WAKE_UP_QUEUE_URL: Final = queue_url(
     "EVENKEEL_WAKE_UP_QUEUE_URL", "Where wake-ups of the reconciler are sent and received."
-)
-
-REBALANCE_EXPIRY: Final = seconds(
-    "EVENKEEL_REBALANCE_EXPIRY_SECONDS",
-    "How long a rebalance recommendation counts; EC2 takes none back.",
-    900,
-    lowest=60,
-    highest=86_400,
 )
 
 NAMESPACES: Final = one_of(
