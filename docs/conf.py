@@ -5,6 +5,7 @@ import evenkeel
 project = "Evenkeel"
 release = version = evenkeel.__version__
 extensions = ["myst_parser"]
+myst_enable_extensions = ["deflist"]
 html_theme = "furo"
 html_title = f"{project} {release}"
 html_copy_source = False

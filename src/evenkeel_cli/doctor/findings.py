@@ -30,7 +30,7 @@ class Finding:
 
 type Findings = Iterable[Finding]
 
-ASK_WITH_MORE: Final = "ask again with the rights that docs/operations.md lists"
+ASK_WITH_MORE: Final = "ask again with the rights that docs/troubleshoot.md lists"
 
 
 def fine(link: str, reason: str) -> Finding:
