@@ -155,7 +155,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
     reason = "WorkloadDeleted" if gone else "ScaledToZero"
     why = "its ReplicaSet is gone" if gone else "its ReplicaSet was scaled to zero"
     steps: list[Decision] = []
-    dues: list[datetime | None] = []
+    dues = [census.next_available_at]
     forced = _forced(census, movers)
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
