@@ -10,7 +10,7 @@ import msgspec
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import next_due
+from evenkeel.decisions.plan import earliest, next_due
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
@@ -155,24 +155,25 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Zero while it cannot make any: a quota or a deletion must not hold up the others. Nor
         must a forged label: only releases that Evenkeel may have made count, and not for ever.
         """
-        replica_set = self.replica_set
-        if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
-            return 0
-        released = sum(self._is_being_replaced(replica_set, item) for item in self.released)
-        return min(released, max(0, self.replicas - len(self.owned)))
+        return min(len(self._being_replaced), max(0, self.replicas - len(self.owned)))
 
-    def _is_being_replaced(self, replica_set: ReplicaSet, item: ReleasedPod) -> bool:
-        """Whether its ReplicaSet may still be about to replace a pod that Evenkeel released.
+    @cached_property
+    def _being_replaced(self) -> Sequence[Release]:
+        """The releases whose pods the ReplicaSet may still be about to replace.
 
         Evenkeel releases from doomed nodes, and where the template hash holds the pods together.
         """
+        replica_set = self.replica_set
+        if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
+            return ()
         own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
-        is_its_own = item.pod.metadata.labels[names.RELEASED_FROM] == own
-        return (
-            is_its_own
+        return [
+            item.release
+            for item in self.released
+            if item.pod.metadata.labels[names.RELEASED_FROM] == own
             and self.is_doomed(item.pod)
             and self.now - item.release.since < LONGEST_TO_MAKE
-        )
+        ]
 
     @cached_property
     def worth_keeping(self) -> int:
@@ -189,6 +190,21 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         created = pod.metadata.creation_timestamp
         young = created is not None and self.now - created < ON_ITS_WAY
         return young and not self.is_lost(pod)
+
+    @property
+    def due(self) -> datetime | None:
+        """When it may count otherwise by time alone.
+
+        A pod becomes available, a replacement takes too long to be made, or a pod to start.
+        """
+        pending = self._being_replaced if self.pending_replacements else ()
+        missing = (pod for pod in self.owned if not self.is_available(pod))
+        made = (pod.metadata.creation_timestamp for pod in missing if self._is_on_its_way(pod))
+        return earliest(
+            self.next_available_at,
+            *(each.since + LONGEST_TO_MAKE for each in pending),
+            *(at + ON_ITS_WAY for at in made if at is not None),
+        )
 
     @property
     def next_available_at(self) -> datetime | None:
