@@ -30,6 +30,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Delete, Evict, Get
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
@@ -300,6 +301,6 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
 def _metric_of(decision: Decision) -> Metric:
     """What an accepted write is counted as: a pod that is told to go by whether it is replaced."""
     if isinstance(decision.write, Evict | Delete):
-        is_replaced = decision.reason == "ReplacementAvailable"
+        is_replaced = decision.reason == Reason.REPLACEMENT_AVAILABLE
         return Metric.PODS_HANDED_OVER if is_replaced else Metric.PODS_UNREPLACED
     return METRICS.get(decision.verb, Metric.OTHER_WRITES)

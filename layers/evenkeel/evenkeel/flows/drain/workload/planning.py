@@ -24,6 +24,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 
@@ -266,7 +267,7 @@ def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
     return Decision.about(
         pod,
         Verb.ROLL_BACK,
-        "UnreadableRelease",
+        Reason.UNREADABLE_RELEASE,
         "the annotation of its release cannot be read: back to its owner",
         workload=owner.workload,
         warning=True,
