@@ -53,9 +53,7 @@ from evenkeel.model.workload import (
     IntOrString,
     Job,
     JobSpec,
-    PodConditionPattern,
     PodFailurePolicy,
-    PodFailureRule,
     ReplicaSet,
     ReplicaSetSpec,
     ReplicaSetStatus,
@@ -214,13 +212,9 @@ def job(
     **meta: Any,
 ) -> Job:
     """A Job. ``ignores_disruptions``: a podFailurePolicy does not count disrupted pods."""
-    disruption = PodConditionPattern(type="DisruptionTarget")
-    ignore = PodFailureRule(action="Ignore", on_pod_conditions=(disruption,))
     return Job(
         metadata=metadata(name, annotations=dict(annotations or {}), **meta),
-        spec=JobSpec(
-            pod_failure_policy=PodFailurePolicy(rules=(ignore,)) if ignores_disruptions else None
-        ),
+        spec=JobSpec(pod_failure_policy=PodFailurePolicy() if ignores_disruptions else None),
     )
 
 
@@ -431,7 +425,6 @@ def budget(
             disruptions_allowed=max(0, healthy - demanded),
             current_healthy=healthy,
             desired_healthy=demanded,
-            expected_pods=healthy,
             observed_generation=1,
         ),
     )

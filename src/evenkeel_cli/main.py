@@ -1,7 +1,7 @@
 """The entry of the command ``evenkeel``: finds the command, translates errors, exits.
 
-Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
-to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
+An error is one line on standard error, ``error: <what is wrong>: <the remedy>``. The exit codes are
+those of ``errors.Exit``.
 """
 
 import importlib
@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import click
 
+import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
-from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.visible import visible
 
 COMMANDS: Final = {
     "demo": "evenkeel_cli.commands.demo",
+    "lint": "evenkeel_cli.commands.lint",
     "replay": "evenkeel_cli.commands.replay",
     "explain": "evenkeel_cli.commands.explain",
     "status": "evenkeel_cli.commands.status",
@@ -39,10 +41,6 @@ COMMANDS: Final = {
 }
 """The module of each command, in the order of --help. A module is loaded when it is needed:
 what talks to a cluster is slow to import."""
-
-INTERRUPTED: Final = 130
-UNREAD: Final = 141
-"""Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
 
 EXPECTED: Final = (
     click.ClickException,
@@ -88,7 +86,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNREAD
+            return Exit.UNREAD
         except Exception as error:
             if ctx.params["traceback"] or isinstance(error, EXPECTED):
                 raise
@@ -103,21 +101,21 @@ class Commands(click.Group):
         try:
             code = super().main(args, **settings)
         except click.Abort:
-            return INTERRUPTED
+            return Exit.INTERRUPTED
         except click.UsageError as error:
-            return _fail(_usage(error), code=2)
+            return _fail(_usage(error), code=Exit.BAD_INPUT)
         except click.ClickException as error:
-            return _fail(error.format_message(), code=2)
+            return _fail(error.format_message(), code=Exit.BAD_INPUT)
         except CommandError as error:
             return _fail(str(error), code=error.code)
         except SettingsError as error:
-            return _fail(str(error), code=2)
+            return _fail(str(error), code=Exit.BAD_INPUT)
         except EvenkeelError as error:
             return _fail(
                 f"{error}: see whether the cluster answers, and whether you may",
-                code=UnmetError.code,
+                code=Exit.UNMET,
             )
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else Exit.DONE
 
 
 def _usage(error: click.UsageError) -> str:
@@ -137,14 +135,17 @@ def _fail(message: str, *, code: int) -> int:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.version_option(
+    evenkeel.__version__, message="%(prog)s %(version)s", help="Print the version."
+)
 @click.option("--traceback", is_flag=True, help="Show where an unforeseen error comes from.")
 @click.pass_context
 def main(context: click.Context, *, traceback: bool) -> None:
     """Keep Kubernetes workloads on an even keel while they run on spot capacity.
 
     Evenkeel gets each replacement running before the old pod stops. These commands show what
-    it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
-    real cluster without --apply.
+    it does, on a built-in cluster, on a snapshot of yours, or on yours. They write to a real
+    cluster with --apply only. Two act at once, unless --dry-run is given: poll and serve.
     """
     del traceback
     if context.invoked_subcommand is None:

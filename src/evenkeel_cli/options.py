@@ -1,8 +1,9 @@
 """Options that several commands share, with kubectl's names and meanings."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,6 +14,9 @@ from evenkeel_cli.output import FORMATS, Output
 from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+WAYS: Final = ("dry_run", "apply", "change_set", "render")
+"""Parameters of commands of which each says what is to be done with the plan."""
 
 
 def output(*, names: bool = False) -> Decorator:
@@ -42,6 +46,7 @@ def formats(*formats: str) -> Decorator:
 
 cluster_name = click.option(
     "--cluster-name",
+    metavar="NAME",
     envvar=CLUSTER_NAME,
     show_envvar=True,
     help="The EKS cluster's name; else as the kubeconfig calls it.",
@@ -51,6 +56,7 @@ cluster_name = click.option(
 
 metrics_port = click.option(
     "--metrics-port",
+    metavar="PORT",
     type=click.IntRange(0, 65535),
     help="Answer GET /metrics (Prometheus) and /healthz there; 0 takes a free port.",
 )
@@ -61,10 +67,13 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--context`` and ``--kubeconfig``: which cluster."""
     function = click.option(
         "--kubeconfig",
+        metavar="FILE",
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", help="The kubeconfig context to use.")(function)
+    return click.option("--context", metavar="NAME", help="The kubeconfig context to use.")(
+        function
+    )
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,9 +90,9 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option(
         "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
-    return click.option("-n", "--namespace", help="This namespace, and not the context's.")(
-        function
-    )
+    return click.option(
+        "-n", "--namespace", metavar="NAMESPACE", help="This namespace, and not the context's."
+    )(function)
 
 
 def chosen_namespace(
@@ -102,7 +111,21 @@ def chosen_namespace(
 
 
 def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--apply``: without it nothing is written to the cluster."""
-    return click.option(
-        "--apply", is_flag=True, help="Do it. Without this the command only says what it would do."
-    )(function)
+    """``--apply``, and ``--dry-run`` for its default: nothing is written to the cluster.
+
+    The command is called with ``apply`` alone. Raises BadInputError where two of ``WAYS`` are
+    asked for.
+    """
+
+    @wraps(function)
+    def command(*, dry_run: bool, **others: Any) -> Any:
+        asked = {"dry_run": dry_run, **others}
+        ways = [f"--{way.replace('_', '-')}" for way in WAYS if asked.get(way)]
+        if len(ways) > 1:
+            raise BadInputError(f"{' and '.join(ways)} contradict each other: keep one of them")
+        return function(**others)
+
+    decorated = click.option(
+        "--dry-run", is_flag=True, help="Only say what would be done, which is the default."
+    )(command)
+    return click.option("--apply", is_flag=True, help="Do what the command says.")(decorated)

@@ -5,13 +5,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET
-from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
 from evenkeel.adapters.kubernetes.transport import SILENT
 from evenkeel.errors import SettingsError
 from evenkeel.ports import Journal
 from evenkeel_cli.errors import BadInputError
+from evenkeel_runtime.kubeconfig import from_kubeconfig
+from evenkeel_runtime.kubeconfig.files import ContextFacts, facts
 
 PATIENCE: Final = timedelta(seconds=2)
 """How long a person waits to learn that no server answers. The functions wait longer."""

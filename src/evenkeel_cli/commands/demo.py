@@ -33,6 +33,7 @@ HEADLINES: Final = {
 @options.formats("table", "wide", "json", "yaml")
 @click.option(
     "--speed",
+    metavar="FACTOR",
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,

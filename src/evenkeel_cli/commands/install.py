@@ -6,7 +6,6 @@ import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
-from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
@@ -27,11 +26,11 @@ from evenkeel_cli.install.site import Place, Site, opened
     type=click.Choice([each.value for each in Webhook]),
     help="What places new pods and gates evictions. [default: as it is; at first lambda]",
 )
-@click.option("--image", default="", help="The image for --webhook in-cluster.")
+@click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
     "--manage",
     "namespaces",
-    metavar="NAME",
+    metavar="NAMESPACE",
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )
@@ -81,8 +80,6 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
     """
-    if (render is not None) + change_set + apply > 1:
-        raise BadInputError("--render, --change-set and --apply are three ways: keep one of them")
     made = build.made()
     asked = Asked(
         mode=Mode(mode) if mode else None,

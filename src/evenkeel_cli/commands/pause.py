@@ -13,7 +13,7 @@ from evenkeel_cli.targets import Target
 
 
 @click.command(short_help="Keep Evenkeel from touching a cluster.")
-@click.option("--reason", default="", help="Why; it is kept with the pause.")
+@click.option("--reason", metavar="REASON", default="", help="Why; it is kept with the pause.")
 @options.apply
 @options.cluster
 def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:

@@ -34,7 +34,11 @@ from evenkeel_runtime.poll.sources import Source
 )
 @options.cluster
 @options.cluster_name
-@click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
+@click.option(
+    "--region",
+    metavar="REGION",
+    help="The queues' and instances' region; else from the queue's URL.",
+)
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )
@@ -56,8 +60,8 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
 
     For clusters without Lambda, for laptops and for tests: the same handlers, five batches of
     at most ten at a time, a schedule that looks for left work once a minute, and restore, once a
-    minute too. Whoever starts it has said yes to writing; --dry-run observes. SIGTERM or Ctrl-C
-    ends it when the batches under way are done.
+    minute too. It acts without --apply; with --dry-run it observes. SIGTERM or Ctrl-C ends it when
+    the batches under way are done.
 
     The settings of the functions (EVENKEEL_WINDOW and the others) are read from the
     environment here, too. It needs what the functions' roles allow, for the queues and for

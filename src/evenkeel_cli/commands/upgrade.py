@@ -13,7 +13,12 @@ from evenkeel_cli.install.site import Place, opened
 @click.command(short_help="Bring an installation to this version.")
 @terms.place
 @terms.delivery
-@click.option("--image", default="", help="The new image, where the webhook is in the cluster.")
+@click.option(
+    "--image",
+    metavar="IMAGE",
+    default="",
+    help="The new image, where the webhook is in the cluster.",
+)
 @terms.change_set
 @options.apply
 def upgrade(
@@ -28,8 +33,6 @@ def upgrade(
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
     """
-    if change_set and apply:
-        raise BadInputError("--change-set and --apply are two ways: keep one of them")
     made = build.made()
     with opened(where) as site:
         found = settling.at_rest(site) if apply else site.stack()

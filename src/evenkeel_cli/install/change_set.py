@@ -109,7 +109,6 @@ class ChangeSets:
     """Makes and executes change sets. Its methods raise AwsError and UnmetError."""
 
     def __init__(self, aws: Aws, clock: Clock) -> None:
-        """Nothing is made yet."""
         self._aws = aws
         self._clock = clock
 

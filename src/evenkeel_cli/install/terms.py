@@ -105,7 +105,9 @@ _PLACE: tuple[Decorator, ...] = (
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="Its certificate authority, PEM; else as EKS tells.",
     ),
-    click.option("--region", metavar="NAME", default="", help="The AWS region; else AWS_REGION's."),
+    click.option(
+        "--region", metavar="REGION", default="", help="The AWS region; else AWS_REGION's."
+    ),
     click.option(
         "--profile",
         metavar="NAME",

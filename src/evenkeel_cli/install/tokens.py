@@ -60,7 +60,6 @@ class OfSecret:
     title = "token"
 
     def __init__(self, site: Site, arn: str, *, everywhere: bool) -> None:
-        """Nothing is changed yet."""
         self._site = site
         self._arn = arn
         self._everywhere = everywhere
@@ -98,7 +97,6 @@ class OfService:
     title = "token"
 
     def __init__(self, site: Site, *, everywhere: bool) -> None:
-        """Nothing is changed yet."""
         self._site = site
         self._everywhere = everywhere
 

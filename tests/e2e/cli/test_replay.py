@@ -152,7 +152,7 @@ def test_the_next_run_goes_on_when_the_first_was_interrupted(site: Site, tmp_pat
 def test_a_snapshot_that_kubectl_takes_shows_what_would_happen(
     site: Site, warnings: Path, tmp_path: Path
 ) -> None:
-    kinds = "nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota,hpa"
+    kinds = "nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota"
     file = tmp_path / "cluster.json"
     file.write_text(site.control_plane.kubectl("get", kinds, "-A", "-o", "json"))
 

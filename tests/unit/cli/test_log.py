@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel_cli.log import LineRecorder
+from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 

@@ -112,9 +112,11 @@ def test_a_traceback_is_shown_when_it_is_asked_for(monkeypatch: pytest.MonkeyPat
 
 def test_the_version_is_told_to_people_and_programs() -> None:
     told = CliRunner().invoke(entry.main, ["version"])
+    short = CliRunner().invoke(entry.main, ["--version"])
     data = CliRunner().invoke(entry.main, ["version", "-o", "json"])
 
     assert told.output.splitlines()[1].split() == ["evenkeel", evenkeel.__version__]
+    assert short.output == f"evenkeel {evenkeel.__version__}\n"
     assert json.loads(data.output)["items"][0]["version"] == evenkeel.__version__
 
 

@@ -75,7 +75,9 @@ def replica_set(app: str, replicas: int = 1) -> Manifest:
     )
 
 
-def stateful_set(app: str, replicas: int = 1, *, pod: Manifest | None = None) -> Manifest:
+def stateful_set(
+    app: str, replicas: int = 1, *, pod: Manifest | None = None, **spec: Any
+) -> Manifest:
     """A StatefulSet."""
     return _object(
         "apps/v1",
@@ -86,6 +88,7 @@ def stateful_set(app: str, replicas: int = 1, *, pod: Manifest | None = None) ->
             "serviceName": app,
             "selector": {"matchLabels": {"app": app}},
             "template": template(app, **(pod or {})),
+            **spec,
         },
     )
 

@@ -33,6 +33,20 @@ def test_the_next_goes_when_the_last_is_ready_again(scene: Scene) -> None:
     assert scene.lowest("db") == 1
 
 
+def test_the_next_goes_when_the_last_was_ready_for_min_ready_seconds(scene: Scene) -> None:
+    """Nothing happens at that moment but that time passes."""
+    scene.add_node("s1")
+    scene.apply(stateful_set("db", 2, minReadySeconds=7))
+    scene.settle(40)
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert scene.story("db-0") == ["1.0 wait StatefulSet", "11.0 evict StatefulSet"]
+
+
 def test_ordinals_on_two_nodes_go_one_at_a_time(scene: Scene) -> None:
     nodes = spread(scene, 3)
     scene.add_node("o1", spot=False)

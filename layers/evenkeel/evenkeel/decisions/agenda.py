@@ -73,13 +73,12 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
         reason, message = self._why
-        return Decision(
-            verb=Verb.EVICT,
-            subject=self.pod.reference,
+        return Decision.about(
+            self.pod,
+            Verb.EVICT,
+            reason,
+            message,
             workload=self.owner.workload,
-            node=self.pod.spec.node_name,
-            reason=reason,
-            message=message,
             warning=not self.is_replaced,
             forced=not self.lives,
             write=writes.evict(self.pod),

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
@@ -53,15 +52,16 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     unmark = marks.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
-            decide(node, Verb.LIFT, "Cancelled", "the notice was cancelled by hand", write=unmark)
+            Decision.about(
+                node, Verb.LIFT, "Cancelled", "the notice was cancelled by hand", write=unmark
+            )
         )
     decisions += [
-        Decision(
-            verb=Verb.ROLL_BACK,
-            subject=pod.reference,
-            node=node.name,
-            reason="Cancelled",
-            message="the notice was cancelled by hand: back to its owner",
+        Decision.about(
+            pod,
+            Verb.ROLL_BACK,
+            "Cancelled",
+            "the notice was cancelled by hand: back to its owner",
             write=writes.roll_back_patch(pod, pod.release),
         )
         for pod in released

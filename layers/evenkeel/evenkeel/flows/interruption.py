@@ -301,23 +301,17 @@ class InterruptionFlow:
             self._recorder.counted(Metric.NOTICE_DELAY, delay)
 
     def _acknowledge(self, notice: Notice, reason: str, message: str) -> None:
-        self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE, subject=_subject(notice), reason=reason, message=message
-            )
-        )
+        self._recorder.decided(Decision.about(_subject(notice), Verb.ACKNOWLEDGE, reason, message))
 
     def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
         """Acknowledge a notice that is not true of its instance, with a warning on the node."""
         self._recorder.counted(Metric.NOTICES_REFUSED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE,
-                subject=node.reference,
-                node=node.name,
-                reason=refused.reason,
-                message=f"{notice.name} notice {notice.event_id} is not believed: "
-                f"{refused.message}",
+            Decision.about(
+                node,
+                Verb.ACKNOWLEDGE,
+                refused.reason,
+                f"{notice.name} notice {notice.event_id} is not believed: {refused.message}",
                 warning=True,
             )
         )
@@ -352,11 +346,11 @@ class InterruptionFlow:
             work.again[position] = delay
             self._recorder.counted(Metric.NOTICES_RETRIED)
             self._recorder.decided(
-                Decision(
-                    verb=Verb.RETRY,
-                    subject=_subject(work.notices[position]),
-                    reason=reason,
-                    message=f"{message}; again in {delay.total_seconds():g} s",
+                Decision.about(
+                    _subject(work.notices[position]),
+                    Verb.RETRY,
+                    reason,
+                    f"{message}; again in {delay.total_seconds():g} s",
                     until=until,
                 )
             )

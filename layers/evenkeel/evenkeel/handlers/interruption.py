@@ -58,12 +58,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         labels=settings.capacity_labels,
         lifecycle=lifecycle,
     )
-    rules = Rules(
-        rebalance_expiry=settings.rebalance_expiry,
-        lifecycle_hook=settings.lifecycle_hook,
-        longest_termination=settings.longest_termination,
-        replay_source=settings.replay_source,
-    )
+    rules = Rules(lifecycle_hook=settings.lifecycle_hook, replay_source=settings.replay_source)
     return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 
@@ -135,11 +130,11 @@ class _NoticeHandler:
             reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
         for each in probes:
             self._recorder.decided(
-                Decision(
-                    verb=Verb.ACKNOWLEDGE,
-                    subject=Reference(kind="Probe", name=each.event_id),
-                    reason=reason,
-                    message=message,
+                Decision.about(
+                    Reference(kind="Probe", name=each.event_id),
+                    Verb.ACKNOWLEDGE,
+                    reason,
+                    message,
                     warning=error is not None,
                 )
             )
@@ -158,11 +153,11 @@ class _NoticeHandler:
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
         self._recorder.counted(Metric.NOTICES_MALFORMED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=Reference(kind="Message", name=record.message_id),
-                reason="MalformedNotice",
-                message=str(error),
+            Decision.about(
+                Reference(kind="Message", name=record.message_id),
+                Verb.REJECT,
+                "MalformedNotice",
+                str(error),
                 warning=True,
             )
         )
@@ -179,11 +174,8 @@ class _NoticeHandler:
             reason = "UnknownKind"
             message = f"{reading.source} {reading.detail_type!r} is not known to Evenkeel"
         self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE,
-                subject=Reference(kind="Notice", name=reading.event_id),
-                reason=reason,
-                message=message,
+            Decision.about(
+                Reference(kind="Notice", name=reading.event_id), Verb.ACKNOWLEDGE, reason, message
             )
         )
 

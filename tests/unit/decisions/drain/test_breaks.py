@@ -326,13 +326,14 @@ def test_the_next_ordinal_goes_when_the_last_is_available_again() -> None:
     assert names_of(found.fresh_steps) == ["db-1"]
 
 
-def test_an_ordinal_that_is_ready_counts_once_it_was_so_for_min_ready_seconds() -> None:
+def test_an_ordinal_counts_after_min_ready_seconds_and_that_moment_is_due() -> None:
     slow = builders.stateful_set(min_ready_seconds=10)
     back = ordinals(2, of=slow, node="n2", ready_since=NOW - seconds(5))
     movers, owner = by_ordinal(*ordinals(0, 1, of=slow)), builders.owner(slow)
-    assert plan(movers, owner, others=back).fresh_steps == []
+    early = plan(movers, owner, others=back)
     later = plan(movers, owner, others=back, now=NOW + seconds(5))
-    assert names_of(later.fresh_steps) == ["db-1"]
+    assert (early.fresh_steps, early.due) == ([], NOW + seconds(5))
+    assert (names_of(later.fresh_steps), later.due) == (["db-1"], TRIED_UNTIL)
 
 
 def test_the_highest_broken_ordinal_goes_alone_and_before_any_that_works() -> None:

@@ -129,6 +129,7 @@ def test_the_annotation_says_more_than_the_disruption_mode() -> None:
     assert not all_go(own(mode=ALL), at_notice="dying")
     assert not all_go(own(at_notice="all"), at_notice="dying"), "the workload's is nearer"
     assert all_go(own(at_notice="dying"), at_notice="all")
+    assert all_go(own(mode=ALL), at_notice="none"), "what means nothing is as if it were not there"
 
 
 def test_of_a_policy_that_is_not_known_all_are_needed() -> None:

@@ -62,12 +62,23 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return controller.spec.replicas
         return len(self.peers)
 
-    def is_available(self, pod: Pod) -> bool:
-        """Whether a pod counts as available to its controller."""
+    @property
+    def min_ready_seconds(self) -> int:
+        """For how long a pod has to be Ready to count as available."""
         controller = self.owner.controller
         if isinstance(controller, ReplicaSet | StatefulSet):
-            return pod.available(self.now, controller.spec.min_ready_seconds)
-        return pod.available(self.now)
+            return controller.spec.min_ready_seconds
+        return 0
+
+    def is_available(self, pod: Pod) -> bool:
+        """Whether a pod counts as available to its controller."""
+        return pod.available(self.now, self.min_ready_seconds)
+
+    @property
+    def next_available_at(self) -> datetime | None:
+        """When the next Ready pod becomes available by time alone."""
+        min_ready = self.min_ready_seconds
+        return next_due(self.now, *(pod.becomes_available_at(min_ready) for pod in self.peers))
 
     @cached_property
     def available(self) -> int:
@@ -97,7 +108,7 @@ def plan(group: Group) -> Plan:
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
     forced: list[Forced] = []
-    dues: list[datetime] = []
+    dues = [group.next_available_at]
     turn = _whose_turn(group)
     for mover in group.movers:
         pod, deadline = mover.pod, mover.deadline
@@ -176,25 +187,23 @@ def ordinal_of(pod: Pod) -> int:
 
 
 def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
-    return Decision(
-        verb=Verb.EVICT,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.EVICT,
+        reason,
+        message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=reason,
-        message=message,
         warning=mover.route.warning,
         write=writes.evict(mover.pod),
     )
 
 
 def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
-    return Decision(
-        verb=Verb.WAIT,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.WAIT,
+        mover.route.reason,
+        mover.route.message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=until,
     )

@@ -12,7 +12,7 @@ import msgspec
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.model import names
+from evenkeel.model.annotations import GANG_AT_NOTICE
 from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
@@ -60,7 +60,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
     the group's disruptionMode: its default, ``single``, is nobody's word.
     """
     named = group_of(pod)
-    noted = owner.annotation(names.GANG_AT_NOTICE, pod).lower()
+    noted = owner.says(GANG_AT_NOTICE, pod)
     if named is not None:
         group = surroundings.group(named)
         if group is None:
@@ -68,7 +68,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
             return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")
         if not is_gang(group):
             return None
-        noted = noted or group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
+        noted = noted or GANG_AT_NOTICE.of(group.metadata.annotations)
         all_go = noted == "all" if noted else group.is_one
         return Gang(group.reference, group.minimum, all_go, group.is_one)
     job = owner.controller

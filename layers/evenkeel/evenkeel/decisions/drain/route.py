@@ -11,6 +11,7 @@ import msgspec
 from evenkeel.decisions.drain.budgets import max_surge
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
+from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
 from evenkeel.model.times import LONGEST, in_words
@@ -252,7 +253,7 @@ def _two_at_once_ruled_out(
             f"the volume {claim} can be mounted by one node at a time",
             "use a ReadWriteMany volume",
         )
-    if owner.annotation(names.HANDOVER, pod).lower() == "never":
+    if owner.says(HANDOVER, pod) == "never":
         return (
             "HandoverNever",
             f"the annotation {names.HANDOVER}: never forbids two at once",

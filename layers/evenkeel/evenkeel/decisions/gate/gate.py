@@ -256,13 +256,12 @@ def _note(found: Situation, evictor: Evictor, reason: str) -> Decision | None:
         return None
     pod = found.pod
     note = Asked(by=evictor.username[:LONGEST_NAME], since=_asked_since(found))
-    return Decision(
-        verb=Verb.WAIT,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.WAIT,
+        reason,
+        f"{note.by} asks to evict it: it is released in its turn",
         workload=found.census.owner.workload,
-        node=pod.spec.node_name,
-        reason=reason,
-        message=f"{note.by} asks to evict it: it is released in its turn",
         write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
     )
 

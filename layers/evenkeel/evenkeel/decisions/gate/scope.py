@@ -8,6 +8,7 @@ from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.verdict import Allowed
 from evenkeel.model import names
+from evenkeel.model.annotations import GATED, MANAGED, UNGATED
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import Namespace
 
@@ -38,10 +39,10 @@ def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None
     ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.
     """
     labels = namespace.metadata.labels
-    told = labels.get(names.GATE, labels.get(names.MANAGED, "") if everywhere else "")
+    entry = MANAGED if everywhere and names.GATE not in labels else GATED
     if namespace.name in names.CLUSTERS_OWN:
         return Allowed(reason="SystemNamespace", message=f"{namespace.name} is never gated")
-    if told == "true":
+    if entry.of(labels) == names.TRUE:
         return None
     message = f"the namespace {namespace.name} has not the label {names.GATE}=true"
     return Allowed(reason="NotGated", message=message)
@@ -58,7 +59,7 @@ def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     ``way`` is that of a pod whose node goes in any case. An owner who forbids voluntary moves does
     not keep a pod that somebody evicts, and its replacement comes first as any other's.
     """
-    if owner.annotation(names.GATE, pod).lower() == "false":
+    if owner.says(UNGATED, pod) == "false":
         return Allowed(reason="NotGated", message=f'it has the annotation {names.GATE}: "false"')
     if not pod.active:
         return Allowed(reason="AlreadyLeaving", message="it has ended, or is being deleted")

@@ -183,14 +183,13 @@ def release(
         do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
     )
     asks = f"{asked_by} asks to evict it: " if asked_by else ""
-    return Decision(
-        verb=Verb.RELEASE,
-        subject=pod.reference,
-        workload=census.owner.workload,
-        node=pod.spec.node_name,
-        reason=why,
-        message=f"{asks}{replica_set.name} makes its replacement while it goes on serving; "
+    return Decision.about(
+        pod,
+        Verb.RELEASE,
+        why,
+        f"{asks}{replica_set.name} makes its replacement while it goes on serving; "
         f"{value.wanted} are to stay available",
+        workload=census.owner.workload,
         until=candidate.deadline.at,
         write=writes.release_patch(pod, value),
     )

@@ -161,7 +161,9 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
         if not deadline.forced:
             goes = f"{why}: it goes by itself"
-            steps.append(verdicts.decide(census, pod, Verb.LEAVE, reason, goes))
+            steps.append(
+                Decision.about(pod, Verb.LEAVE, reason, goes, workload=census.owner.workload)
+            )
             continue
         left = left_to_the_end(pod, census.owner, deadline, census.now)
         steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
@@ -179,7 +181,9 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         else:
             write = writes.delete(pod)
             fresh_steps.append(
-                verdicts.decide(census, pod, Verb.DELETE, reason, unowned, write=write)
+                Decision.about(
+                    pod, Verb.DELETE, reason, unowned, workload=census.owner.workload, write=write
+                )
             )
     due = next_due(census.now, *dues)
     return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)
@@ -250,7 +254,7 @@ def _mover(
     hold = _voluntary_hold(census, held, deadline.at)
     if hold is not None:
         reason, message = hold
-        return verdicts.decide(census, pod, Verb.LEAVE, reason, message), due
+        return Decision.about(pod, Verb.LEAVE, reason, message, workload=census.owner.workload), due
     if settled is not None and census.now < settled:
         due = next_due(census.now, due, settled)
         return verdicts.wait(census, pod, "LandedAfterCordon", settled), due

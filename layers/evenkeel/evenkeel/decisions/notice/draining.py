@@ -5,7 +5,6 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.kind import Wording
 from evenkeel.model.decision import Decision, Verb
@@ -36,7 +35,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     present = marks.read(node)
     if present is not None and not present.is_hint:
         message = f"it is handed over already, for it dies at {in_words(present.deadline)}"
-        return decide(node, Verb.LEAVE, "NodeDoomed", message)
+        return Decision.about(node, Verb.LEAVE, "NodeDoomed", message)
     if present is None or (present.cordoned_at is None and present.ends_at is None):
         present = NodeNotice(kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, since=now)
     if present.cordoned_at is None:
@@ -48,7 +47,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
         notice = msgspec.structs.replace(
             notice, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until
         )
-    return decide(
+    return Decision.about(
         node,
         Verb.MARK,
         WORDING.reason,
@@ -64,4 +63,4 @@ def end(node: Node, drain_id: str) -> Decision | None:
     if present is None or present.event_id != drain_id:
         return None
     message = "nothing is left to hand over; the cordon stays"
-    return decide(node, Verb.LIFT, "Drained", message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, "Drained", message, write=marks.unmark(node))

@@ -21,7 +21,6 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
@@ -69,7 +68,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
             "AlreadyMarked",
             f"the node is marked for {wanted.name} until {in_words(wanted.deadline)}",
         )
-    return decide(
+    return Decision.about(
         node,
         Verb.MARK,
         kinds.of_notice(wanted).reason,
@@ -206,9 +205,9 @@ def _withdraw(node: Node, notice: Notice) -> Decision:
     if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
         return _leave(node, notice, "Withdrawn", "AWS takes back what no mark says")
     message = f"AWS takes {notice.name} notice {notice.event_id} back"
-    return decide(node, Verb.LIFT, "Withdrawn", message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, "Withdrawn", message, write=marks.unmark(node))
 
 
 def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
     message = f"{notice.name} notice {notice.event_id} changes nothing: {why}"
-    return decide(node, Verb.LEAVE, reason, message)
+    return Decision.about(node, Verb.LEAVE, reason, message)

@@ -6,6 +6,7 @@ from typing import Final
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
+from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod
 from evenkeel.model.surroundings import Namespace
@@ -60,7 +61,7 @@ def left_by_namespace(namespace: Namespace, *, everywhere: bool) -> Left | None:
 
     ``everywhere``: its label ``evenkeel.dev/managed`` does not matter.
     """
-    if everywhere or namespace.metadata.labels.get(names.MANAGED) == "true":
+    if everywhere or MANAGED.of(namespace.metadata.labels) == names.TRUE:
         return None
     return Left("NotManaged", f"the namespace {namespace.name} has not {names.MANAGED}=true")
 

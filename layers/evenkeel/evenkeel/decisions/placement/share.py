@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evenkeel.decisions.floor.policy import ALL
 from evenkeel.decisions.floor.source import FloorOf, floor_of
 from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.floor import ALL
 from evenkeel.model.placement import NewPod
 from evenkeel.model.workload import Deployment, Job, StatefulSet
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.plan import earliest
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
@@ -149,4 +148,4 @@ class Hooks:
         else:
             reason = "LifecycleActionGone"
             message = f"the group {group} does not wait for {termination.hook.name} any more"
-        return decide(node, Verb.MARK, reason, message, write=marks.end_hook(node))
+        return Decision.about(node, Verb.MARK, reason, message, write=marks.end_hook(node))

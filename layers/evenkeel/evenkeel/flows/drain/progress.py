@@ -10,7 +10,6 @@ class Progress:
     """How fast replacements are made, over one invocation."""
 
     def __init__(self) -> None:
-        """Nothing was counted yet."""
         self._first: tuple[datetime, int] | None = None
 
     def rate(self, made: int, now: datetime) -> float:
@@ -33,7 +32,6 @@ class Answers:
     NEARLY_ALL = 0.95
 
     def __init__(self) -> None:
-        """Nothing was answered yet."""
         self._taken: deque[tuple[datetime, timedelta]] = deque()
 
     def saw(self, took: timedelta, now: datetime) -> None:
@@ -60,7 +58,6 @@ class PaceOfPlanning:
     SHARE = 8
 
     def __init__(self, now: datetime) -> None:
-        """Nothing was planned yet."""
         self.next_at = now
 
     def planned(self, began: datetime, ended: datetime) -> None:

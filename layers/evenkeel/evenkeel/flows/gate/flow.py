@@ -114,13 +114,7 @@ class GateFlow:
         ``waited``: how long ago this process was asked first. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
-        about = Decision(
-            verb=Verb.LEAVE,
-            subject=found.pod.reference,
-            reason="",
-            message="",
-            node=found.pod.spec.node_name,
-        )
+        about = Decision.about(found.pod, Verb.LEAVE, "", "")
         passes = passes_by_place(found.namespace, everywhere=self._settings.everywhere)
         if passes is None and found.is_paused:
             passes = Allowed(reason="Paused", message="Evenkeel is paused")

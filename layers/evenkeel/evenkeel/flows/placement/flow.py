@@ -31,6 +31,7 @@ from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings.placement import LONGEST_COUNTING
 
 TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
 """A floor that cannot be read is told at most once in this time: every pod meets it."""
@@ -70,8 +71,7 @@ class PlacementFlow:
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
         self._reader = Reader(cluster, clock)
-        self._counter = Counter(cluster, clock, expiry=settings.claim_expiry)
-        self._patience = settings.counting
+        self._counter = Counter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -132,7 +132,7 @@ class PlacementFlow:
                     around.controller,
                     pod.metadata.labels,
                     request.uid,
-                    give_up=began + self._patience,
+                    give_up=began + LONGEST_COUNTING,
                     writes=self._acts and not request.dry_run,
                 )
                 self._sweep(began)
@@ -162,12 +162,12 @@ class PlacementFlow:
         if chosen.reason == "NotCounted":
             self._recorder.counted(Metric.PLACEMENTS_NOT_COUNTED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.PLACE,
-                subject=pod.reference(request.namespace),
+            Decision.about(
+                pod.reference(request.namespace),
+                Verb.PLACE,
+                chosen.reason,
+                message,
                 workload=around.workload.reference,
-                reason=chosen.reason,
-                message=message,
             )
         )
         if not self._acts:
@@ -186,13 +186,7 @@ class PlacementFlow:
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)
         self._recorder.decided(
-            Decision(
-                verb=Verb.LEAVE,
-                subject=subject,
-                workload=workload,
-                reason=left.reason,
-                message=left.message,
-            )
+            Decision.about(subject, Verb.LEAVE, left.reason, left.message, workload=workload)
         )
         return Outcome(told=f"leaves this pod as it is: {left.message}")
 
@@ -221,13 +215,7 @@ class PlacementFlow:
                 self._told.clear()
             self._told[key] = now
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=workload,
-                reason="BadFloor",
-                message=problem,
-                warning=True,
-            )
+            Decision.about(workload, Verb.REJECT, "BadFloor", problem, warning=True)
         )
 
 

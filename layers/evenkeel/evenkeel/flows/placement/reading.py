@@ -56,7 +56,6 @@ class Reader:
     """Reads for one admission after the other, or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        """Nothing is read yet."""
         self._remembered = Remembered(cluster, clock)
 
     def read(self, pod: NewPod, namespace: str) -> Surroundings:

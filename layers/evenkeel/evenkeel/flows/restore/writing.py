@@ -43,7 +43,6 @@ class Writer:
     """Carries steps out. What the API server refuses is left to the next run."""
 
     def __init__(self, cluster: Cluster, clock: Clock, recorder: Recorder) -> None:
-        """Nothing is written yet."""
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder

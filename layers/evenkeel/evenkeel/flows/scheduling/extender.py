@@ -149,12 +149,12 @@ class Extender:
         if wish.must and population.promise(uid, controller.key):
             self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
             self._recorder.decided(
-                Decision(
-                    verb=Verb.PLACE,
-                    subject=pod.reference(pod.metadata.namespace),
+                Decision.about(
+                    pod.reference(pod.metadata.namespace),
+                    Verb.PLACE,
+                    wish.reason,
+                    f"to {Capacity.ON_DEMAND}: {wish.message}",
                     workload=controller.reference,
-                    reason=wish.reason,
-                    message=f"to {Capacity.ON_DEMAND}: {wish.message}",
                 )
             )
         return wish

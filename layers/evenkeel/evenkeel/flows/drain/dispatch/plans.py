@@ -20,7 +20,6 @@ class Plans:
     """
 
     def __init__(self, planner: Planner, view: View, forced: ForcedEvictions) -> None:
-        """All are the invocation's. Nothing is planned yet."""
         self._planner = planner
         self._view = view
         self._forced = forced

@@ -32,7 +32,6 @@ class Gangs:
     """Looks at a gang once for all its pods, until one of them or a notice changes."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._looks: dict[Reference, _Look] = {}
 

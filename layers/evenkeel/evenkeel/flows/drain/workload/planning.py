@@ -32,7 +32,6 @@ class Planner:
     """Plans for the controllers of a view."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
@@ -73,8 +72,24 @@ class Planner:
         left = _together(leave, self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
-        if _is_of_replica_set(controller, pods):
-            return self._replica_set(controller_key, controller, pods, moving, left, now)
+        found = (
+            self._replica_set(controller_key, controller, pods, moving, left, now)
+            if _is_of_replica_set(controller, pods)
+            else self._group(controller, pods, moving, left, now)
+        )
+        if any(mover.deadline.forced for mover in orphans):
+            found = msgspec.structs.replace(found, polled=True)
+        return found
+
+    def _group(
+        self,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        moving: Sequence[Mover],
+        left: Plan,
+        now: datetime,
+    ) -> WorkloadPlan:
+        """Plan for pods that no ReplicaSet owns, or owned."""
         group_plan = self._break(pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
@@ -246,13 +261,12 @@ def _together(*plans: Plan) -> Plan:
 
 
 def _leave(mover: Mover, owner: Owner) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.LEAVE,
+        mover.route.reason,
+        mover.route.message,
         workload=owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=mover.route.until,
         warning=mover.route.warning,
     )
@@ -260,13 +274,12 @@ def _leave(mover: Mover, owner: Owner) -> Decision:
 
 def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
     """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
-    return Decision(
-        verb=Verb.ROLL_BACK,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.ROLL_BACK,
+        "UnreadableRelease",
+        "the annotation of its release cannot be read: back to its owner",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="UnreadableRelease",
-        message="the annotation of its release cannot be read: back to its owner",
         warning=True,
         write=writes.roll_back_patch(pod, None),
     )
