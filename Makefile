@@ -37,7 +37,8 @@ SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/p
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version tools/zip-layer
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-reference tools/write-version \
+	tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -66,6 +67,7 @@ format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
 	@$(PYTHON) tools/write-version
+	@$(PYTHON) tools/write-reference
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which

@@ -71,7 +71,7 @@ def feed(nodes: int) -> Fed:
     together = math.ceil(len(changes) / ROUNDS)
     for number, some in enumerate(itertools.batched(changes, together, strict=False)):
         now = NOW + timedelta(seconds=SECONDS * number / ROUNDS)
-        plans.replan({key for pod in some if (key := view.pods.see(pod)) is not None}, now)
+        plans.replan(set[str]().union(*map(view.pods.see, some)), now)
         assert len(list(itertools.islice(forced.due(now, now), CAPACITY))) <= CAPACITY
         forced.next_at(now)
     assert not plans.queues

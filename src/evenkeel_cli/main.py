@@ -1,7 +1,7 @@
 """The entry of the command ``evenkeel``: finds the command, translates errors, exits.
 
-Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
-to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
+An error is one line on standard error, ``error: <what is wrong>: <the remedy>``. The exit codes are
+those of ``errors.Exit``.
 """
 
 import importlib
@@ -14,11 +14,12 @@ import click
 
 import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
-from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.visible import visible
 
 COMMANDS: Final = {
     "demo": "evenkeel_cli.commands.demo",
+    "lint": "evenkeel_cli.commands.lint",
     "replay": "evenkeel_cli.commands.replay",
     "explain": "evenkeel_cli.commands.explain",
     "status": "evenkeel_cli.commands.status",
@@ -40,10 +41,6 @@ COMMANDS: Final = {
 }
 """The module of each command, in the order of --help. A module is loaded when it is needed:
 what talks to a cluster is slow to import."""
-
-INTERRUPTED: Final = 130
-UNREAD: Final = 141
-"""Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
 
 EXPECTED: Final = (
     click.ClickException,
@@ -89,7 +86,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNREAD
+            return Exit.UNREAD
         except Exception as error:
             if ctx.params["traceback"] or isinstance(error, EXPECTED):
                 raise
@@ -104,21 +101,21 @@ class Commands(click.Group):
         try:
             code = super().main(args, **settings)
         except click.Abort:
-            return INTERRUPTED
+            return Exit.INTERRUPTED
         except click.UsageError as error:
-            return _fail(_usage(error), code=2)
+            return _fail(_usage(error), code=Exit.BAD_INPUT)
         except click.ClickException as error:
-            return _fail(error.format_message(), code=2)
+            return _fail(error.format_message(), code=Exit.BAD_INPUT)
         except CommandError as error:
             return _fail(str(error), code=error.code)
         except SettingsError as error:
-            return _fail(str(error), code=2)
+            return _fail(str(error), code=Exit.BAD_INPUT)
         except EvenkeelError as error:
             return _fail(
                 f"{error}: see whether the cluster answers, and whether you may",
-                code=UnmetError.code,
+                code=Exit.UNMET,
             )
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else Exit.DONE
 
 
 def _usage(error: click.UsageError) -> str:

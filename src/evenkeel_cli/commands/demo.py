@@ -30,7 +30,7 @@ HEADLINES: Final = {
 
 
 @click.command(short_help="Show a storm of spot interruptions, without a cluster.")
-@options.output("table", "wide", "json", "yaml")
+@options.formats("table", "wide", "json", "yaml")
 @click.option(
     "--speed",
     metavar="FACTOR",

@@ -14,7 +14,7 @@ from evenkeel_hosting import files
 
 
 @click.command(short_help="Print the version.")
-@options.output("table", "json", "yaml")
+@options.formats("table", "json", "yaml")
 def version(output: str) -> None:
     """Print the version of Evenkeel and of what it runs on.
 
