@@ -160,7 +160,7 @@ MUTATIONS = (
     Mutation(
         "a rollout's own pods are not counted",
         "decisions/handover/census.py",
-        [("deployment is None or self.siblings_available is None", "True")],
+        [("if deployment is None or self.siblings is None", "if True")],
         [ROLLED],
     ),
     Mutation(

@@ -16,19 +16,19 @@ NOT_OURS: Final = frozenset(
 """Reasons of workloads of which nothing is said, unless it is asked for."""
 
 ACCEPTED: Final = NOT_OURS | {
-    "HandoverNever",
-    "NoSurge",
-    "NoTemplateHash",
-    "OnDelete",
-    "OwnRules",
-    "OwnSpread",
-    "Partition",
-    "Protected",
-    "Recreate",
-    "RolloutPaused",
-    "SelectedByHash",
-    "SingleByDefault",
-    "SingleNodeVolume",
+    Reason.HANDOVER_NEVER,
+    Reason.NO_SURGE,
+    Reason.NO_TEMPLATE_HASH,
+    Reason.ON_DELETE,
+    Reason.OWN_RULES,
+    Reason.OWN_SPREAD,
+    Reason.PARTITION,
+    Reason.PROTECTED,
+    Reason.RECREATE,
+    Reason.ROLLOUT_PAUSED,
+    Reason.SELECTED_BY_HASH,
+    Reason.SINGLE_BY_DEFAULT,
+    Reason.SINGLE_NODE_VOLUME,
 }
 """And those that workloads are left for because their owners want it so."""
 

@@ -44,7 +44,7 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
     steps: list[Decision] = []
     fresh_steps: list[Decision] = []
     candidates: list[Candidate] = []
-    dues: list[datetime | None] = [census.next_available_at]
+    dues: list[datetime | None] = [census.due]
     given_up = False
     forced = _forced(census, movers)
     for item in census.order_of_leaving:
@@ -156,7 +156,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
     reason = Reason.WORKLOAD_DELETED if gone else Reason.SCALED_TO_ZERO
     why = "its ReplicaSet is gone" if gone else "its ReplicaSet was scaled to zero"
     steps: list[Decision] = []
-    dues: list[datetime | None] = []
+    dues = [census.due]
     forced = _forced(census, movers)
     for pod in movers:
         deadline = node_deadline(census.dooms[pod.spec.node_name])

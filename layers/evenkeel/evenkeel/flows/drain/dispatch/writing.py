@@ -157,7 +157,7 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.assume_evicted(subject)
-            self._follower.news |= self._view.pods.controller_of(subject)
+            self._follower.news |= self._view.controllers_counting(subject)
             self._follower.evicted(subject, self._clock.now())
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
@@ -232,7 +232,7 @@ class Writer:
                     error=type(error).__name__,
                 )
                 self._resting.rest(uid, now + AFTER_AN_ERROR)
-        return self._view.pods.controller_of(uid)
+        return self._view.controllers_counting(uid)
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
@@ -269,7 +269,7 @@ class Writer:
         self._under_way.discard(subject.uid)
         self._view.pods.undo_eviction(subject.uid)
         found = reply.result
-        news = self._view.pods.controller_of(subject.uid) | self._take_note(found)
+        news = self._view.controllers_counting(subject.uid) | self._take_note(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             news |= self._gone(subject)
