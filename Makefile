@@ -37,7 +37,8 @@ SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/p
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version tools/zip-layer
+SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-reference tools/write-version \
+	tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -66,6 +67,7 @@ format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
 	@$(PYTHON) tools/write-version
+	@$(PYTHON) tools/write-reference
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which
@@ -175,8 +177,12 @@ ONLY ?=
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
 
 .PHONY: bench
-bench: venv ## Measure the storms in all scenarios, and write README's table
+bench: venv ## Measure the storms in all scenarios
 	$(call measured,bench.storm --rounds $(ROUNDS) A B C D)
+
+.PHONY: bench-readme
+bench-readme: venv ## Measure what README's table and picture show: an hour
+	$(call measured,bench.readme)
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A

@@ -129,7 +129,7 @@ def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
         seconds=measured.seconds,
         usage=used,
         longest_ms=max(each.longest_ms for each in measured.invocations.values()),
-        peak_mb=result.peak_mb,
+        peak_mb=measured.peak_mb,
         per_thousand=price(scaled(used, INTERRUPTIONS), prices),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.floors.figures import stands, wanted
 from bench.placement.site import used
 from bench.restoring.results import Restored, Run
@@ -65,7 +65,7 @@ def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
             cpu = process.cpu_seconds - cpu_before
             process.end()
         return Restored(
-            machine=machine.look(),
+            conditions=conditions.look(),
             worker=worker.how_held(),
             pods=scenario.pods,
             spot=scenario.spot,

@@ -1,7 +1,8 @@
 """Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
 
 import io
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
@@ -47,6 +48,22 @@ def standard_error() -> Console:
 def can_show_live(console: Console) -> bool:
     """Whether a picture that is painted again and again can be shown."""
     return console.is_terminal and not console.is_dumb_terminal
+
+
+def wrapped(console: Console, text: str, hang: int = 0) -> Sequence[str]:
+    """The lines of a text, whose words stay whole: as wide as a terminal; elsewhere it is one.
+
+    The lines after the first begin ``hang`` blanks further right.
+    """
+    if not console.is_terminal:
+        return [text]
+    return textwrap.wrap(
+        text,
+        console.width,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:

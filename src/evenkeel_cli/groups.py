@@ -13,6 +13,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "status": "Show each workload's split over spot and on-demand nodes.",
         "explain": "Explain what a notice would do to a node, pod or workload.",
         "replay": "Show what EC2's events would do, or do it.",
+        "lint": "Check Evenkeel's labels and annotations in manifests.",
         "doctor": "Say what is broken between EC2's notice and the pod.",
     },
     "Act": {

@@ -1,7 +1,7 @@
 """The entry of the command ``evenkeel``, or ``kubectl evenkeel``: finds, translates errors, exits.
 
-Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
-to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
+An error is one line on standard error, ``error: <what is wrong>: <the remedy>``. The exit codes are
+those of ``errors.Exit``.
 """
 
 import os
@@ -13,14 +13,10 @@ import click
 
 import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
-from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.groups import Grouped
 from evenkeel_cli.program import NAME
 from evenkeel_cli.visible import visible
-
-INTERRUPTED: Final = 130
-UNREAD: Final = 141
-"""Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
 
 ASKED_BY: Final = "_EVENKEEL_COMPLETE"
 """The environment variable by which a shell asks what can follow, as click calls it."""
@@ -55,7 +51,7 @@ class Commands(Grouped):
         except BrokenPipeError:
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNREAD
+            return Exit.UNREAD
         except Exception as error:
             if ctx.params["traceback"] or isinstance(error, EXPECTED):
                 raise
@@ -70,21 +66,21 @@ class Commands(Grouped):
         try:
             code = super().main(args, **settings)
         except click.Abort:
-            return INTERRUPTED
+            return Exit.INTERRUPTED
         except click.UsageError as error:
-            return _fail(_usage(error), code=2)
+            return _fail(_usage(error), code=Exit.BAD_INPUT)
         except click.ClickException as error:
-            return _fail(error.format_message(), code=2)
+            return _fail(error.format_message(), code=Exit.BAD_INPUT)
         except CommandError as error:
             return _fail(str(error), code=error.code)
         except SettingsError as error:
-            return _fail(str(error), code=2)
+            return _fail(str(error), code=Exit.BAD_INPUT)
         except EvenkeelError as error:
             return _fail(
                 f"{error}: see whether the cluster answers, and whether you may",
-                code=UnmetError.code,
+                code=Exit.UNMET,
             )
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else Exit.DONE
 
 
 def _usage(error: click.UsageError) -> str:

@@ -8,7 +8,9 @@ from typing import Any, Final
 import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
+from evenkeel_cli.console import standard_output
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.output import FORMATS, Output
 from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -17,7 +19,20 @@ WAYS: Final = ("dry_run", "apply", "change_set", "render")
 """Parameters of commands of which each says what is to be done with the plan."""
 
 
-def output(*formats: str) -> Decorator:
+def output(*, names: bool = False) -> Decorator:
+    """``-o``, which gives a command its ``output``; ``names``: its items are about objects."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice([*FORMATS, *(["name"] if names else [])]),
+        default=FORMATS[0],
+        show_default=True,
+        callback=lambda _context, _parameter, form: Output(form, standard_output()),
+        help="How to print the result.",
+    )
+
+
+def formats(*formats: str) -> Decorator:
     """``-o``: how the result is printed; the first format is the default."""
     return click.option(
         "-o",

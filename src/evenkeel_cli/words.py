@@ -16,15 +16,35 @@ SHORT: Final = {
 }
 """kubectl's short names."""
 
+GROUPS: Final = {
+    "Deployment": "apps",
+    "ReplicaSet": "apps",
+    "StatefulSet": "apps",
+    "DaemonSet": "apps",
+    "Job": "batch",
+}
+"""The API groups of kinds that are not in the core group."""
+
 
 def kind_word(kind: str) -> str:
     """A kind as kubectl abbreviates it."""
     return SHORT.get(kind, kind.lower())
 
 
+def short_name(subject: Reference) -> str:
+    """``deploy/web``: kind and name."""
+    return f"{kind_word(subject.kind)}/{subject.name}"
+
+
+def resource_name(subject: Reference) -> str:
+    """``deployment.apps/web``: as kubectl names an object with ``-o name``."""
+    group = GROUPS.get(subject.kind)
+    return f"{subject.kind.lower()}{f'.{group}' if group else ''}/{subject.name}"
+
+
 def workload_name(workload: Reference) -> str:
     """``shop/deploy/web``: namespace, kind, name."""
-    return f"{workload.namespace}/{kind_word(workload.kind)}/{workload.name}"
+    return f"{workload.namespace}/{short_name(workload)}"
 
 
 def subject_name(subject: Reference) -> str:

@@ -23,6 +23,7 @@ from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
@@ -58,7 +59,7 @@ pytestmark = pytest.mark.controlplane
 MANIFESTS = ROOT / "manifests" / "rbac"
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
 FUNCTIONS = ("interruption", "handover")
-HINT = timedelta(seconds=90)
+HINT = rebalance_recommendation.EXPIRY
 """A hint that ends within a minute releases nothing."""
 AGO = 95.0
 """How old the warning is when it comes: 25 s are left of its 120."""
@@ -194,7 +195,7 @@ class Deployed:
         self.notices = InProcessQueue(site.clock, "notices")
         self.wake_ups = InProcessQueue(site.clock, "wake-ups")
         self._interruption = functions.interruption(
-            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, rebalance_expiry=HINT),
+            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
             self._ports("interruption", clusters),
             self.notices,
             self.wake_ups,
@@ -204,7 +205,6 @@ class Deployed:
                 mode=Mode.ACT,
                 cluster_name=CLUSTER_NAME,
                 work=timedelta(seconds=3),
-                rebalance_expiry=HINT,
                 rebalance_share=1.0,
             ),
             self._ports("handover", clusters),

@@ -37,13 +37,6 @@ NETWORK = {
     "ec2:AssignPrivateIpAddresses",
     "ec2:UnassignPrivateIpAddresses",
 }
-INTERNAL = {
-    settings.handover.WORK,
-    settings.handover.PAUSE,
-    settings.placement.CLAIM_EXPIRY,
-    settings.placement.COUNTING,
-}
-"""Settings that go with the functions', queues' and API server's times: no parameters either."""
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +95,7 @@ def test_every_setting_can_be_set_and_nothing_else_is() -> None:
     known = {name for name in variables() if name.startswith("EVENKEEL_")}
     functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
     set_ = {name for function in functions for name in stack.environment(function)}
-    assert set_ == known - INTERNAL
+    assert set_ == known
 
 
 # Times

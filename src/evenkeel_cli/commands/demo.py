@@ -31,7 +31,7 @@ HEADLINES: Final = {
 
 
 @click.command(cls=Command)
-@options.output("table", "wide", "json", "yaml")
+@options.formats("table", "wide", "json", "yaml")
 @click.option(
     "--speed",
     metavar="FACTOR",

@@ -44,7 +44,7 @@ BUDGET: Final = timedelta(seconds=6)
     metavar="NAME",
     help="Evenkeel's stack; else evenkeel-NAME of --cluster-name NAME.",
 )
-@options.output("table", "json")
+@options.formats("table", "json")
 def doctor(
     *,
     cluster: str | None,

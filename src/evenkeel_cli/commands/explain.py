@@ -17,7 +17,7 @@ from evenkeel_cli.targets import Target
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")
 @options.namespaces
-@options.output("table", "json", "yaml")
+@options.formats("table", "json", "yaml")
 def explain(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     subject: str,

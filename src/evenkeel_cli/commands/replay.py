@@ -52,7 +52,7 @@ from evenkeel_hosting.files import sample_events
     help="Write the decision log to this file, as JSON lines.",
 )
 @options.namespaces
-@options.output("table", "wide", "json", "yaml")
+@options.formats("table", "wide", "json", "yaml")
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     files: Sequence[str],

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.restore.plan import plan
@@ -11,14 +10,15 @@ from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
-from evenkeel_cli import capacity, console, lines, options, pausing, tables, words
+from evenkeel_cli import capacity, console, lines, options, pausing, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
-from evenkeel_cli.restoring import plan as plans
+from evenkeel_cli.restoring.listing import ACCEPTED, listing
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.targets import Target
 
@@ -39,7 +39,7 @@ INTERRUPTED = (
     help="Namespaces take part without the label, too.",
 )
 @options.namespaces
-@options.output("table", "wide", "json", "yaml")
+@options.output(names=True)
 def restore(  # noqa: PLR0913 - one for each option
     *,
     apply: bool,
@@ -50,7 +50,7 @@ def restore(  # noqa: PLR0913 - one for each option
     everywhere: bool,
     namespace: str | None,
     all_namespaces: bool,
-    output: str,
+    output: Output,
 ) -> int:
     """Bring every workload back to its floor, and what is above it to spot.
 
@@ -71,23 +71,23 @@ def restore(  # noqa: PLR0913 - one for each option
     if not apply:
         with reading(target, snapshot, built_in=built_in) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
-        _show(made, output, namespaced=bool(searched))
-        if output in ("table", "wide") and snapshot is None and not built_in:
-            click.echo(f"\nNothing was written to {target}: add --apply to do it.")
+        _show(made, output, searched)
+        if output.is_for_people and snapshot is None and not built_in:
+            output.say("")
+            output.say(f"Nothing was written to {target}: add --apply to do it.")
         return 0
     if snapshot is not None or built_in:
         raise BadInputError("only a real cluster can be changed: leave --apply away")
     return _apply(target, scope, output)
 
 
-def _apply(target: Target, scope: Scope, output: str) -> int:
-    out = console.standard_output()
+def _apply(target: Target, scope: Scope, output: Output) -> int:
     clock = SystemClock()
     started = clock.now()
     journal = Journal(clock)
-    if output in ("table", "wide"):
+    if output.is_for_people:
         journal.listener = lambda entry: lines.of_decision(entry.decision, entry.at - started).show(
-            out
+            output.console
         )
     with target.connect() as cluster:
         present = pausing.find(cluster)
@@ -100,40 +100,30 @@ def _apply(target: Target, scope: Scope, output: str) -> int:
         except KeyboardInterrupt:
             console.standard_error().print(f"note: {INTERRUPTED}", style="yellow")
             raise click.Abort from None
-    _conclude(restoring, left, output, out)
+    if output.is_for_people:
+        back = len(restoring.rolled_back)
+        went_back = f", {back} went back" if back else ""
+        output.say("")
+        output.say(f"{words.counted(restoring.moved, 'pod')} moved{went_back}.")
+    shown = listing(left, everything=not output.is_for_people)
+    if shown.items or not output.is_for_people:
+        output.show(shown, shown.sentences(), namespace=scope.namespace)
     return 1 if _is_unmet(restoring, left) else 0
-
-
-def _conclude(restoring: Restoring, left: RestorePlan, output: str, out: Console) -> None:
-    if output in ("json", "yaml"):
-        _show(left, output, namespaced=bool(restoring.scope.namespace))
-        return
-    back = len(restoring.rolled_back)
-    went_back = f", {back} went back" if back else ""
-    out.print(f"\n{words.counted(restoring.moved, 'pod')} moved{went_back}.")
-    shown = plans.rows(left, everything=False)
-    if shown:
-        plans.table(shown).show(out, wide=output == "wide")
 
 
 def _is_unmet(restoring: Restoring, left: RestorePlan) -> bool:
     """Whether something is not as wanted: a move failed, or a workload is still off."""
-    is_off = any(decision.reason not in plans.ACCEPTED for decision in left.left)
+    is_off = any(decision.reason not in ACCEPTED for decision in left.left)
     return is_off or bool(restoring.rolled_back)
 
 
-def _show(made: RestorePlan, output: str, *, namespaced: bool) -> None:
+def _show(made: RestorePlan, output: Output, namespace: str) -> None:
     """Print a plan; of a single namespace everything, else what is off."""
-    shown = plans.rows(made, everything=namespaced or output in ("json", "yaml"))
-    table = plans.table(shown)
-    if output in ("json", "yaml"):
-        tables.dump(table.data(), output)
-        return
-    out = console.standard_output()
-    if not shown:
-        out.print(_nothing(made, namespaced=namespaced))
-        return
-    table.show(out, wide=output == "wide")
+    shown = listing(made, everything=bool(namespace) or not output.is_for_people)
+    if shown.items or not output.is_for_people:
+        output.show(shown, shown.sentences(), namespace=namespace)
+    else:
+        output.say(_nothing(made, namespaced=bool(namespace)))
 
 
 def _nothing(made: RestorePlan, *, namespaced: bool) -> str:

@@ -15,7 +15,7 @@ from evenkeel_hosting import files
 
 
 @click.command(cls=Command)
-@options.output("table", "json", "yaml")
+@options.formats("table", "json", "yaml")
 def version(output: str) -> None:
     """Print the version of Evenkeel and of what it runs on.
 

@@ -8,7 +8,7 @@ from typing import Final
 from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.notice.event import Rules
+from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.decisions.notice.interruption_warning import LEAD
 from evenkeel.model import names
 from evenkeel.model.release import COOLDOWN_FIRST
@@ -16,9 +16,6 @@ from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli import words
 from evenkeel_cli.ways import Situation
-
-EXPIRY: Final = Rules().rebalance_expiry
-"""How long a rebalance recommendation counts, unless a deployment sets it otherwise."""
 
 NEVER: Final = f"annotation {names.HANDOVER}: never (it then goes before its replacement runs)"
 LEAVE: Final = f"annotation {names.AT_DEADLINE}: leave (a budget then keeps it to the end)"
@@ -136,7 +133,7 @@ def _put_back() -> str:
 
 
 def _expiry() -> str:
-    return f"after {EXPIRY.total_seconds() / 60:.0f} min"
+    return f"after {rebalance_recommendation.EXPIRY.total_seconds() / 60:.0f} min"
 
 
 def _sentence(text: str) -> str:

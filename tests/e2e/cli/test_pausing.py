@@ -115,8 +115,8 @@ def test_the_split_of_a_cluster_s_workloads_is_shown(site: Site) -> None:
     done = evenkeel(site, "status", "-n", site.namespace, "-o", "json")
 
     assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json.loads(done.stdout)["items"]
     assert (row["replicas"], row["onDemand"] + row["spot"]) == (3, 3)
-    assert row["floor"] == {"policy": "all", "replicas": 3}
+    assert row["floor"] == {"replicas": 3, "policy": "all", "source": "workload"}
     assert row["survivors"] == row["onDemand"]
-    assert [each["reason"] for each in row["status"]] == (["BelowFloor"] if row["spot"] else [])
+    assert [each["reason"] for each in row["remarks"]] == (["BelowFloor"] if row["spot"] else [])

@@ -5,7 +5,7 @@ from threading import Lock, current_thread
 
 import pytest
 
-from bench.machine import look
+from bench.conditions import look
 from bench.placement.creations import CLIENTS, paced, pressed
 from bench.placement.results import Burst, Extent, Placement, Round, Webhook, spread
 from bench.placement.site import floor_of
@@ -36,7 +36,7 @@ def one_round(p99: float, asked: Burst | None = None) -> Round:
 
 def placement(*rounds: Round) -> Placement:
     return Placement(
-        machine=look(),
+        conditions=look(),
         extent=Extent(rounds=len(rounds)),
         clients=8,
         rounds=rounds,

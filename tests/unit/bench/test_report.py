@@ -7,12 +7,11 @@ import pytest
 
 from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
-from bench.machine import Machine
 from bench.report import faults, growth
 from bench.report.pages import PAGES, paste, tables
 from bench.storm.figures import judge, percentiles
+from tests.unit.bench.made import CONDITIONS
 
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 OUTCOME = msgspec.structs.replace(
     judge([], {"web": 1}, {"n": 0.0}, 120.0, 30.0),
     whole=40.0,
@@ -37,7 +36,9 @@ def point(doomed: int, whole: float, bystanders: int = 0) -> Point:
 
 def test_growth_is_a_row_per_storm_and_what_they_amount_to() -> None:
     points = (point(100, 40.0), point(25, 10.0), point(100, 44.0, bystanders=10_000))
-    lines = growth.table(Growth(machine=MACHINE, worker="one CPU", points=points)).splitlines()
+    lines = growth.table(
+        Growth(conditions=CONDITIONS, worker="one CPU", points=points)
+    ).splitlines()
     assert lines[2] == "| 25 of 160 | 750 | 2,250 | 20.0 s | 10.0 s = 0.50 x | 2.00 x |"
     assert lines[4] == "| 100 of 460 | 3,000 | 10,000 | 20.0 s | 44.0 s = 2.20 x | 2.20 x |"
     assert "1.00 x as long with the most" in lines[6]
@@ -60,7 +61,7 @@ def test_faults_are_a_row_each_with_what_was_sent_and_lost() -> None:
         peak_mb=100.0,
         answers={"429": 3, "passed on": 1_000},
     )
-    table = faults.table(Faults(machine=MACHINE, worker="one CPU", storms=[storm]))
+    table = faults.table(Faults(conditions=CONDITIONS, worker="one CPU", storms=[storm]))
     assert "| API server down | 2 | 1 | 1 | 0.90 | 0 | 0 | 40 s | 50 s |" in table
     assert "- API server down: passed on 1,000, 429 3." in table
 

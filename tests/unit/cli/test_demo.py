@@ -8,15 +8,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
+from evenkeel.model.meta import Reference
 from evenkeel_cli.commands.demo import HEADLINES
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.view import View
 from evenkeel_cli.main import main
+from evenkeel_cli.words import workload_name
 from evenkeel_hosting import files
 from evenkeel_sandbox import storm
 from evenkeel_sandbox.simulation import Simulation, nodes_of
@@ -205,15 +208,21 @@ def test_the_storm_drove_pods_to_on_demand_nodes_before(report: dict[str, Any]) 
 def test_status_agrees_with_the_end_of_the_demo(report: dict[str, Any], end: Path) -> None:
     asked = CliRunner().invoke(main, ["status", "--snapshot", str(end), "-o", "json"])
 
-    stands = {row["workload"]: row for row in json.loads(asked.stdout) if row["managed"]}
+    items = json.loads(asked.stdout)["items"]
+    stands = {
+        workload_name(msgspec.convert(item["subject"], Reference)): item
+        for item in items
+        if item["managed"]
+    }
     restored = ratios(report)
     assert len(restored) == 11
     assert restored.keys() == stands.keys()
     for name, row in restored.items():
         stand = stands[name]
         assert row["restored"] == {"onDemand": stand["onDemand"], "spot": stand["spot"]}
-        assert (row["floor"], row["survivors"]) == (stand["floor"], stand["survivors"])
-        assert stand["status"] == []
+        floor = {key: stand["floor"][key] for key in ("policy", "replicas")}
+        assert (row["floor"], row["survivors"]) == (floor, stand["survivors"])
+        assert stand["remarks"] == []
 
 
 def test_a_snapshot_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:

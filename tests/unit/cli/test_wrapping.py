@@ -7,19 +7,12 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from evenkeel.model import names
-from evenkeel_cli import snapshot
 from evenkeel_cli.lines import Line
 from evenkeel_cli.main import main
 from evenkeel_cli.tables import Cell, Column, Table
 from evenkeel_cli.wrapping import wrap
-from evenkeel_sandbox.simulator.clock import SimulatedClock
-from evenkeel_sandbox.simulator.cluster import SimulatedCluster
-from tests.builders import NOW, seconds
-from tests.unit.drain.manifests import deployment
+from tests.builders import seconds
 
-NAMESPACES = ("payments-production", "customer-onboarding-staging", "search")
-WORKLOADS = ("checkout-reconciliation-worker", "api", "fraud-detection-feature-store-refresher")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -43,63 +36,10 @@ def printed(*arguments: str, width: int, terminal: bool = True) -> str:
     return COLOUR.sub("", result.stdout)
 
 
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A snapshot with names as long as people give them, and floors that nothing keeps yet."""
-    cluster = SimulatedCluster(SimulatedClock(NOW))
-    for capacity in ("spot", "on-demand"):
-        cluster.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "Node",
-                "metadata": {"name": capacity, "labels": {names.CAPACITY_LABELS[0]: capacity}},
-                "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "50"}},
-            }
-        )
-    for namespace in NAMESPACES:
-        notes = {names.ON_DEMAND: "majority"}
-        labels = {names.MANAGED: "true"}
-        meta = {"name": namespace, "labels": labels, "annotations": notes}
-        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
-        for name in WORKLOADS:
-            manifest = deployment(name, 3)
-            manifest["metadata"]["namespace"] = namespace
-            cluster.apply(manifest)
-    cluster.clock.advance(seconds(60))
-    path = tmp_path_factory.mktemp("fleet") / "fleet.json"
-    snapshot.write(path, cluster.objects)
-    return str(path)
-
-
-@pytest.mark.parametrize("width", [120, 80, 60, 40])
-@pytest.mark.parametrize("command", ["status", "restore"])
-def test_names_and_words_of_a_fleet_are_whole_when_a_terminal_is_narrow(
-    fleet: str, command: str, width: int
-) -> None:
-    wide = printed(command, "--snapshot", fleet, "-A", width=400)
-    narrow = printed(command, "--snapshot", fleet, "-A", width=width)
-    assert set(narrow.split()) <= parts(wide)
-    assert pieces(wide) == pieces(narrow)
-    assert max(map(len, narrow.splitlines())) <= width
-    assert all(f"/deploy/{name}" in wide for name in WORKLOADS)
-
-
-def test_no_name_is_broken_in_a_pipe_that_has_no_edge(fleet: str) -> None:
-    shown = printed("status", "--snapshot", fleet, "-A", width=60, terminal=False)
-    rows = shown.splitlines()[1:10]
-    assert [row.split()[0] for row in rows] == [
-        f"{namespace}/deploy/{name}"
-        for namespace in sorted(NAMESPACES)
-        for name in sorted(WORKLOADS)
-    ]
-
-
 @pytest.mark.parametrize("width", [80, 60])
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("status", "--built-in"),
-        ("status", "--built-in", "-o", "wide"),
         ("explain", "--built-in", "deploy/web", "-n", "shop"),
         ("explain", "--built-in", "node/ip-10-0-0-23.eu-central-1.compute.internal"),
     ],

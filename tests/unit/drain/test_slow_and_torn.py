@@ -89,7 +89,7 @@ def test_a_pod_that_came_and_went_before_a_list_is_not_believed_to_be_there() ->
     """A watch that lags shows it late, for the first time."""
     pods = Pods()
     pods.relist([], 105, bears_hash, whole="hashes")
-    assert pods.see(OWNED) is None
+    assert pods.see(OWNED) == set()
     assert pods.get(OWNED.uid) is None
 
 

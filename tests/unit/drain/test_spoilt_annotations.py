@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import ForbiddenError
+from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.model import names
 from evenkeel.model.pod import LONGEST_TEXT
 from evenkeel.model.request import Get
@@ -87,6 +88,42 @@ def test_a_pod_whose_release_was_spoilt_goes_back_to_its_owner(
     assert scene.gone_at(pod) == 88.9
     assert scene.gone_at(other) == 88.9
     assert scene.moving.errors == []
+
+
+@pytest.mark.parametrize("annotation", [SPOILT["empty"], SPOILT["made tomorrow"]])
+def test_it_is_released_anew_as_soon_as_its_owner_has_it_back(
+    scene: Scene, annotation: str
+) -> None:
+    """No invocation ends before: nothing but a watch shows that it was adopted."""
+    scene.add_node("s1")
+    scene.apply(deployment("web"))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+    pod = scene.pod("web")
+
+    scene.interrupt("s1")
+    scene.later(1.5, lambda: spoil(scene, pod, annotation))
+    scene.run(until=60)
+
+    assert scene.story(pod)[-4:] == [
+        "1.5 roll-back UnreadableRelease",
+        "1.5 release NodeDoomed",
+        "1.5 wait ReplacementPending",
+        "3.5 evict ReplacementAvailable",
+    ]
+    assert scene.lowest("web") == 1
+
+
+def test_a_pod_that_named_another_controller_is_news_of_both_when_it_is_back() -> None:
+    pods = Pods()
+    replica_set = builders.replica_set()
+    others = builders.release(builders.replica_set("other"))
+
+    pods.see(builders.pod("web", of=replica_set, released=others, revision=1))
+    news = pods.see(builders.pod("web", of=replica_set, revision=2))
+
+    assert news == {f"default/{others.controller_uid}", replica_set.key}
 
 
 def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:

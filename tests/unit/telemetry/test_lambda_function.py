@@ -70,6 +70,13 @@ def test_a_note_keeps_its_details_apart(recorder: LambdaRecorder, log: io.String
     assert "details" not in second
 
 
+def test_settings_that_nothing_reads_are_named_in_a_line(log: io.StringIO) -> None:
+    logger = Logger(service=f"test-{uuid.uuid4()}", stream=log, location=None)
+    LambdaRecorder(SimulatedClock(NOW), cluster="c", mode="act", ignores=["A", "B"], logger=logger)
+    message = json.loads(log.getvalue())["message"]
+    assert message == "no setting of this version, and ignored: A, B"
+
+
 def test_counts_are_summed_up_per_invocation_and_measurements_are_not(
     recorder: LambdaRecorder, metrics: Callable[[], list[dict[str, Any]]]
 ) -> None:

@@ -58,12 +58,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         labels=settings.capacity_labels,
         lifecycle=lifecycle,
     )
-    rules = Rules(
-        rebalance_expiry=settings.rebalance_expiry,
-        lifecycle_hook=settings.lifecycle_hook,
-        longest_termination=settings.longest_termination,
-        replay_source=settings.replay_source,
-    )
+    rules = Rules(lifecycle_hook=settings.lifecycle_hook, replay_source=settings.replay_source)
     return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 

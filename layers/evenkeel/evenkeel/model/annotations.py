@@ -25,6 +25,9 @@ NAME: Final = "a name"
 UID: Final = "a uid"
 
 
+BOOLEANS: Final = ("false", names.TRUE)
+
+
 class Place(StrEnum):
     """Where a key stands on an object."""
 
@@ -73,12 +76,15 @@ class Words(msgspec.Struct, frozen=True):
         return word if word in self.known else None
 
     def __str__(self) -> str:
-        """As an alternative for people: ``all or dying``."""
-        return " or ".join(self.known)
+        """As an alternative for people: ``all or dying``.
+
+        In quotes those that YAML takes for no text without them.
+        """
+        return " or ".join(f'"{word}"' if word in BOOLEANS else word for word in self.known)
 
 
 YES: Final = Words((names.TRUE, "false"), exact=True)
-NO: Final = Words(("false", names.TRUE))
+NO: Final = Words(BOOLEANS)
 GANGS: Final = Words((names.TRUE, "false"))
 AT_DEADLINES: Final = Words(("delete", "leave"))
 AT_NOTICES: Final = Words(("all", "dying"))

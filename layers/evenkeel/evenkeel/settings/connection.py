@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Self
 
 from evenkeel.settings.shared import CLUSTER_NAME
-from evenkeel.settings.variable import Variable, read, text, whole
+from evenkeel.settings.variable import Variable, read, text
 
 
 def _endpoint(given: str) -> str:
@@ -37,15 +37,6 @@ CLUSTER_CA: Final = Variable(
     secret=True,
 )
 
-PARALLEL: Final = whole(
-    "EVENKEEL_PARALLEL_REQUESTS",
-    "How many requests at once the API server gets from one invocation; twice as many where pods"
-    " are at their last moment.",
-    32,
-    lowest=1,
-    highest=256,
-)
-
 REGION: Final = text(
     "AWS_REGION",
     "The region whose EC2, SQS, Secrets Manager and STS are asked.",
@@ -64,7 +55,6 @@ class ConnectionSettings:
     endpoint: Annotated[str, CLUSTER_ENDPOINT]
     certificate_authority: Annotated[str, CLUSTER_CA]
     region: Annotated[str, REGION]
-    parallel: Annotated[int, PARALLEL] = PARALLEL.usual
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:

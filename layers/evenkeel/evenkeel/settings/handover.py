@@ -12,12 +12,11 @@ from evenkeel.settings.shared import (
     CLUSTER_NAME,
     LIFECYCLE_HOOK,
     MODE,
-    REBALANCE_EXPIRY,
     WAKE_UP_QUEUE_URL,
     WINDOW,
     Mode,
 )
-from evenkeel.settings.variable import Variable, one_of, read, seconds, share, whole
+from evenkeel.settings.variable import Variable, one_of, read, share, whole
 
 HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
@@ -26,8 +25,8 @@ It is the longest that Lambda allows. An invocation takes it only while there is
 one sees a storm through.
 """
 
-LONGEST_WORK: Final = 870
-"""How many seconds one invocation works at most; the rest is for what is under way then."""
+LONGEST_WORK: Final = timedelta(seconds=870)
+"""How long one invocation works at most; the rest is for what is under way then."""
 
 EVICTIONS: Final = whole(
     "EVENKEEL_EVICTIONS_PER_SECOND",
@@ -38,34 +37,10 @@ EVICTIONS: Final = whole(
     highest=1_000,
 )
 
-WORK: Final = seconds(
-    "EVENKEEL_WORK_SECONDS",
-    "How long one invocation works at most.",
-    LONGEST_WORK,
-    lowest=1,
-    highest=LONGEST_WORK,
-)
-
-PAUSE: Final = seconds(
-    "EVENKEEL_PAUSE_SECONDS",
-    "How long a wake-up stays invisible after an invocation that has more to do.",
-    0,
-    lowest=0,
-    highest=60,
-)
-
 REBALANCE_SHARE: Final = share(
     "EVENKEEL_REBALANCE_SHARE",
     "The share of the spot nodes that may be cordoned for recommendations at once.",
     0.1,
-)
-
-LOAD_BALANCER_LEAD: Final = seconds(
-    "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS",
-    "How long before its deadline a node leaves the external load balancers at the latest.",
-    60,
-    lowest=0,
-    highest=120,
 )
 
 OUT_OF_SERVICE: Final = one_of(
@@ -99,11 +74,9 @@ class HandoverSettings:
     cluster_name: Annotated[str, CLUSTER_NAME]
     window: Annotated[int, WINDOW] = WINDOW.usual
     evictions_per_second: Annotated[int, EVICTIONS] = EVICTIONS.usual
-    work: Annotated[timedelta, WORK] = WORK.usual
-    pause: Annotated[timedelta, PAUSE] = PAUSE.usual
+    work: timedelta = LONGEST_WORK
+    pause: timedelta = timedelta()
     rebalance_share: Annotated[float, REBALANCE_SHARE] = REBALANCE_SHARE.usual
-    rebalance_expiry: Annotated[timedelta, REBALANCE_EXPIRY] = REBALANCE_EXPIRY.usual
-    load_balancer_lead: Annotated[timedelta, LOAD_BALANCER_LEAD] = LOAD_BALANCER_LEAD.usual
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual

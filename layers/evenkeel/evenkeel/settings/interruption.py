@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Annotated, Final, Self
 
 from evenkeel.model.capacity import CapacityLabels
@@ -11,12 +10,11 @@ from evenkeel.settings.shared import (
     CLUSTER_NAME,
     LIFECYCLE_HOOK,
     MODE,
-    REBALANCE_EXPIRY,
     WAKE_UP_QUEUE_URL,
     Mode,
     queue_url,
 )
-from evenkeel.settings.variable import read, seconds, text
+from evenkeel.settings.variable import read, text
 
 NOTICE_QUEUE_URL: Final = queue_url("EVENKEEL_NOTICE_QUEUE_URL", "Where EventBridge puts notices.")
 
@@ -26,15 +24,6 @@ REPLAY_SOURCE: Final = text(
     "a source of your own, such as evenkeel.replay, or empty; only AWS can send events of aws.*",
     "",
     such=lambda given: not given.startswith("aws."),
-)
-
-LONGEST_TERMINATION: Final = seconds(
-    "EVENKEEL_LONGEST_TERMINATION_SECONDS",
-    "How long an instance may be made to wait for the lifecycle hook, where the hook's own limit is"
-    " not shorter.",
-    3_600,
-    lowest=60,
-    highest=86_400,
 )
 
 
@@ -47,10 +36,8 @@ class InterruptionSettings:
 
     mode: Annotated[Mode, MODE]
     cluster_name: Annotated[str, CLUSTER_NAME]
-    rebalance_expiry: Annotated[timedelta, REBALANCE_EXPIRY] = REBALANCE_EXPIRY.usual
     replay_source: Annotated[str, REPLAY_SOURCE] = REPLAY_SOURCE.usual
     lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
-    longest_termination: Annotated[timedelta, LONGEST_TERMINATION] = LONGEST_TERMINATION.usual
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     notice_queue_url: Annotated[str, NOTICE_QUEUE_URL] = ""
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""

@@ -10,7 +10,7 @@ from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.webhook_token import TOKENS
 from evenkeel.settings.shared import CAPACITY_LABELS, CLUSTER_NAME, MODE, NAMESPACES, Mode
-from evenkeel.settings.variable import Variable, read, seconds, text
+from evenkeel.settings.variable import Variable, read, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for its webhook: 1 s stays for what is under way."""
@@ -42,22 +42,6 @@ WEBHOOK_SECRET: Final = text(
     "",
 )
 
-CLAIM_EXPIRY: Final = seconds(
-    "EVENKEEL_CLAIM_EXPIRY_SECONDS",
-    "How long a claim of a floor's place waits for its pod.",
-    1.5,
-    lowest=0.1,
-    highest=60,
-)
-
-COUNTING: Final = seconds(
-    "EVENKEEL_COUNTING_SECONDS",
-    "How long a new pod waits to be counted, within the API server's 3 s.",
-    2,
-    lowest=0.1,
-    highest=LONGEST_COUNTING.total_seconds(),
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementSettings:
@@ -72,8 +56,6 @@ class PlacementSettings:
     secret: Annotated[str, WEBHOOK_SECRET] = WEBHOOK_SECRET.usual
     everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
-    claim_expiry: Annotated[timedelta, CLAIM_EXPIRY] = CLAIM_EXPIRY.usual
-    counting: Annotated[timedelta, COUNTING] = COUNTING.usual
 
     def __post_init__(self) -> None:
         """Refuse a webhook that everybody, or nobody, could ask."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.names import is_label_key
-from evenkeel.settings.variable import Variable, one_of, seconds, text, whole
+from evenkeel.settings.variable import Variable, one_of, text, whole
 
 
 class Mode(StrEnum):
@@ -50,14 +50,6 @@ WAKE_UP_QUEUE_URL: Final = queue_url(
     "EVENKEEL_WAKE_UP_QUEUE_URL", "Where wake-ups of the reconciler are sent and received."
 )
 
-REBALANCE_EXPIRY: Final = seconds(
-    "EVENKEEL_REBALANCE_EXPIRY_SECONDS",
-    "How long a rebalance recommendation counts; EC2 takes none back.",
-    900,
-    lowest=60,
-    highest=86_400,
-)
-
 NAMESPACES: Final = one_of(
     "EVENKEEL_NAMESPACES",
     "Which namespaces take part in placement and restore: those with the label"
@@ -70,7 +62,7 @@ NAMESPACES: Final = one_of(
 CAPACITY_LABELS: Final = Variable(
     "EVENKEEL_CAPACITY_LABELS",
     "The node labels that tell spot from on-demand; of several on a node the first here counts.",
-    f"keys of node labels, comma-separated, such as {','.join(WELL_KNOWN.keys)}",
+    "keys of node labels, comma-separated, such as lifecycle,example.com/capacity",
     _capacity_labels,
     ",".join(WELL_KNOWN.keys),
 )

@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-event-ref
 """
 
 import re
+from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
@@ -19,6 +20,10 @@ from evenkeel.model.times import in_words
 NAME: Final = "lifecycle-action"
 TOKEN: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 TRANSITION: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
+
+LONGEST_WAIT: Final = timedelta(hours=1)
+"""A termination waits no longer, where its hook's own limit is not shorter. A pod that still runs
+then has had the longest grace period that is in use, and the instance costs money."""
 
 
 def parse(event: Event, rules: Rules) -> Understood | Harmless:
@@ -55,7 +60,7 @@ def parse(event: Event, rules: Rules) -> Understood | Harmless:
                 event_id=event.event_id,
                 instance_id=instance_id,
                 time=event.time,
-                deadline=event.time + rules.longest_termination,
+                deadline=event.time + LONGEST_WAIT,
                 hook=hook,
             ),
         )

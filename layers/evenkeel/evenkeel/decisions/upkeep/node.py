@@ -34,6 +34,11 @@ UNLISTED_FOR: Final = timedelta(seconds=30)
 """So far apart two answers have to be that do not list an instance, for it to count as ended."""
 
 
+LOAD_BALANCER_LEAD: Final = timedelta(seconds=60)
+"""How long before its deadline a node leaves the external load balancers at the latest: they take
+some ten seconds to notice, and let requests that are under way end."""
+
+
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
@@ -51,7 +56,6 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     handovers_left: bool = False
     ordinals_left: bool = False
     others_remain: bool | None = None
-    load_balancer_lead: timedelta = timedelta(seconds=60)
     do_out_of_service: bool = True
 
     @property
@@ -105,7 +109,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
-        near = self.now >= self.notice.deadline - self.load_balancer_lead
+        near = self.now >= self.notice.deadline - LOAD_BALANCER_LEAD
         return near or not self.handovers_left
 
 
@@ -116,7 +120,7 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     if situation.is_certain:
         return (_make_certain(situation),), None
     notice = situation.notice
-    lead = SOONEST if notice.is_hint else situation.load_balancer_lead
+    lead = SOONEST if notice.is_hint else LOAD_BALANCER_LEAD
     due = next_due(situation.now, notice.deadline - lead, notice.deadline)
     return _exclusion(situation), due
 

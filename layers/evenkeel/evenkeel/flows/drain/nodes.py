@@ -147,7 +147,6 @@ class NodeKeeper:
                 state=states.of(node.instance_id, now),
                 heard_at=states.heard_at or now,
                 handovers_left=node.name in self._handovers,
-                load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )
             if not (situation.over and states.is_awaited(node.instance_id, now)):

@@ -23,6 +23,9 @@ FIRST_PAUSE: Final = timedelta(milliseconds=20)
 LONGEST_PAUSE: Final = timedelta(milliseconds=160)
 """Between two looks at unconfirmed claims; it doubles."""
 
+CLAIM_EXPIRY: Final = timedelta(seconds=1.5)
+"""How long a claim of a floor's place waits for its pod, which is stored right after its review."""
+
 NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
 
@@ -37,11 +40,9 @@ class Place:
 class Counter:
     """Counts floors by live pods, and claims places until their pods are there."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, *, expiry: timedelta) -> None:
-        """``expiry`` of a claim without a pod."""
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cluster = cluster
         self._clock = clock
-        self._expiry = expiry
 
     def place(
         self,
@@ -121,7 +122,7 @@ class Counter:
             mine = _of(answer(reply), controller.key)
         found = claims_of(_of_kind(leases, Lease), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
-        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), self._expiry)
+        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
 
 
 def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:

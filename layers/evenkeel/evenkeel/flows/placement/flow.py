@@ -31,6 +31,7 @@ from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings.placement import LONGEST_COUNTING
 
 TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
 """A floor that cannot be read is told at most once in this time: every pod meets it."""
@@ -70,8 +71,7 @@ class PlacementFlow:
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
         self._reader = Reader(cluster, clock)
-        self._counter = Counter(cluster, clock, expiry=settings.claim_expiry)
-        self._patience = settings.counting
+        self._counter = Counter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -132,7 +132,7 @@ class PlacementFlow:
                     around.controller,
                     pod.metadata.labels,
                     request.uid,
-                    give_up=began + self._patience,
+                    give_up=began + LONGEST_COUNTING,
                     writes=self._acts and not request.dry_run,
                 )
                 self._sweep(began)

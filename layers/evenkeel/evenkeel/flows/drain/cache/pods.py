@@ -52,21 +52,22 @@ class Pods:
         """The pod as last seen."""
         return self._pods.get(uid)
 
-    def see(self, pod: Pod) -> str | None:
-        """Take note of a pod. The key of its controller if a plan may change by it, else None.
+    def see(self, pod: Pod) -> set[str]:
+        """Take note of a pod. The keys of the controllers whose plans may change by it.
 
-        One that was just put back and is not adopted yet stays with the controller it had. What
-        becomes of a pod that was told to go changes no plan: it does not count any more.
+        These are its controller, and the one that it had before. One that was just put back and is
+        not adopted yet stays with the controller it had. What becomes of a pod that was told to go
+        changes no plan: it does not count any more.
         """
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):
-            return None
+            return set()
         absences = self._absences.get(uid, ())
         if uid not in self._pods:
             absences = (*absences, *self._lists.values())
         if any(absence.refutes(pod) for absence in absences):
-            return None
+            return set()
         last = self._pods.get(uid)
         before = self._controllers.get(uid, "")
         controller = pod.origin_key or before or uid
@@ -77,19 +78,19 @@ class Pods:
         self._controllers[uid] = controller
         self._recount(uid)
         if uid in self._assumed_evicted or (last is not None and last.says_as_much_as(pod)):
-            return None
-        return controller
+            return set()
+        return {controller, before or controller}
 
-    def miss(self, uid: str, revision: int) -> str | None:
+    def miss(self, uid: str, revision: int) -> set[str]:
         """A pod was not there at a revision. Its controller's key if a plan may change by it."""
         if uid not in self._pods or revision <= self._revisions[uid]:
-            return None
+            return set()
         return self._drop(uid, revision)
 
-    def forget(self, uid: str) -> str | None:
+    def forget(self, uid: str) -> set[str]:
         """A pod is known to be gone for good. Its controller's key if a plan may change by it."""
         if uid not in self._pods:
-            return None
+            return set()
         return self._drop(uid, self._revisions[uid] + 1)
 
     def relist(
@@ -107,7 +108,7 @@ class Pods:
         was before such a list, for it came and went, or is another by now.
         """
         listed = {pod.uid for pod in items}
-        news = {self.see(pod) for pod in items}
+        news = set[str]().union(*map(self.see, items))
         if whole is not None:
             before = self._lists.get(whole)
             newest = revision if before is None else max(before.revision, revision)
@@ -116,8 +117,8 @@ class Pods:
             if pod.uid not in listed and selects(pod) and pod.revision < revision:
                 absences = self._absences.get(pod.uid, ())
                 self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))
-                news.add(self.forget(pod.uid))
-        return {key for key in news if key is not None}
+                news |= self.forget(pod.uid)
+        return news
 
     def controller_of(self, uid: str) -> set[str]:
         """The key of the controller of a pod that was seen; empty for another object."""
@@ -174,9 +175,9 @@ class Pods:
             counting.pop(uid, None)
         self.groups.see(pod, controller, counts=counts)
 
-    def _drop(self, uid: str, revision: int) -> str | None:
+    def _drop(self, uid: str, revision: int) -> set[str]:
         pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
         self.groups.see(pod, controller, counts=False)
         counted = self._counting[controller].pop(uid, None) is not None
-        return controller if counted else None
+        return {controller} if counted else set()

@@ -257,8 +257,7 @@ class Writer:
         if subject.kind == "Node":
             self._view.miss_node(subject.name)
             return set()
-        controller = self._view.pods.forget(subject.uid)
-        return {controller} if controller is not None else set()
+        return self._view.pods.forget(subject.uid)
 
     def _read_again(self, subject: Reference) -> None:
         kind = _REREAD[subject.kind]
@@ -278,8 +277,7 @@ class Writer:
     def _take_note(self, item: object) -> set[str]:
         match item:
             case Pod():
-                controller = self._view.pods.see(item)
-                return {controller} if controller is not None else set()
+                return self._view.pods.see(item)
             case Node() if names.NOTICE in item.metadata.annotations:
                 self._view.see_node(item)
             case Node():

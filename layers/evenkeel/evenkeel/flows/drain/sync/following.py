@@ -174,9 +174,7 @@ class Follower:
                 self._relisted(arrival)
             case Change(object=Pod() as pod, deleted=deleted):
                 pods = self._view.pods
-                news = pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
-                if news is not None:
-                    self.news.add(news)
+                self.news |= pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
                 self._ask_about([node.name])

@@ -138,12 +138,13 @@ class Owners:
         around = read.surroundings.keys() - known.surroundings.keys()
         around -= found.unread.keys() & view.surroundings.keys()
         namespaces = _replace(view.surroundings, read.surroundings, around)
+        on_nodes = set[str]()
         for pod in (pod for name in nodes for pod in self._pods.pop(name)):
-            view.pods.see(pod)
+            on_nodes |= view.pods.see(pod)
         mates = {key for members in found.members for key in members.tell(view.pods)}
         self._read |= nodes
         view.unread -= nodes
-        on_nodes = view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes)
+        on_nodes |= view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes)
         return (on_nodes | mates) | {
             key
             for key in keys

@@ -72,8 +72,24 @@ class Planner:
         left = _together(leave, self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
-        if _is_of_replica_set(controller, pods):
-            return self._replica_set(controller_key, controller, pods, moving, left, now)
+        found = (
+            self._replica_set(controller_key, controller, pods, moving, left, now)
+            if _is_of_replica_set(controller, pods)
+            else self._group(controller, pods, moving, left, now)
+        )
+        if any(mover.deadline.forced for mover in orphans):
+            found = msgspec.structs.replace(found, polled=True)
+        return found
+
+    def _group(
+        self,
+        controller: Controller | None,
+        pods: Sequence[Pod],
+        moving: Sequence[Mover],
+        left: Plan,
+        now: datetime,
+    ) -> WorkloadPlan:
+        """Plan for pods that no ReplicaSet owns, or owned."""
         group_plan = self._break(pods, moving, now)
         trying = [mover for mover in moving if not self._is_kept(mover, now)]
         by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]

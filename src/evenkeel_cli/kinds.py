@@ -1,0 +1,27 @@
+"""All kinds of results that commands print with ``-o json``, and their JSON schema.
+
+The schema is docs/output.schema.json: ``python -m evenkeel_cli.kinds`` prints it.
+"""
+
+import json
+import sys
+from typing import Final
+
+from evenkeel_cli import output
+from evenkeel_cli.output import Listing
+from evenkeel_cli.restoring.listing import WorkloadRestoreList
+from evenkeel_cli.status.listing import WorkloadStatusList
+
+KINDS: Final[tuple[type[Listing], ...]] = (
+    WorkloadRestoreList,
+    WorkloadStatusList,
+)
+
+
+def schema() -> str:
+    """The text of docs/output.schema.json."""
+    return json.dumps(output.schema(KINDS), indent=2).replace("``", "`") + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema())

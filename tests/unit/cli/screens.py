@@ -1,0 +1,155 @@
+"""Commands with fixed input, played one after the other on one screen, as a person sees them.
+
+``python -m tests.unit.cli.screens`` plays them where it is started, with ``--keep`` it writes what
+they show in each setting to ``kept/``: look at the difference before you commit it.
+"""
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from evenkeel.decisions import writes
+from evenkeel.flows.asking import ask
+from evenkeel.model import names
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import Asked
+from evenkeel.model.request import List, Selection
+from evenkeel_cli import snapshot
+from evenkeel_cli.main import main
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests.builders import NOW, seconds
+from tests.unit.drain.manifests import deployment
+
+ROOT = Path(__file__).resolve().parents[3]
+KEPT = Path(__file__).with_name("kept")
+
+PLAYED = (
+    "status --built-in",
+    "status --built-in -n data",
+    "status --built-in -n data -o wide",
+    "status --built-in -n data -o name",
+    "status --built-in -n nothing",
+    "status --snapshot fleet.json",
+    "restore --built-in",
+    "restore --snapshot fleet.json",
+    "restore --snapshot fleet.json -n search",
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where commands print: a terminal of so many columns and rows, or a pipe."""
+
+    columns: int = 0
+    rows: int = 0
+    has_colours: bool = False
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"}
+        return bare | {"PYTHONPATH": str(ROOT)} | ({} if self.has_colours else {"NO_COLOR": "1"})
+
+    def screen(self) -> str:
+        """All that is printed, with escape characters written as ``\\e``."""
+        command = [sys.executable, "-m", "tests.unit.cli.screens"]
+        if self.columns:
+            master, slave = pty.openpty()
+            termios.tcsetwinsize(slave, (self.rows, self.columns))
+            pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
+        else:
+            master, slave = os.pipe()
+            pipes = {"stdin": subprocess.DEVNULL, "stdout": slave, "stderr": slave}
+        with subprocess.Popen(command, cwd=ROOT, env=self.environment, **pipes) as process:
+            os.close(slave)
+            printed = b"".join(_read(master))
+            os.close(master)
+            assert process.wait(60) == 0, printed.decode()
+        return printed.decode().replace("\r\n", "\n").replace("\x1b", "\\e")
+
+
+SETTINGS = {
+    "80x24": Setting(80, 24),
+    "80x24-coloured": Setting(80, 24, has_colours=True),
+    "200x50": Setting(200, 50),
+    "pipe": Setting(),
+}
+
+
+def scenes(screen: str) -> Mapping[str, str]:
+    """What each command shows, by the command."""
+    parts = re.split(r"^\$ evenkeel (.*)\n", screen, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _read(master: int) -> Iterator[bytes]:
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # a terminal whose other end is closed
+            return
+        if not piece:
+            return
+        yield piece
+
+
+def play() -> None:
+    """Run each command, and tell its exit code if it is not 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        snapshot.write(Path("fleet.json"), fleet())
+        for command in PLAYED:
+            click.echo(f"$ evenkeel {command}")
+            try:
+                main(shlex.split(command))
+            except SystemExit as done:
+                if done.code:
+                    click.echo(f"exit code {done.code}")
+            click.echo()
+
+
+def fleet() -> Any:
+    """Long names, floors that do not stand, an eviction that waits, and a node without a label."""
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    for name in ("spot", "on-demand", "bare-metal.example.internal"):
+        labels = {} if "." in name else {names.CAPACITY_LABELS[0]: name}
+        room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
+        meta = {"name": name, "labels": labels}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
+        cluster.apply(node | {"status": {"allocatable": room}})
+    for namespace, managed, policy in (
+        ("payments-production", "true", "1"),
+        ("search", "false", "all"),
+    ):
+        notes = {names.ON_DEMAND: policy}
+        meta = {"name": namespace, "labels": {names.MANAGED: managed}, "annotations": notes}
+        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+        for name in ("api", "checkout-reconciliation-worker", "feature-store-refresher"):
+            manifest = deployment(name, 3)
+            manifest["metadata"]["namespace"] = namespace
+            cluster.apply(manifest)
+    cluster.clock.advance(seconds(60))
+    pods = ask(cluster, List(Selection(Pod, "search"))).items
+    asked = msgspec.json.encode(Asked(by="kwok-admin", since=NOW)).decode()
+    cluster.perform([writes.annotate(min(pods, key=lambda pod: pod.name), names.ASKED, asked)])
+    return cluster.objects
+
+
+if __name__ == "__main__":
+    if "--keep" in sys.argv[1:]:
+        for setting_name, setting in SETTINGS.items():
+            (KEPT / f"{setting_name}.txt").write_text(setting.screen())
+    else:
+        play()
