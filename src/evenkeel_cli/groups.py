@@ -36,6 +36,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "serve": "Serve the webhook that places new pods.",
     },
     "Other": {
+        "completion": "Print what makes a shell complete evenkeel's lines.",
         "version": "Print the version.",
     },
 }

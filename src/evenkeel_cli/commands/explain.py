@@ -6,13 +6,14 @@ import click
 
 from evenkeel_cli import capacity, console, options, tables
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.explain import gather, lookup
 from evenkeel_cli.reading import reading
 from evenkeel_cli.targets import Target
 
 
 @click.command(cls=Command)
-@click.argument("subject", metavar="NODE|POD|WORKLOAD")
+@click.argument("subject", metavar="NODE|POD|WORKLOAD", shell_complete=values.workloads)
 @options.cluster
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")
