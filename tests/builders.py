@@ -133,6 +133,7 @@ def deployment(
     strategy: str = "RollingUpdate",
     max_surge: IntOrString = "25%",
     max_unavailable: IntOrString = "25%",
+    min_ready_seconds: int = 0,
     annotations: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> Deployment:
@@ -146,6 +147,7 @@ def deployment(
             strategy=DeploymentStrategy(
                 type=strategy, rolling_update=rolling if strategy == "RollingUpdate" else None
             ),
+            min_ready_seconds=min_ready_seconds,
         ),
     )
 

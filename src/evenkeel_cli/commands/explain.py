@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
-from evenkeel_cli import capacity, console, options, tables
+from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.explain import gather, lookup
+from evenkeel_cli.explain.listing import ExplanationList
+from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
 from evenkeel_cli.targets import Target
 
@@ -18,7 +20,7 @@ from evenkeel_cli.targets import Target
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")
 @options.namespaces
-@options.formats("table", "json", "yaml")
+@options.output(names=True)
 def explain(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     subject: str,
@@ -28,7 +30,7 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     built_in: bool,
     namespace: str | None,
     all_namespaces: bool,
-    output: str,
+    output: Output,
 ) -> None:
     """Explain what an interruption warning and a rebalance recommendation would do.
 
@@ -48,7 +50,7 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     labels = capacity.labels(built_in=built_in)
     with reading(target, snapshot, built_in=built_in) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
-    if output == "table":
-        answer.show(console.standard_output())
+    if output.is_for_people:
+        answer.show(output)
     else:
-        tables.dump(answer.data(), output)
+        output.dump(ExplanationList(items=[answer]))

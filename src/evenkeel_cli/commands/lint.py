@@ -24,7 +24,7 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
     Templates are checked when they are rendered.
 
     Examples:
-        evenkeel lint -R manifests
+        evenkeel lint deploy/
         kustomize build . | evenkeel lint -
     """
     found, objects = 0, 0

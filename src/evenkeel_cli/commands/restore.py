@@ -7,9 +7,10 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
+from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import capacity, console, lines, options, pausing, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
@@ -129,6 +130,6 @@ def _show(made: RestorePlan, output: Output, namespace: str) -> None:
 def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
     more = " (-A looks at all)" if namespaced else ""
     reasons = {decision.reason for decision in made.left}
-    if AS_WANTED not in reasons and "NotManaged" in reasons:
+    if Reason.AS_WANTED not in reasons and Reason.NOT_MANAGED in reasons:
         return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true{more}."
     return f"Nothing to move: every managed workload is as wanted{more}."

@@ -48,9 +48,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 def test_it_says_its_version_and_what_is_in_its_layer(installed: Installed) -> None:
-    facts = json.loads(installed.run("version", "-o", "json"))
-    assert facts["evenkeel"] == evenkeel.__version__
-    licences = {each["name"]: each["licence"] for each in facts["layer"]}
+    components = json.loads(installed.run("version", "-o", "json"))["items"]
+    assert (components[0]["name"], components[0]["version"]) == ("evenkeel", evenkeel.__version__)
+    licences = {each["name"]: each["licence"] for each in components if each["part"] == "layer"}
     assert licences["msgspec"] == "BSD-3-Clause"
     assert len(licences) == 10
 

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import evenkeel
 from evenkeel.errors import ForbiddenError, SettingsError
 from evenkeel_cli import main as entry
 from evenkeel_cli.errors import BadInputError, UnmetError
@@ -116,9 +118,9 @@ def test_the_version_is_told_to_people_and_programs() -> None:
     short = CliRunner().invoke(entry.main, ["--version"])
     data = CliRunner().invoke(entry.main, ["version", "-o", "json"])
 
-    assert told.output.startswith("evenkeel ")
-    assert short.output == told.output.splitlines(keepends=True)[0]
-    assert '"evenkeel": ' in data.output
+    assert told.output.splitlines()[1].split() == ["evenkeel", evenkeel.__version__]
+    assert short.output == f"evenkeel {evenkeel.__version__}\n"
+    assert json.loads(data.output)["items"][0]["version"] == evenkeel.__version__
 
 
 @pytest.mark.parametrize("command", [["version"], ["demo", "--speed", "1000"]], ids=" ".join)
@@ -145,4 +147,4 @@ def test_it_can_be_started_as_a_module() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("evenkeel ")
+    assert done.stdout.splitlines()[1].startswith("evenkeel ")

@@ -15,6 +15,7 @@ from evenkeel.flows.scheduling.world import World
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
@@ -152,7 +153,7 @@ class Extender:
                 Decision.about(
                     pod.reference(pod.metadata.namespace),
                     Verb.PLACE,
-                    wish.reason,
+                    Reason.IN_FLOOR,
                     f"to {Capacity.ON_DEMAND}: {wish.message}",
                     workload=controller.reference,
                 )
