@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -47,6 +47,7 @@ from evenkeel.model.surroundings import (
     ServiceSpec,
 )
 from evenkeel.model.workload import (
+    Controller,
     Deployment,
     DeploymentSpec,
     DeploymentStrategy,

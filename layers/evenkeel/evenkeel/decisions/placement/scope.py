@@ -11,9 +11,7 @@ from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import Namespace
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
-
-type Controller = ReplicaSet | StatefulSet | Job
+from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
 
 CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
     (kind.resource.group, kind.resource.kind): kind for kind in (ReplicaSet, StatefulSet, Job)

@@ -5,14 +5,13 @@ from collections.abc import Mapping
 import msgspec
 
 from evenkeel.decisions.floor.source import FloorOf, floor_of
-from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.floor import ALL
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.workload import Deployment, Job, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, StatefulSet
 
 
 class Share(msgspec.Struct, frozen=True):

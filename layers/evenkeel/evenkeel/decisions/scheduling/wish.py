@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.placement.scope import Controller, left_by_itself, left_by_namespace
+from evenkeel.decisions.placement.scope import left_by_itself, left_by_namespace
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
@@ -15,7 +15,7 @@ from evenkeel.model.placement import is_relaxed
 from evenkeel.model.scheduling import PendingPod
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Deployment
+from evenkeel.model.workload import Controller, Deployment
 
 
 class Wish(msgspec.Struct, frozen=True):

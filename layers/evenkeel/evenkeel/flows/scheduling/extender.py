@@ -5,7 +5,6 @@ from contextlib import suppress
 from itertools import repeat
 from typing import Final
 
-from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.scheduling.rank import FEWEST
 from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
@@ -17,7 +16,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.reasons import Reason
 from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 

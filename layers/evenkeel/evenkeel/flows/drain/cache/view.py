@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice import marks
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
 class View:

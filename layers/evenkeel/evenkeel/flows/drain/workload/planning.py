@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.plan import Plan, earliest
@@ -26,7 +26,7 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Controller, ReplicaSet
 
 
 class Planner:
