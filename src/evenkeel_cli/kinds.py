@@ -8,11 +8,13 @@ import sys
 from typing import Final
 
 from evenkeel_cli import output
+from evenkeel_cli.nodes.listing import DoomedNodeList
 from evenkeel_cli.output import Listing
 from evenkeel_cli.restoring.listing import WorkloadRestoreList
 from evenkeel_cli.status.listing import WorkloadStatusList
 
 KINDS: Final[tuple[type[Listing], ...]] = (
+    DoomedNodeList,
     WorkloadRestoreList,
     WorkloadStatusList,
 )

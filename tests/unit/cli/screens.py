@@ -31,6 +31,7 @@ from evenkeel_cli.main import main
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
+from tests.unit.cli import storms
 from tests.unit.drain.manifests import deployment
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,6 +44,10 @@ PLAYED = (
     "status --built-in -n data -o name",
     "status --built-in -n nothing",
     "status --snapshot fleet.json",
+    "nodes --built-in",
+    "nodes --snapshot storm.json",
+    "nodes --snapshot storm.json -o wide",
+    "nodes --snapshot storm.json -o name",
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
@@ -110,6 +115,7 @@ def play() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         snapshot.write(Path("fleet.json"), fleet())
+        storms.write(Path("storm.json"))
         for command in PLAYED:
             click.echo(f"$ evenkeel {command}")
             try:
