@@ -324,8 +324,9 @@ def test_where_no_node_is_doomed_that_is_said() -> None:
     assert json.loads(nodes("--built-in", "-o", "json").stdout)["items"] == []
 
 
-def test_only_a_real_cluster_can_be_followed() -> None:
-    done = nodes("--built-in", "-w")
+@pytest.mark.parametrize("command", ["nodes", "status"])
+def test_only_a_real_cluster_can_be_followed(command: str) -> None:
+    done = CliRunner().invoke(main, [command, "--built-in", "-w"])
     assert done.exit_code == 2
     assert done.stderr == "error: only a real cluster changes: leave --watch away\n"
 
