@@ -3,6 +3,7 @@
 import io
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
@@ -33,11 +34,9 @@ class PlainConsole(Console):
 
 
 def standard_output() -> Console:
-    """Standard output as rich sees it: coloured on a terminal, unless NO_COLOR is set.
-
-    Elsewhere the lines are 80 columns wide, or as wide as $COLUMNS says.
-    """
-    return PlainConsole(highlight=False, markup=False, emoji=False)
+    """Standard output: with colours and bold text on a terminal, unless NO_COLOR is set."""
+    styles: Literal["auto"] | None = None if Console().no_color else "auto"
+    return PlainConsole(color_system=styles, highlight=False, markup=False, emoji=False)
 
 
 def standard_error() -> Console:
@@ -57,13 +56,14 @@ def wrapped(console: Console, text: str, hang: int = 0) -> Sequence[str]:
     """
     if not console.is_terminal:
         return [text]
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text,
         console.width,
         subsequent_indent=" " * hang,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return lines or [""]
 
 
 def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:

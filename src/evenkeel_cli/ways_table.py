@@ -18,15 +18,6 @@ COLUMNS: Final = (
     Column(key="remedy", title="WHAT WOULD CHANGE IT", wide=True, wraps=True),
 )
 
-WORDS: Final = {
-    Way.HANDOVER: "handover",
-    Way.RATIONED: "in turns",
-    Way.AT_ONCE: "at once",
-    Way.BY_ORDINAL: "one at a time",
-    Way.AT_LAST_MOMENT: "at the last moment",
-    Way.LEAVE: "left",
-}
-
 
 def table(situations: Collection[Situation], *, hinted: Container[str]) -> Table:
     """A row for each workload and way; the nodes ``hinted`` may live on, the others die."""
@@ -41,7 +32,7 @@ def table(situations: Collection[Situation], *, hinted: Container[str]) -> Table
             (
                 Cell(words.workload_name(workload)),
                 Cell(str(count), value=count),
-                Cell(WORDS[way], "green" if way in (Way.HANDOVER, Way.LEAVE) else "yellow"),
+                Cell(words.WAYS[way], "green" if way in (Way.HANDOVER, Way.LEAVE) else "yellow"),
                 Cell(message),
                 Cell(remedy),
             )

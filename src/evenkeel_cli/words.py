@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from evenkeel.decisions.drain.route import Way
 from evenkeel.model.meta import Reference
 
 SHORT: Final = {
@@ -24,6 +25,16 @@ GROUPS: Final = {
     "Job": "batch",
 }
 """The API groups of kinds that are not in the core group."""
+
+WAYS: Final = {
+    Way.HANDOVER: "handover",
+    Way.RATIONED: "in turns",
+    Way.AT_ONCE: "at once",
+    Way.BY_ORDINAL: "one at a time",
+    Way.AT_LAST_MOMENT: "at the last moment",
+    Way.LEAVE: "left",
+}
+"""The ways that pods go."""
 
 
 def kind_word(kind: str) -> str:

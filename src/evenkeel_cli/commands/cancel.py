@@ -7,13 +7,14 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.flows.cancel import cancel as cancel_notice
 from evenkeel_cli import console, lines, node_names, options
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="Take back a notice that was wrong.")
+@click.command(cls=Command)
 @click.argument("node")
 @options.apply
 @options.cluster
@@ -23,6 +24,9 @@ def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | No
     The first part of NODE will do where no other node shares it.
     Its mark and Evenkeel's own cordon are lifted, and pods that are released but still there
     go back to their ReplicaSets, without a restart. What was evicted stays where it is now.
+
+    Examples:
+        evenkeel cancel ip-10-0-1-2 --apply
     """
     target = Target(context, kubeconfig)
     clock = SystemClock()

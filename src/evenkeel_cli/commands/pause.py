@@ -9,10 +9,12 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_cli import options, pausing
+from evenkeel_cli.command import Command
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="Keep Evenkeel from touching a cluster.")
+@click.command(cls=Command)
 @click.option("--reason", metavar="REASON", default="", help="Why; it is kept with the pause.")
 @options.apply
 @options.cluster
@@ -22,6 +24,9 @@ def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | N
     It makes the ConfigMap evenkeel-paused in the namespace evenkeel-system. Evenkeel looks
     for it at least once a second while it works. Notices still arrive and wait meanwhile;
     nodes that go take their pods with them.
+
+    Examples:
+        evenkeel pause --reason 'upgrade of the nodes' --apply
     """
     target = Target(context, kubeconfig)
     with target.connect() as cluster:
@@ -35,4 +40,4 @@ def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | N
             return
         by = f"{getpass.getuser()}@{platform.node()}"
         pausing.begin(cluster, by, SystemClock().now(), reason)
-        click.echo(f"{target} is paused: evenkeel resume --apply ends it")
+        click.echo(f"{target} is paused: {NAME} resume --apply ends it")

@@ -7,8 +7,8 @@ from typing import Any, Final
 from rich.console import Console
 
 from evenkeel.decisions.floor.standing import Standing
-from evenkeel.decisions.restore.step import AS_WANTED
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.status.gather import Found
 from evenkeel_cli.tables import Cell, Column, Table
@@ -56,7 +56,7 @@ class Ratios:
         return [
             f"{words.workload_name(workload)} is left: {decision.message}"
             for workload, decision in told
-            if decision is not None and decision.reason != AS_WANTED
+            if decision is not None and decision.reason is not Reason.AS_WANTED
         ]
 
     def table(self) -> Table:

@@ -8,6 +8,7 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel_cli import words
+from evenkeel_cli.program import NAME
 from evenkeel_cli.tables import Cell, Column, Table
 from evenkeel_cli.ways import Situation
 
@@ -24,7 +25,7 @@ COLUMNS: Final = (
     Column(key="remedy", title="WHAT WOULD CHANGE IT", wide=True, wraps=True),
 )
 
-IN_TIME: Final = "it could not be handed over in time: evenkeel explain pod says what it waits for"
+IN_TIME: Final = f"it could not be handed over in time: {NAME} explain pod says what it waits for"
 
 
 @dataclass(frozen=True, slots=True)

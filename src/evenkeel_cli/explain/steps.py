@@ -1,7 +1,6 @@
 """What Evenkeel would do to a pod, step by step, from the way that its own decision takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,6 +14,7 @@ from evenkeel.model.release import COOLDOWN_FIRST
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli import words
+from evenkeel_cli.output import Item
 from evenkeel_cli.ways import Situation
 
 NEVER: Final = f"annotation {names.HANDOVER}: never (it then goes before its replacement runs)"
@@ -25,14 +25,14 @@ KEEP: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What would happen: the way, why, the steps in order, and what an owner can change."""
+class Course(Item, frozen=True):
+    """What would happen to so many pods: the way, why, the steps in order, what changes it."""
 
     way: Way
     reason: str
     steps: tuple[str, ...]
     changes: tuple[str, ...] = ()
+    pods: int = 1
 
 
 def under_warning(situation: Situation) -> Course:

@@ -96,7 +96,7 @@ def test_a_workload_of_the_cluster_is_explained(site: Site) -> None:
     done = evenkeel(site, "explain", f"{site.namespace}/deploy/guarded", "-o", "json")
 
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    (found,) = json.loads(done.stdout)["items"]
     (warning,), (hint,) = found["onInterruptionWarning"], found["onRebalanceRecommendation"]
     assert (warning["way"], hint["way"]) == ("handover", "handover")
     assert any("the budget guarded allows that" in step for step in warning["steps"])

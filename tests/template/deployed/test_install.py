@@ -121,7 +121,7 @@ class Account:
             timeout=LONGEST,
             check=False,
         )
-        found = json.loads(done.stdout)
+        found = json.loads(done.stdout)["items"]
         return {each["link"]: each["verdict"] for each in found if each["verdict"] != "fine"}
 
     def in_cluster(self) -> set[str]:

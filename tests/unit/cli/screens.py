@@ -31,6 +31,8 @@ from evenkeel_cli.main import main
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
+from tests.fixtures.api_server import ScriptedServer, answer, refusal, serving
+from tests.unit.cli.doctor.scripted import VERSION, Api, kubeconfig
 from tests.unit.drain.manifests import deployment
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,9 +45,14 @@ PLAYED = (
     "status --built-in -n data -o name",
     "status --built-in -n nothing",
     "status --snapshot fleet.json",
+    "explain deploy/web --built-in",
+    "explain node/ip-10-0-64-67 --built-in",
+    "explain debug-shell --built-in -o name",
+    "explain no-such-thing --built-in",
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
+    "doctor --kubeconfig kubeconfig",
 )
 
 
@@ -63,7 +70,7 @@ class Setting:
         return bare | {"PYTHONPATH": str(ROOT)} | ({} if self.has_colours else {"NO_COLOR": "1"})
 
     def screen(self) -> str:
-        """All that is printed, with escape characters written as ``\\e``."""
+        """All that is printed; the character that begins a colour is written as ``\\e``."""
         command = [sys.executable, "-m", "tests.unit.cli.screens"]
         if self.columns:
             master, slave = pty.openpty()
@@ -77,7 +84,8 @@ class Setting:
             printed = b"".join(_read(master))
             os.close(master)
             assert process.wait(60) == 0, printed.decode()
-        return printed.decode().replace("\r\n", "\n").replace("\x1b", "\\e")
+        text = printed.decode().replace(VERSION, "VERSION")
+        return text.replace("\r\n", "\n").replace("\x1b", "\\e")
 
 
 SETTINGS = {
@@ -107,9 +115,10 @@ def _read(master: int) -> Iterator[bytes]:
 
 def play() -> None:
     """Run each command, and tell its exit code if it is not 0."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, serving() as server:
         os.chdir(folder)
         snapshot.write(Path("fleet.json"), fleet())
+        kubeconfig(broken(server), Path())
         for command in PLAYED:
             click.echo(f"$ evenkeel {command}")
             try:
@@ -118,6 +127,16 @@ def play() -> None:
                 if done.code:
                     click.echo(f"exit code {done.code}")
             click.echo()
+
+
+def broken(server: ScriptedServer) -> Api:
+    """A cluster that is paused, that grants too little, and that says nothing of its metrics."""
+    api = Api(server)
+    api.refused.add("patch nodes")
+    api.answers["/metrics"] = refusal(403, "Forbidden", "you may not")
+    pause = {"metadata": {"name": names.PAUSED}, "data": {}}
+    api.answers[f"/configmaps/{names.PAUSED}"] = answer(200, pause)
+    return api
 
 
 def fleet() -> Any:

@@ -101,12 +101,15 @@ def test_the_schema_in_the_documents_is_that_of_the_code() -> None:
 
 
 COMMANDS = (
+    ["explain", "--built-in", "ip-10-0-64-67"],
+    ["explain", "--built-in", "deploy/web"],
     ["restore", "--built-in", "-n", "shop"],
     ["status", "--built-in"],
+    ["version"],
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_what_a_command_prints_is_as_the_schema_says(command: Sequence[str]) -> None:
     printed = CliRunner().invoke(main, [*command, "-o", "json"])
     assert printed.exit_code == 0, printed.output

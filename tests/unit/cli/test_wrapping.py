@@ -36,21 +36,6 @@ def printed(*arguments: str, width: int, terminal: bool = True) -> str:
     return COLOUR.sub("", result.stdout)
 
 
-@pytest.mark.parametrize("width", [80, 60])
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("explain", "--built-in", "deploy/web", "-n", "shop"),
-        ("explain", "--built-in", "node/ip-10-0-0-23.eu-central-1.compute.internal"),
-    ],
-)
-def test_the_words_are_those_of_a_wide_terminal(arguments: tuple[str, ...], width: int) -> None:
-    wide = printed(*arguments, width=400)
-    narrow = printed(*arguments, width=width)
-    assert set(narrow.split()) <= parts(wide)
-    assert pieces(wide) == pieces(narrow)
-
-
 @pytest.mark.parametrize(
     ("text", "width", "expected"),
     [
