@@ -19,6 +19,7 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import columns, words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.console import wrapped
+from evenkeel_cli.lines import Line
 
 TABLES: Final = ("table", "wide")
 FORMATS: Final = (*TABLES, "json", "yaml")
@@ -52,7 +53,11 @@ WORKLOAD: Final = Column[ObjectItem]("WORKLOAD", lambda item: words.short_name(i
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result goes, and the format that ``-o`` names."""
+    """Where a result goes, and the format that ``-o`` names.
+
+    Sentences, tables and lines are for people, and not printed where a program wants data; what is
+    dumped is for programs alone.
+    """
 
     form: str
     console: Console
@@ -67,43 +72,49 @@ class Output:
 
         ``namespace``: the only one that is shown, which then has no column.
         """
-        if not self.is_for_people:
-            self.dump(listing)
-            return
         self.table(listing.columns, listing.items, namespace=namespace)
         for i, sentence in enumerate(sentences):
             if i == 0:
-                self.console.print()
+                self.say()
             self.say(sentence, hang=2)
+        self.dump(listing)
 
     def table[T](self, shown: Columns[T], things: Iterable[T], *, namespace: str = "") -> None:
         """Print a row for each thing."""
+        if not self.is_for_people:
+            return
         is_wide = self.form == "wide"
-        chosen = [c for c in shown if is_wide or not c.wide]
-        if namespace:
-            chosen = [c for c in chosen if c is not NAMESPACE]
-        room = self.console.width if self.console.is_terminal and not is_wide else None
+        room = None if is_wide or not self.console.is_terminal else self.console.width
+        left_out = [NAMESPACE] if namespace else []
+        chosen = [c for c in shown if c not in left_out and (is_wide or not c.wide)]
         for line in columns.lines(chosen, things, room):
             self.console.print(line, soft_wrap=True)
 
-    def say(self, sentence: str, style: str = "", *, hang: int = 0) -> None:
+    def say(self, sentence: str = "", style: str = "", *, hang: int = 0) -> None:
         """Print a sentence, on a terminal over as many lines as it takes.
 
         The lines after the first begin ``hang`` blanks further right.
         """
-        for line in wrapped(self.console, sentence, hang):
-            self.console.print(line, style=style, soft_wrap=True)
+        if self.is_for_people:
+            for line in wrapped(self.console, sentence, hang):
+                self.console.print(line, style=style, soft_wrap=True)
+
+    def tell(self, line: Line) -> None:
+        """Print what happens while it does."""
+        if self.is_for_people:
+            line.show(self.console)
 
     def dump(self, listing: Listing) -> None:
-        """Print a result for a program."""
-        data = msgspec.to_builtins(listing)
-        if self.form == "json":
-            click.echo(json.dumps(data, indent=2))
-        elif self.form == "yaml":
-            click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
-        else:
-            for item in listing.items:
-                click.echo(words.resource_name(item.subject))
+        """Print a result as data, or the names of its objects."""
+        match self.form:
+            case "json":
+                click.echo(json.dumps(msgspec.to_builtins(listing), indent=2))
+            case "yaml":
+                data = msgspec.to_builtins(listing)
+                click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
+            case "name":
+                for item in listing.items:
+                    click.echo(words.resource_name(item.subject))
 
 
 def schema(listings: Iterable[type[Listing]]) -> dict[str, Any]:
