@@ -96,6 +96,10 @@ STATES ?= 100000
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.walk $(PODS) $(STATES)
 
+.PHONY: trace
+trace: venv ## Follow a small story through the modules
+	@$(PYTHON) -m tests.trace
+
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
 

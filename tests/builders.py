@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -47,6 +47,7 @@ from evenkeel.model.surroundings import (
     ServiceSpec,
 )
 from evenkeel.model.workload import (
+    Controller,
     Deployment,
     DeploymentSpec,
     DeploymentStrategy,
@@ -133,6 +134,7 @@ def deployment(
     strategy: str = "RollingUpdate",
     max_surge: IntOrString = "25%",
     max_unavailable: IntOrString = "25%",
+    min_ready_seconds: int = 0,
     annotations: Mapping[str, str] | None = None,
     **meta: Any,
 ) -> Deployment:
@@ -146,6 +148,7 @@ def deployment(
             strategy=DeploymentStrategy(
                 type=strategy, rolling_update=rolling if strategy == "RollingUpdate" else None
             ),
+            min_ready_seconds=min_ready_seconds,
         ),
     )
 

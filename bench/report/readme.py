@@ -125,14 +125,11 @@ def _storm(storm: Result) -> Sequence[str]:
 
 def _slow(storm: Result) -> Sequence[str]:
     made = statistics.median(each.outcome.made for each in storm.rounds)
-    return (
-        (
-            f"the same where the controller manager replaces {made / storm.pods:.0%} of the pods in"
-            " time, at its default of 20 requests a second"
-        ),
-        "",
-        _stood(storm),
+    what = (
+        "the same where the controller manager, at its default of 20 requests a second, replaces"
+        f" {100 * made / storm.pods:.0f} % of the pods in time"
     )
+    return what, "", _stood(storm)
 
 
 def _floors(floors: Floors) -> Sequence[str]:
@@ -142,7 +139,7 @@ def _floors(floors: Floors) -> Sequence[str]:
     return (
         "all spot nodes die and no node has room: workloads with a floor on on-demand nodes",
         "",
-        f"{_of(below, workloads)} below its floor",
+        f"{_of(below, workloads)} below their floor",
     )
 
 
@@ -174,7 +171,7 @@ def _stood(storm: Result) -> str:
     outcomes = [each.outcome for each in storm.rounds]
     at_zero = max(each.at_zero for each in outcomes)
     lowest = min(each.lowest_share for each in outcomes)
-    return f"{_of(at_zero, storm.workloads)} at zero, at least {lowest:.0%} of each Ready"
+    return f"{_of(at_zero, storm.workloads)} at zero, at least {100 * lowest:.0f} % of each Ready"
 
 
 def _at_zero(storm: Result, other: Baseline | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
+from evenkeel_cli.completing import values
 from evenkeel_cli.console import standard_output
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.output import FORMATS, Output
@@ -59,9 +60,12 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", metavar="NAME", help="The kubeconfig context to use.")(
-        function
-    )
+    return click.option(
+        "--context",
+        metavar="NAME",
+        shell_complete=values.contexts,
+        help="The kubeconfig context to use.",
+    )(function)
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,6 +73,7 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--snapshot",
         metavar="FILE",
+        shell_complete=values.files,
         help="Objects of a cluster as kubectl prints them (-o json); - is standard input.",
     )(function)
 
@@ -79,7 +84,11 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
         "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
     return click.option(
-        "-n", "--namespace", metavar="NAMESPACE", help="This namespace, and not the context's."
+        "-n",
+        "--namespace",
+        metavar="NAMESPACE",
+        shell_complete=values.namespaces,
+        help="This namespace, and not the context's.",
     )(function)
 
 

@@ -160,7 +160,7 @@ MUTATIONS = (
     Mutation(
         "a rollout's own pods are not counted",
         "decisions/handover/census.py",
-        [("deployment is None or self.siblings_available is None", "True")],
+        [("if deployment is None or self.siblings is None", "if True")],
         [ROLLED],
     ),
     Mutation(
@@ -205,8 +205,8 @@ MUTATIONS = (
         "decisions/drain/route.py",
         [
             (
-                'way=Way.AT_LAST_MOMENT,\n                reason="JobMayFinish"',
-                'way=Way.AT_ONCE,\n                reason="JobMayFinish"',
+                "way=Way.AT_LAST_MOMENT,\n                reason=Reason.JOB_MAY_FINISH",
+                "way=Way.AT_ONCE,\n                reason=Reason.JOB_MAY_FINISH",
             )
         ],
         [FINISHING],

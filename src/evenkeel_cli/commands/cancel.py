@@ -8,6 +8,8 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.flows.cancel import cancel as cancel_notice
 from evenkeel.settings import Mode
 from evenkeel_cli import lines, node_names, options
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import DecisionList, Journal
@@ -15,8 +17,8 @@ from evenkeel_cli.output import Output
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="Take back a notice that was wrong.")
-@click.argument("node")
+@click.command(cls=Command)
+@click.argument("node", shell_complete=values.nodes)
 @options.apply
 @options.cluster
 @options.output(names=True)
@@ -28,6 +30,9 @@ def cancel(
     The first part of NODE will do where no other node shares it.
     Its mark and Evenkeel's own cordon are lifted, and pods that are released but still there
     go back to their ReplicaSets, without a restart. What was evicted stays where it is now.
+
+    Examples:
+        evenkeel cancel ip-10-0-1-2 --apply
     """
     target = Target(context, kubeconfig)
     clock = SystemClock()

@@ -11,6 +11,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
 from evenkeel_cli import console, events, options, snapshot, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.demo import play
 from evenkeel_cli.demo.listing import DemoResult, DemoResultList
 from evenkeel_cli.demo.play import Phase, Scene
@@ -31,7 +32,7 @@ HEADLINES: Final = {
 }
 
 
-@click.command(short_help="Show a storm of spot interruptions, without a cluster.")
+@click.command(cls=Command)
 @options.output()
 @click.option(
     "--speed",
@@ -56,6 +57,10 @@ def demo(*, output: Output, speed: float, no_live: bool, snapshot_to: Path | Non
     restore function brings pods back to where they belong. Ready pods are counted from outside.
     Exit code 1 if a workload that could have been handed over had no ready pod, or if a floor
     does not stand at the end.
+
+    Examples:
+        evenkeel demo
+        evenkeel demo --speed 4 --snapshot-to end.json
     """
     if snapshot_to is not None:
         snapshot.reserve(snapshot_to)

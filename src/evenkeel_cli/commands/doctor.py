@@ -14,6 +14,7 @@ from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli import capacity, options
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
+from evenkeel_cli.command import Command
 from evenkeel_cli.doctor import in_aws, in_cluster
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding
@@ -29,7 +30,7 @@ BUDGET: Final = timedelta(seconds=6)
 """The time of one question with all its tries."""
 
 
-@click.command(short_help="Say what is broken between EC2's notice and the pod.")
+@click.command(cls=Command)
 @click.option(
     "--cluster-name",
     "cluster",
@@ -61,6 +62,10 @@ def doctor(
     nothing of AWS is looked at.
 
     Exit code 1 if a link is broken.
+
+    Examples:
+        evenkeel doctor --cluster-name prod
+        evenkeel doctor --context prod -o json
     """
     target = Target(context, kubeconfig)
     wanted = Wanted(

@@ -13,6 +13,8 @@ from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_cli import capacity, console, lines, node_names, options, pausing, planned_moves
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
@@ -21,18 +23,19 @@ from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 MOST_NAMED: Final = 5
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are; the same command goes on from there, and"
-    " evenkeel cancel NODE --apply takes them back"
+    f" {NAME} cancel NODE --apply takes them back"
 )
 
 
-@click.command(short_help="Empty nodes on purpose: make before break.")
-@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.command(cls=Command)
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True, shell_complete=values.nodes)
 @click.option(
     "--timeout",
     type=Duration(SHORTEST, LONGEST),
@@ -66,6 +69,10 @@ def drain(
     Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
 
     Exit code 1 if a pod stayed that does not belong to its node.
+
+    Examples:
+        evenkeel drain ip-10-0-1-2
+        evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply
     """
     target = Target(context, kubeconfig)
     clock = SystemClock()
@@ -98,7 +105,7 @@ def drain(
             raise BadInputError(_of_local_data(losing))
         present = pausing.find(guarded)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         told: set[str] = set()
         journal.on_note = lambda note: _note(note, told)
         try:

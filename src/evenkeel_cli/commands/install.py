@@ -1,19 +1,23 @@
 """``evenkeel install``: everything that a cluster needs, in one command."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
+from evenkeel_cli.program import NAME
 
 
-@click.command(short_help="Install Evenkeel for an EKS cluster, or change how it is installed.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -31,6 +35,7 @@ from evenkeel_cli.install.site import Place, Site, opened
     "--manage",
     "namespaces",
     metavar="NAMESPACE",
+    shell_complete=values.namespaces,
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )
@@ -59,6 +64,7 @@ from evenkeel_cli.install.site import Place, Site, opened
     help="Write it all into files instead, for Argo CD, Flux or Terraform.",
 )
 @terms.change_set
+@terms.timeout
 @options.apply
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
@@ -72,6 +78,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     beside_drainers: bool,
     render: Path | None,
     change_set: bool,
+    patience: timedelta,
     apply: bool,
 ) -> None:
     """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
@@ -79,6 +86,10 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     Prints what is to be done; with --apply it is done, step by step. A step that is as wanted is
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
+
+    Examples:
+        evenkeel install --cluster-name prod
+        evenkeel install --cluster-name prod --manage shop --apply
     """
     made = build.made()
     asked = Asked(
@@ -89,7 +100,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         is_everywhere=all_namespaces,
         parameters=parameters,
     )
-    with opened(where) as site:
+    with opened(where, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         chosen = choices.made(asked, found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
@@ -122,8 +133,7 @@ def go_on(
         return
     named = f" --stack-name {site.place.stack}" if site.place.stack else ""
     click.echo(
-        "\nsee whether every link holds:"
-        f" evenkeel doctor --cluster-name {site.place.cluster}{named}"
+        f"\nsee whether every link holds: {NAME} doctor --cluster-name {site.place.cluster}{named}"
     )
     if chosen.mode is Mode.OBSERVE:
         click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")

@@ -3,14 +3,16 @@
 import click
 
 from evenkeel_cli import words
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.lint import files, manifests
 from evenkeel_cli.lint.checks import check
 from evenkeel_cli.visible import visible
 
 
-@click.command(short_help="Check Evenkeel's labels and annotations in manifests.")
-@click.argument("names", metavar="FILE...", nargs=-1, required=True)
+@click.command(cls=Command)
+@click.argument("names", metavar="FILE...", nargs=-1, required=True, shell_complete=values.files)
 @click.option("-R", "--recursive", is_flag=True, help="Of a folder, its folders as well.")
 def lint(*, names: tuple[str, ...], recursive: bool) -> int:
     """Check Evenkeel's labels and annotations in manifests, without a cluster.
@@ -19,7 +21,11 @@ def lint(*, names: tuple[str, ...], recursive: bool) -> int:
     .yaml or .yml. Each finding is a line, FILE:LINE: kind/name: what to write. Exit code 1 if there
     is one.
 
-    Templates are checked when they are rendered: kustomize build . | evenkeel lint -
+    Templates are checked when they are rendered.
+
+    Examples:
+        evenkeel lint deploy/
+        kustomize build . | evenkeel lint -
     """
     found, objects = 0, 0
     unread: list[str] = []

@@ -9,12 +9,14 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_cli import options, pausing
+from evenkeel_cli.command import Command
 from evenkeel_cli.output import Output
 from evenkeel_cli.pausing import PauseList
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="Keep Evenkeel from touching a cluster.")
+@click.command(cls=Command)
 @click.option("--reason", metavar="REASON", default="", help="Why; it is kept with the pause.")
 @options.apply
 @options.cluster
@@ -27,6 +29,9 @@ def pause(
     It makes the ConfigMap evenkeel-paused in the namespace evenkeel-system. Evenkeel looks
     for it at least once a second while it works. Notices still arrive and wait meanwhile;
     nodes that go take their pods with them.
+
+    Examples:
+        evenkeel pause --reason 'upgrade of the nodes' --apply
     """
     target = Target(context, kubeconfig)
     with target.connect() as cluster:
@@ -39,7 +44,7 @@ def pause(
         planned = pausing.planned(by, SystemClock().now(), reason)
         if apply:
             pausing.begin(cluster, planned)
-            output.say(f"{target} is paused: evenkeel resume --apply ends it")
+            output.say(f"{target} is paused: {NAME} resume --apply ends it")
         else:
             where = f"{names.SYSTEM_NAMESPACE}/{names.PAUSED}"
             output.say(f"would pause {target} by the ConfigMap {where}: add --apply to do it")

@@ -10,6 +10,8 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import binding, capacity, event_files, events, options
 from evenkeel_cli.binding import Wish
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.output import Output
@@ -19,8 +21,8 @@ from evenkeel_cli.targets import Target
 from evenkeel_hosting.files import sample_events
 
 
-@click.command(short_help="Show what EC2's events would do, or do it.")
-@click.argument("files", metavar="FILE...", nargs=-1)
+@click.command(cls=Command)
+@click.argument("files", metavar="FILE...", nargs=-1, shell_complete=values.files)
 @click.option(
     "--sample",
     "samples",
@@ -80,6 +82,10 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     Events whose time is not now are sent as if they were new, unless --keep-time.
     Exit code 1 if a workload that could have been handed over had no ready pod,
     2 if a record was bad (the good ones are done first, and without any nothing is printed).
+
+    Examples:
+        evenkeel replay --sample interruption-warning-terminate
+        evenkeel replay event.json --snapshot mine.json
     """
     target = Target(context, kubeconfig)
     chosen = [str(path) for path in sample_events() if path.stem in samples]

@@ -7,14 +7,17 @@ import click
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
+from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import capacity, console, lines, options, pausing, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
 from evenkeel_cli.restoring.listing import ACCEPTED, listing
 from evenkeel_cli.restoring.real import Restoring
@@ -25,7 +28,7 @@ INTERRUPTED = (
 )
 
 
-@click.command(short_help="Bring workloads back to their floor, and the rest to spot.")
+@click.command(cls=Command)
 @options.apply
 @options.cluster
 @options.snapshot
@@ -56,6 +59,10 @@ def restore(  # noqa: PLR0913 - one for each option
     With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
     more can be; a replacement that is not where it has to be in time is taken back. Of a real
     cluster that is the context's namespace, or as -n and -A say.
+
+    Examples:
+        evenkeel restore -A
+        evenkeel restore -n shop --apply
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target
@@ -84,7 +91,7 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         guarded = GuardedCluster(cluster, Guard(writes=True))
         restoring = Restoring(guarded, clock, Terms(), scope, journal)
         try:
@@ -120,6 +127,6 @@ def _show(made: RestorePlan, output: Output, namespace: str) -> None:
 def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
     more = " (-A looks at all)" if namespaced else ""
     reasons = {decision.reason for decision in made.left}
-    if AS_WANTED not in reasons and "NotManaged" in reasons:
+    if Reason.AS_WANTED not in reasons and Reason.NOT_MANAGED in reasons:
         return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true{more}."
     return f"Nothing to move: every managed workload is as wanted{more}."

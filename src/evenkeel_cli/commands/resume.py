@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from evenkeel_cli import options, pausing
+from evenkeel_cli.command import Command
 from evenkeel_cli.output import Output
 from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="End a pause.")
+@click.command(cls=Command)
 @options.apply
 @options.cluster
 @options.output(names=True)
@@ -19,6 +20,9 @@ def resume(*, apply: bool, context: str | None, kubeconfig: Path | None, output:
 
     It deletes the ConfigMap evenkeel-paused in the namespace evenkeel-system. The next
     scheduled run, within a minute, takes up every marked node and every released pod.
+
+    Examples:
+        evenkeel resume --apply
     """
     target = Target(context, kubeconfig)
     with target.connect() as cluster:

@@ -3,12 +3,13 @@
 import click
 
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
 from evenkeel_cli.install import choices, steps, terms, tokens
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
 
 
-@click.command("rotate-token", short_help="Give the webhook a new token, without a gap.")
+@click.command("rotate-token", cls=Command)
 @terms.place
 @options.apply
 def rotate_token(
@@ -20,6 +21,9 @@ def rotate_token(
 
     With Lambda the token before goes on counting until the next rotation: run it twice where it
     has leaked. In the cluster it ends with the last restart, and the certificate is made anew.
+
+    Examples:
+        evenkeel rotate-token --cluster-name prod --apply
     """
     with opened(where) as site:
         found = site.stack()

@@ -18,6 +18,7 @@ from evenkeel.handlers import scheduling
 from evenkeel.handlers.requests import Answerer, authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from evenkeel_cli import metering, options
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.targets import Target
@@ -30,7 +31,7 @@ from evenkeel_runtime.serve.sharing import SharingCluster
 from evenkeel_runtime.serve.watching import Watching
 
 
-@click.command(short_help="Serve the webhook that places new pods.")
+@click.command(cls=Command)
 @click.option(
     "--port",
     metavar="PORT",
@@ -89,6 +90,9 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
     up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
     are answered. It acts without --apply; with --dry-run it observes.
+
+    Examples:
+        evenkeel serve --port 8443 --tls-cert tls.crt --tls-key tls.key
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from evenkeel_cli import capacity, options
+from evenkeel_cli.command import Command
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status import listing
@@ -12,7 +13,7 @@ from evenkeel_cli.status.gather import gather
 from evenkeel_cli.targets import Target
 
 
-@click.command(short_help="Show each workload's split over spot and on-demand nodes.")
+@click.command(cls=Command)
 @options.cluster
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
@@ -33,6 +34,10 @@ def status(
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
     what would be left if every spot node died now. Of a real cluster it looks at the context's
     namespace, or as -n and -A say. Nothing is written, whatever the cluster.
+
+    Examples:
+        evenkeel status -A
+        evenkeel status -n shop --snapshot mine.json
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target

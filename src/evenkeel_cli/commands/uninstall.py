@@ -6,14 +6,16 @@ from typing import Final
 import click
 
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.install import plan, steps, terms
+from evenkeel_cli.install.patience import USUAL
 from evenkeel_cli.install.site import Place, opened
 
 LONGEST: Final = timedelta(hours=1)
 
 
-@click.command(short_help="Take Evenkeel out of a cluster and an account.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -40,8 +42,12 @@ def uninstall(
     It refuses while pods name the second scheduler, which goes, too.
     What `sam deploy` uploaded stays in SAM's own bucket. Pods that were placed keep their affinity
     until they are replaced.
+
+    Examples:
+        evenkeel uninstall --cluster-name prod
+        evenkeel uninstall --cluster-name prod --apply
     """
-    with opened(where) as site:
+    with opened(where, wait + USUAL) as site:
         click.echo(f"evenkeel for {site.title}\n")
         is_any = steps.go(
             plan.removal(site, timedelta() if no_wait else wait),

@@ -1,16 +1,20 @@
 """``evenkeel upgrade``: an installation becomes that of this version."""
 
+from datetime import timedelta
+
 import click
 
 from evenkeel_cli import options
+from evenkeel_cli.command import Command
 from evenkeel_cli.commands.install import go_on, tell_of_others
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, settling, terms
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
+from evenkeel_cli.program import NAME
 
 
-@click.command(short_help="Bring an installation to this version.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -20,26 +24,32 @@ from evenkeel_cli.install.site import Place, opened
     help="The new image, where the webhook is in the cluster.",
 )
 @terms.change_set
+@terms.timeout
 @options.apply
 def upgrade(
     *,
     where: Place,
     image: str,
     change_set: bool,
+    patience: timedelta,
     apply: bool,
 ) -> None:
     """Bring an installation to the version of this command: rights, then code, then webhooks.
 
     Mode, webhook, parameters and namespaces stay as they are; evenkeel install changes them. Old
     and new code may work at the same time, also in the middle of a storm.
+
+    Examples:
+        evenkeel upgrade --cluster-name prod
+        evenkeel upgrade --cluster-name prod --apply
     """
     made = build.made()
-    with opened(where) as site:
+    with opened(where, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
                 f"there is no stack {where.stack_name} in {site.aws.region}: name it by"
-                " --stack-name, or make it by evenkeel install"
+                f" --stack-name, or make it by {NAME} install"
             )
         chosen = choices.made(Asked(image=image), found, site.objects)
         click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")

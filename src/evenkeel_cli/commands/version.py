@@ -12,6 +12,7 @@ import click
 import evenkeel
 from evenkeel_cli import options
 from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.command import Command
 from evenkeel_cli.output import Item, Listing, Output
 from evenkeel_hosting import files
 
@@ -38,12 +39,15 @@ class ComponentList(Listing, frozen=True, kw_only=True):
     items: Sequence[Component]
 
 
-@click.command(short_help="Print the version.")
+@click.command(cls=Command)
 @options.output()
 def version(output: Output) -> None:
     """Print the version of Evenkeel and of what it runs on.
 
     -o wide, json and yaml have the libraries of the functions' layer, too, with their licences.
+
+    Examples:
+        evenkeel version -o json
     """
     found = list(_of_command())
     if output.form != "table":

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from evenkeel.decisions.floor.standing import Standing
-from evenkeel.decisions.restore.step import AS_WANTED
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, ObjectItem, Output
@@ -87,7 +87,7 @@ class Ratios:
         return [
             f"{words.workload_name(workload)} is left: {decision.message}"
             for workload, decision in told
-            if decision is not None and decision.reason != AS_WANTED
+            if decision is not None and decision.reason is not Reason.AS_WANTED
         ]
 
     def of_workloads(self) -> Sequence[WorkloadRatio]:

@@ -10,6 +10,7 @@ from evenkeel.model.pod import Pod
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, Listing, ObjectItem
+from evenkeel_cli.program import NAME
 from evenkeel_cli.ways import Situation
 
 OF_THE_NODE: Final = frozenset({"DaemonSet", "StaticPod", "Finished"})
@@ -18,7 +19,7 @@ OF_THE_NODE: Final = frozenset({"DaemonSet", "StaticPod", "Finished"})
 GOING_ANYWAY: Final = frozenset({"AlreadyLeaving", "JobMayFinish"})
 """Reasons for which a pod that Evenkeel leaves is waited for all the same."""
 
-IN_TIME: Final = "it could not be handed over in time: evenkeel explain pod says what it waits for"
+IN_TIME: Final = f"it could not be handed over in time: {NAME} explain pod says what it waits for"
 
 
 class StayedPod(ObjectItem, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import click
 import msgspec
@@ -17,6 +18,7 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import template
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.install.patience import USUAL, ImpatientClock
 from evenkeel_cli.install.steps import WIDTH
 from evenkeel_cli.install.template import Template
 from evenkeel_cli.targets import Target
@@ -84,8 +86,11 @@ class Site:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Site]:
-    """Ask EKS where the cluster is, and open it. Raises CommandError."""
+def opened(place: Place, patience: timedelta = USUAL) -> Iterator[Site]:
+    """Ask EKS where the cluster is, and open it. Raises CommandError.
+
+    The site's clock lets nothing be waited for longer than ``patience``, all in all.
+    """
     if bool(place.endpoint) != bool(place.authority):
         raise BadInputError("--server and --certificate-authority belong together: give both")
     aws = asking.of_environment(place.region, place.profile)
@@ -97,7 +102,7 @@ def opened(place: Place) -> Iterator[Site]:
         described = msgspec.structs.replace(
             described, endpoint=place.endpoint, certificate_authority=authority
         )
-    clock = SystemClock()
+    clock = ImpatientClock(SystemClock(), patience)
     with (
         place.target.connect()
         if place.target.is_named

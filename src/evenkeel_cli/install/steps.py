@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 from evenkeel.errors import EvenkeelError
 from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.install.patience import TimeIsUpError
 
 type Say = Callable[[str], None]
 """Prints one line for people."""
@@ -33,7 +34,8 @@ def go(steps: Iterable[Step], say: Say, *, apply: bool, otherwise: str = "as wan
     """Look at each step and, with ``apply``, do it before the next one is looked at.
 
     ``otherwise`` is said of a step of which nothing is to be done. Answers whether anything was to
-    be done. Raises UnmetError where a step fails: the steps before it stay done.
+    be done. Raises UnmetError where a step fails: the steps before it stay done. One that takes
+    too long has not failed.
     """
     is_any = False
     for step in steps:
@@ -44,6 +46,8 @@ def go(steps: Iterable[Step], say: Say, *, apply: bool, otherwise: str = "as wan
         if todo and apply:
             try:
                 step.do()
+            except TimeIsUpError:
+                raise
             except (CommandError, EvenkeelError) as error:
                 raise UnmetError(
                     f"{step.title}: {error}; what was done before stays: mend it and run the same"

@@ -12,6 +12,7 @@ from evenkeel_cli.console import standard_error
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.replay import simulated
 from evenkeel_cli.replay.listing import (
     ReplayPlan,
@@ -31,11 +32,11 @@ from evenkeel_sandbox.snapshot_cluster import build
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are, and the next run goes on from there;"
-    " evenkeel cancel NODE --apply takes them back"
+    f" {NAME} cancel NODE --apply takes them back"
 )
 HINTS_EXPIRE: Final = (
-    "a recommendation expires after 15 min, with the next run after that, or when evenkeel"
-    " cancel NODE --apply takes it back"
+    "a recommendation expires after 15 min, with the next run after that, or when"
+    f" {NAME} cancel NODE --apply takes it back"
 )
 
 
@@ -86,7 +87,7 @@ class Run:
         with target.connect() as cluster:
             present = pausing.find(cluster)
             if present is not None:
-                raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+                raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
             replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
             self._warn_of_strangers(replay, target)
             try:

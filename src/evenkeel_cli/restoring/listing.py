@@ -3,29 +3,32 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
+from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.model.decision import Decision
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem
 
-NOT_OURS: Final = frozenset({AS_WANTED, "NotManaged", "SystemNamespace", "ScaledToZero"})
+NOT_OURS: Final = frozenset(
+    {Reason.AS_WANTED, Reason.NOT_MANAGED, Reason.SYSTEM_NAMESPACE, Reason.SCALED_TO_ZERO}
+)
 """Reasons of workloads of which nothing is said, unless it is asked for."""
 
 ACCEPTED: Final = NOT_OURS | {
-    "HandoverNever",
-    "NoSurge",
-    "NoTemplateHash",
-    "OnDelete",
-    "OwnRules",
-    "OwnSpread",
-    "Partition",
-    "Protected",
-    "Recreate",
-    "RolloutPaused",
-    "SelectedByHash",
-    "SingleByDefault",
-    "SingleNodeVolume",
+    Reason.HANDOVER_NEVER,
+    Reason.NO_SURGE,
+    Reason.NO_TEMPLATE_HASH,
+    Reason.ON_DELETE,
+    Reason.OWN_RULES,
+    Reason.OWN_SPREAD,
+    Reason.PARTITION,
+    Reason.PROTECTED,
+    Reason.RECREATE,
+    Reason.ROLLOUT_PAUSED,
+    Reason.SELECTED_BY_HASH,
+    Reason.SINGLE_BY_DEFAULT,
+    Reason.SINGLE_NODE_VOLUME,
 }
 """And those that workloads are left for because their owners want it so."""
 

@@ -12,6 +12,7 @@ import evenkeel
 from evenkeel.errors import ForbiddenError, SettingsError
 from evenkeel_cli import main as entry
 from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.groups import COMMANDS, GROUPS
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 
@@ -33,11 +34,13 @@ def test_help_is_shown_when_nothing_is_asked_for() -> None:
 
     assert done.returncode == 0
     assert "Usage: evenkeel" in done.stdout
-    for name in entry.COMMANDS:
-        assert f"\n  {name}" in done.stdout
+    for heading, commands in GROUPS.items():
+        section = done.stdout.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == list(commands)
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", entry.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_within_80_columns(name: str) -> None:
     done = CliRunner().invoke(entry.main, [name, "--help"], terminal_width=80)
 

@@ -1,10 +1,16 @@
 """What all commands have in common."""
 
+import re
+import shlex
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 
-from evenkeel_cli.main import COMMANDS, main
+from evenkeel_cli.command import Command
+from evenkeel_cli.groups import COMMANDS
+from evenkeel_cli.main import main
 
 NEEDED = {
     "cancel": ["n1"],
@@ -20,9 +26,9 @@ NEEDED = {
 TYPES = ("TEXT", "PATH", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE")
 
 
-def command(name: str) -> click.Command:
+def command(name: str) -> Command:
     found = main.get_command(click.Context(main), name)
-    assert found is not None
+    assert isinstance(found, Command)
     return found
 
 
@@ -47,6 +53,32 @@ def test_every_option_says_what_it_is_for(name: str) -> None:
     options = [each for each in found if isinstance(each, click.Option)]
     assert options
     assert [each.opts for each in options if not each.help] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_of_a_command_are_command_lines(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [re.findall(r"\bevenkeel ([^|>)]+)", line) for line in command(name).examples]
+    assert lines
+    for (line,) in lines:
+        called, *arguments = shlex.split(line)
+        for each in arguments:
+            if each.endswith((".crt", ".key")):
+                Path(each).touch()
+        assert called == name
+        command(name).make_context(name, arguments)
+
+
+def test_an_example_stands_in_the_help_as_it_is_typed() -> None:
+    told = CliRunner().invoke(main, ["drain", "--help"]).output
+
+    assert told.endswith(
+        "\nExamples:\n"
+        "  evenkeel drain ip-10-0-1-2\n"
+        "  evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply\n"
+    )
 
 
 def test_a_command_that_writes_can_be_told_not_to() -> None:

@@ -114,6 +114,21 @@ def test_a_higher_priority_goes_before_a_larger_workload(make_scene: MakeScene) 
     assert order[5:] == ["big"] * 5
 
 
+def test_a_replacement_that_is_never_made_holds_others_up_for_a_minute(
+    make_scene: MakeScene,
+) -> None:
+    """Nothing else happens then to the pod that waits for it."""
+    scene = make_scene(window=1)
+    busy_node(scene, {"a": 1, "b": 1})
+    scene.cluster.limit_controllers(0.001, 0)
+
+    scene.interrupt("s1")
+    scene.run(until=85)
+
+    first, second = (round(at) for at, _ in scene.told("NodeDoomed"))
+    assert (first, second) == (1, 61)
+
+
 def test_a_dying_node_s_pods_go_before_a_hint_s(make_scene: MakeScene) -> None:
     scene = make_scene(options=SLOW_CONTROLLER, window=1)
     scene.add_node("s1", room="2")

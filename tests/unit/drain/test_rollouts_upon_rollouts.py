@@ -6,7 +6,9 @@ that ail, and cleans those up first: their ReplicaSet goes to zero while nothing
 
 import pytest
 
+from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.request import Evict
+from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import Manifest, deployment
 
@@ -53,3 +55,38 @@ def test_it_goes_at_its_last_moment_when_no_rollout_gets_that_far(begun: Scene) 
     last = max(old, key=begun.gone_at)
     assert begun.gone_at(last) == pytest.approx(88.9, abs=0.3)
     assert isinstance(begun.written(last)[-1].write, Evict)
+
+
+OLD, NEW = builders.replica_set("old"), builders.replica_set("new")
+
+
+def test_what_becomes_of_a_pod_concerns_the_other_replica_sets_of_its_deployment() -> None:
+    view = View()
+    pod = builders.pod("new-1", of=NEW, node="s1")
+    view.pods.see(pod)
+    view.see_siblings(OLD.key, [pod])
+
+    assert view.controllers_counting(pod.uid) == {OLD.key, NEW.key}
+    assert view.lose_node("s1") == {OLD.key, NEW.key}
+
+
+def test_a_read_of_one_replica_set_has_news_of_all_whose_pods_it_shows() -> None:
+    view = View()
+    pods = [builders.pod("old-1", of=OLD), builders.pod("new-1", of=NEW)]
+
+    assert view.take_over(OLD.key, OLD, pods, 1) == {OLD.key, NEW.key}
+    assert view.take_over(OLD.key, OLD, pods, 2) == set()
+    assert view.take_over(OLD.key, OLD, [], 200) == {OLD.key}
+
+
+def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> None:
+    view = View()
+    of = builders.deployment(revision=7)
+    replica_set = builders.replica_set(of=of)
+    view.see_controller(replica_set)
+
+    assert view.see_deployment(of) == {replica_set.key}
+    assert view.see_deployment(builders.deployment(revision=8)) == set()
+    assert view.see_deployment(builders.deployment(revision=9, replicas=5)) == {replica_set.key}
+    assert view.see_deployment(of) == set()
+    assert view.deployments[of.key].spec.replicas == 5

@@ -14,6 +14,7 @@ from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -41,7 +42,7 @@ def metrics(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, A
 
 def test_a_decision_is_one_structured_line(recorder: LambdaRecorder, log: io.StringIO) -> None:
     recorder.decided(
-        Decision(verb=Verb.MARK, subject=NODE, reason="SpotInterruption", message="cordoned")
+        Decision(verb=Verb.MARK, subject=NODE, reason=Reason.SPOT_INTERRUPTION, message="cordoned")
     )
     line = json.loads(log.getvalue())
     assert line["level"] == "INFO"
@@ -56,7 +57,9 @@ def test_a_decision_is_one_structured_line(recorder: LambdaRecorder, log: io.Str
 
 def test_what_a_person_should_know_is_a_warning(recorder: LambdaRecorder, log: io.StringIO) -> None:
     recorder.decided(
-        Decision(verb=Verb.LEAVE, subject=NODE, reason="X", message="look", warning=True)
+        Decision(
+            verb=Verb.LEAVE, subject=NODE, reason=Reason.BARE_POD, message="look", warning=True
+        )
     )
     assert json.loads(log.getvalue())["level"] == "WARNING"
 

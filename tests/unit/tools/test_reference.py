@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from evenkeel.model import annotations, names
+from evenkeel.model.reasons import Reason
 from tests.fixtures.control_plane import ROOT
 from tests.template.sources import variables
 
@@ -30,3 +31,14 @@ def test_each_label_and_annotation_of_evenkeel_is_listed() -> None:
     listed = first_cells("annotations.md")
     assert {key for key in names.KNOWN if key.startswith("evenkeel.dev/")} <= listed
     assert {entry.key for entry in annotations.HONOURED} <= listed
+
+
+def test_each_reason_that_is_listed_is_given() -> None:
+    folder = ROOT / "layers" / "evenkeel" / "evenkeel"
+    given = {
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(r"\bReason\.([A-Z0-9_]+)", path.read_text())
+    }
+    assert given == {reason.name for reason in Reason}
+    assert first_cells("reasons.md") == set(Reason)

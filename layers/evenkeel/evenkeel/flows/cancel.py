@@ -10,6 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Cluster, Recorder
 
@@ -53,14 +54,14 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     if unmark is not None:
         decisions.append(
             Decision.about(
-                node, Verb.LIFT, "Cancelled", "the notice was cancelled by hand", write=unmark
+                node, Verb.LIFT, Reason.CANCELLED, "the notice was cancelled by hand", write=unmark
             )
         )
     decisions += [
         Decision.about(
             pod,
             Verb.ROLL_BACK,
-            "Cancelled",
+            Reason.CANCELLED,
             "the notice was cancelled by hand: back to its owner",
             write=writes.roll_back_patch(pod, pod.release),
         )

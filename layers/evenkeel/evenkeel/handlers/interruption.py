@@ -23,6 +23,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
 
@@ -125,9 +126,9 @@ class _NoticeHandler:
             self._recorder.counted(Metric.PROBES_PAUSED, len(probes))
         if error is None:
             self._recorder.counted(Metric.PROBES_ANSWERED, len(probes))
-            reason, message = "ProbeAnswered", "the API server answers"
+            reason, message = Reason.PROBE_ANSWERED, "the API server answers"
         else:
-            reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
+            reason, message = Reason.PROBE_UNANSWERED, f"the API server does not answer: {error}"
         for each in probes:
             self._recorder.decided(
                 Decision.about(
@@ -156,7 +157,7 @@ class _NoticeHandler:
             Decision.about(
                 Reference(kind="Message", name=record.message_id),
                 Verb.REJECT,
-                "MalformedNotice",
+                Reason.MALFORMED_NOTICE,
                 str(error),
                 warning=True,
             )
@@ -164,14 +165,14 @@ class _NoticeHandler:
 
     def _acknowledge(self, reading: Harmless | Unknown) -> None:
         if isinstance(reading, Harmless):
-            reason, message = "Harmless", f"{reading.detail_type}: {reading.message}"
+            reason, message = Reason.HARMLESS, f"{reading.detail_type}: {reading.message}"
         else:
             self._recorder.counted(Metric.NOTICES_UNKNOWN)
             kind = (reading.source, reading.detail_type)
             if kind in self._unknown_kinds:
                 return
             self._unknown_kinds.add(kind)
-            reason = "UnknownKind"
+            reason = Reason.UNKNOWN_KIND
             message = f"{reading.source} {reading.detail_type!r} is not known to Evenkeel"
         self._recorder.decided(
             Decision.about(

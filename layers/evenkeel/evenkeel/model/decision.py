@@ -9,6 +9,7 @@ import msgspec
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
 
 
@@ -65,7 +66,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     verb: Verb
     subject: Reference
-    reason: str
+    reason: Reason
     message: str
     workload: Reference | None = None
     node: str = ""
@@ -79,7 +80,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         cls,
         item: KubernetesObject | Reference,
         verb: Verb,
-        reason: str,
+        reason: Reason,
         message: str,
         **details: Unpack[Details],
     ) -> Self:

@@ -213,3 +213,7 @@ class Job(KubernetesObject, frozen=True, kw_only=True):
 
 type Workload = Deployment | ReplicaSet | StatefulSet | Job
 """Anything that owns pods and that a person would name."""
+
+
+type Controller = ReplicaSet | StatefulSet | Job
+"""What makes pods, and is counted: the controllers that pods name as their owners."""

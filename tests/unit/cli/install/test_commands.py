@@ -33,6 +33,14 @@ def test_two_ways_at_once_are_refused(arguments: tuple[str, ...], said: str) -> 
 
 
 @pytest.mark.parametrize("command", ["install", "upgrade"])
+@pytest.mark.parametrize("time", ["0s", "13h", "for ever"])
+def test_a_wait_has_bounds(command: str, time: str) -> None:
+    done = run(command, "--timeout", time)
+    assert done.exit_code == 2
+    assert "Invalid value for '--timeout'" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["install", "upgrade"])
 def test_without_a_layer_nothing_is_begun(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install import steps
+from evenkeel_cli.install.patience import TimeIsUpError
 
 
 @dataclass
@@ -65,3 +66,9 @@ def test_a_failure_stops_there_and_says_that_it_can_go_on(
     events.clear()
     steps.go(of, said.append, apply=True)
     assert [event for event in events if event.startswith("do")] == ["do b", "do c"]
+
+
+def test_nothing_is_to_be_mended_where_the_time_is_up(events: list[str], said: list[str]) -> None:
+    slow = Kept("a", ["one"], events, TimeIsUpError("not done after 5m: go on"))
+    with pytest.raises(TimeIsUpError, match=r"^not done after 5m: go on$"):
+        steps.go([slow], said.append, apply=True)

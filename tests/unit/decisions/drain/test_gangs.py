@@ -27,6 +27,7 @@ from evenkeel.model.gang import (
 )
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 from tests import builders
 from tests.builders import NOW, seconds
@@ -221,11 +222,11 @@ def test_of_an_unknown_size_all_are_needed() -> None:
 
 
 def test_under_a_hint_a_member_stays() -> None:
-    way = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
+    way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
     found = left_to_a_hint(way, TRAIN)
     assert (found.way, found.reason) == (Way.LEAVE, "Gang")
     assert "none is moved while its node lives" in found.message
-    left = Route(way=Way.LEAVE, reason="Finished", message="it has ended already")
+    left = Route(way=Way.LEAVE, reason=Reason.FINISHED, message="it has ended already")
     assert left_to_a_hint(left, TRAIN) is left
 
 

@@ -184,6 +184,17 @@ def test_releases_count_until_the_controller_has_made_their_replacements(
         dooms=DOOMS,
     )
     assert census.pending_replacements == expected
+    assert census.due == (NOW + LONGEST_TO_MAKE if expected else None)
+
+
+def test_a_pod_that_starts_is_waited_for_as_long_as_it_is_young() -> None:
+    def at(now: datetime) -> Census:
+        starting = owned("starting", ready=False, creation_timestamp=NOW - seconds(100))
+        return builders.census(REPLICA_SET, owned=[owned("there"), starting], now=now)
+
+    early, late = at(NOW), at(NOW + seconds(200))
+    assert (early.starting_off_doomed, early.worth_keeping, early.due) == (1, 2, late.now)
+    assert (late.starting_off_doomed, late.worth_keeping, late.due) == (0, 1, None)
 
 
 @pytest.mark.parametrize(

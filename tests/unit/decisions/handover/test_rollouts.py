@@ -39,7 +39,10 @@ def census(
         deployment=deployment,
         now=now,
     )
-    return msgspec.structs.replace(counted, siblings_available=siblings)
+    if siblings is None:
+        return counted
+    beside = builders.replica_set("beside", of=deployment)
+    return msgspec.structs.replace(counted, siblings=builders.pods(siblings, of=beside, node="n2"))
 
 
 def told(plan: Plan) -> list[tuple[str, Verb, str]]:
@@ -121,6 +124,25 @@ def test_a_pod_that_the_rollout_needs_is_deleted_when_the_deadline_of_a_mere_hin
     assert waiting.due == waiting.steps[0].until == WARNING.deadline
     assert [verb for _, verb, _ in told(over)] == [Verb.DELETE, Verb.DELETE]
     assert waiting.forced == over.forced == []
+
+
+@pytest.mark.parametrize("replicas", [0, 1])
+def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_that_moment_is_due(
+    replicas: int,
+) -> None:
+    """The Deployment keeps two, and there are two released ones."""
+    deployment = builders.deployment(replicas=3, max_unavailable=1, min_ready_seconds=10)
+    beside = builders.replica_set("beside", of=deployment)
+    young = builders.pod(of=beside, node="n2", ready_since=NOW - seconds(4))
+
+    def plan_at(now: datetime) -> Plan:
+        counted = census(replicas=replicas, owned=replicas, now=now)
+        owner = msgspec.structs.replace(counted.owner, deployment=deployment)
+        return handover.plan(msgspec.structs.replace(counted, owner=owner, siblings=[young]), [])
+
+    early, late = plan_at(NOW), plan_at(NOW + seconds(6))
+    assert early.due == NOW + seconds(6)
+    assert len(late.fresh_steps) == len(early.fresh_steps) + 1
 
 
 def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:

@@ -18,6 +18,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet, StatefulSet
 
@@ -186,7 +187,7 @@ def ordinal_of(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
+def _go(group: Group, mover: Mover, reason: Reason, message: str) -> Decision:
     return Decision.about(
         mover.pod,
         Verb.EVICT,

@@ -17,6 +17,7 @@ from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 
 
@@ -113,7 +114,7 @@ def left_to_a_hint(route: Route, gang: Gang) -> Route:
         return route
     return Route(
         way=Way.LEAVE,
-        reason="Gang",
+        reason=Reason.GANG,
         message=f"it is one of the {gang}: none is moved while its node lives",
     )
 
@@ -122,7 +123,7 @@ def with_the_others(found: Together) -> Route:
     """The way of a member whose gang is broken by what dies."""
     return Route(
         way=Way.AT_LAST_MOMENT,
-        reason="Gang",
+        reason=Reason.GANG,
         message=f"too few of the {found.gang} would stay: those on dying nodes go together, at the "
         "earliest last moment among them",
     )

@@ -9,6 +9,7 @@ from evenkeel.model import names
 from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 
 TRIED_BEYOND = timedelta(seconds=60)
@@ -33,7 +34,7 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
         return Decision.about(
             pod,
             Verb.SET_CONDITION,
-            "JobCountsFailures",
+            Reason.JOB_COUNTS_FAILURES,
             "its Job's podFailurePolicy has to see a disruption, not a failure",
             workload=owner.workload,
             write=writes.disruption_patch(pod, now),
@@ -41,7 +42,7 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
     return Decision.about(
         pod,
         Verb.DELETE,
-        "BudgetRefusedAtLastMoment",
+        Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
         "its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         workload=owner.workload,
         write=writes.delete(pod),
@@ -73,7 +74,7 @@ def _left(pod: Pod, owner: Owner) -> Decision:
     return Decision.about(
         pod,
         Verb.LEAVE,
-        "AtDeadlineLeave",
+        Reason.AT_DEADLINE_LEAVE,
         f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         workload=owner.workload,
         warning=True,

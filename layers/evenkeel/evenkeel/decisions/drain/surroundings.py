@@ -16,9 +16,7 @@ from evenkeel.model.surroundings import (
     PodDisruptionBudget,
     Service,
 )
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-
-type Controller = ReplicaSet | StatefulSet | Job
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True, dict=True):

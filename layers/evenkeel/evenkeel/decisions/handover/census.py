@@ -1,7 +1,7 @@
 """Counting the pods of one ReplicaSet: how many are there, available, and surplus."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -10,12 +10,12 @@ import msgspec
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.plan import earliest, next_due
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Release
-from evenkeel.model.times import span
 from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)
@@ -39,8 +39,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
     active pods only: terminating and finished ones never count. ``dooms`` has the open
     notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
-    says of their pods. ``siblings_available`` is how many available pods the other ReplicaSets
-    of its Deployment own; None: no rollout goes on, or they were not read. ``minimum_available``
+    says of their pods. ``siblings`` are the pods that the other ReplicaSets of its Deployment own;
+    None: no rollout goes on, or they were not read. ``minimum_available``
     is the highest count so far of pods to keep available: a census in the middle of many releases
     may miss a pod. ``capacities`` says of which type a node is, ``cordons`` whether it is
     drained by anybody, as far as that was read.
@@ -53,7 +53,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     released: Sequence[ReleasedPod] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
-    siblings_available: int | None = None
+    siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
     capacities: Mapping[str, Capacity] = {}
     cordons: Mapping[str, bool] = {}
@@ -68,14 +68,23 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether one of these pods counts as available to its Deployment."""
         return pod.uid in self._available
 
+    @property
+    def _min_ready_seconds(self) -> int:
+        return self.replica_set.spec.min_ready_seconds if self.replica_set else 0
+
+    @property
+    def _pods(self) -> Sequence[Pod]:
+        return [*self.owned, *(item.pod for item in self.released)]
+
     @cached_property
     def _available(self) -> frozenset[str]:
-        min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-        return frozenset(
-            pod.uid
-            for pod in (*self.owned, *(item.pod for item in self.released))
-            if pod.available(self.now, min_ready) and not self.is_lost(pod)
-        )
+        return frozenset(self._available_of(self._pods, self._min_ready_seconds))
+
+    def _available_of(self, pods: Iterable[Pod], min_ready_seconds: int) -> Iterator[str]:
+        """The uids of those that are available, and did not go with their node."""
+        for pod in pods:
+            if pod.available(self.now, min_ready_seconds) and not self.is_lost(pod):
+                yield pod.uid
 
     @cached_property
     def available_owned(self) -> int:
@@ -146,24 +155,25 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Zero while it cannot make any: a quota or a deletion must not hold up the others. Nor
         must a forged label: only releases that Evenkeel may have made count, and not for ever.
         """
-        replica_set = self.replica_set
-        if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
-            return 0
-        released = sum(self._is_being_replaced(replica_set, item) for item in self.released)
-        return min(released, max(0, self.replicas - len(self.owned)))
+        return min(len(self._being_replaced), max(0, self.replicas - len(self.owned)))
 
-    def _is_being_replaced(self, replica_set: ReplicaSet, item: ReleasedPod) -> bool:
-        """Whether its ReplicaSet may still be about to replace a pod that Evenkeel released.
+    @cached_property
+    def _being_replaced(self) -> Sequence[Release]:
+        """The releases whose pods the ReplicaSet may still be about to replace.
 
         Evenkeel releases from doomed nodes, and where the template hash holds the pods together.
         """
+        replica_set = self.replica_set
+        if replica_set is None or replica_set.leaving or replica_set.cannot_create is not None:
+            return ()
         own = replica_set.spec.selector.match_labels.get(names.TEMPLATE_HASH)
-        is_its_own = item.pod.metadata.labels[names.RELEASED_FROM] == own
-        return (
-            is_its_own
+        return [
+            item.release
+            for item in self.released
+            if item.pod.metadata.labels[names.RELEASED_FROM] == own
             and self.is_doomed(item.pod)
             and self.now - item.release.since < LONGEST_TO_MAKE
-        )
+        ]
 
     @cached_property
     def worth_keeping(self) -> int:
@@ -182,22 +192,36 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return young and not self.is_lost(pod)
 
     @property
+    def due(self) -> datetime | None:
+        """When it may count otherwise by time alone.
+
+        A pod becomes available, a replacement takes too long to be made, or a pod to start.
+        """
+        pending = self._being_replaced if self.pending_replacements else ()
+        missing = (pod for pod in self.owned if not self.is_available(pod))
+        made = (pod.metadata.creation_timestamp for pod in missing if self._is_on_its_way(pod))
+        return earliest(
+            self.next_available_at,
+            *(each.since + LONGEST_TO_MAKE for each in pending),
+            *(at + ON_ITS_WAY for at in made if at is not None),
+        )
+
+    @property
     def next_available_at(self) -> datetime | None:
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
-        if self.replica_set is None or not self.replica_set.spec.min_ready_seconds:
-            return None
-        rest = span(self.replica_set.spec.min_ready_seconds)
-        pods = [*self.owned, *(item.pod for item in self.released)]
-        times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
-        return min((time for time in times if time > self.now), default=None)
+        times = [pod.becomes_available_at(self._min_ready_seconds) for pod in self._pods]
+        deployment = self.owner.deployment
+        if deployment is not None and self.siblings is not None:
+            min_ready = deployment.spec.min_ready_seconds
+            times += [pod.becomes_available_at(min_ready) for pod in self.siblings]
+        return next_due(self.now, *times)
 
     @property
     def last_available_at(self) -> datetime | None:
         """When the last of the available owned pods became available; None if none is."""
-        min_ready = self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-        since = (pod.ready_since for pod in self.owned if self.is_available(pod))
-        last = max((time for time in since if time is not None), default=None)
-        return None if last is None else last + span(min_ready)
+        available = filter(self.is_available, self.owned)
+        times = (pod.becomes_available_at(self._min_ready_seconds) for pod in available)
+        return max((time for time in times if time is not None), default=None)
 
     @cached_property
     def wanted(self) -> int:
@@ -275,7 +299,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         spare = self.spare_in_rollout
         return max(0, own if spare is None else min(own, spare))
 
-    @property
+    @cached_property
     def spare_in_rollout(self) -> int | None:
         """How many released pods the Deployment can spare in a rollout; None if none goes on.
 
@@ -284,10 +308,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         pod too many, which the Deployment still needs.
         """
         deployment = self.owner.deployment
-        if deployment is None or self.siblings_available is None:
+        if deployment is None or self.siblings is None:
             return None
+        siblings = self._available_of(self.siblings, deployment.spec.min_ready_seconds)
         owned = min(self.available_owned, self.replicas)
-        there = owned + self.available_released + self.siblings_available
+        there = owned + self.available_released + sum(1 for _ in siblings)
         return max(0, there - kept_in_rollout(deployment))
 
     @cached_property

@@ -19,6 +19,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 
@@ -164,7 +165,11 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
 
 
 def release(
-    turn: Turn, reason: ReleaseReason | None = None, *, why: str = "NodeDoomed", asked_by: str = ""
+    turn: Turn,
+    reason: ReleaseReason | None = None,
+    *,
+    why: Reason = Reason.NODE_DOOMED,
+    asked_by: str = "",
 ) -> Decision:
     """The decision that releases a pod whose turn it is.
 

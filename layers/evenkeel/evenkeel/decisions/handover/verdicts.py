@@ -11,6 +11,7 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 from evenkeel.model.workload import ReplicaSet
 
@@ -37,7 +38,7 @@ def lost(census: Census, pod: Pod) -> Decision:
     return Decision.about(
         pod,
         Verb.DELETE,
-        "NodeGone",
+        Reason.NODE_GONE,
         message,
         workload=census.owner.workload,
         write=writes.delete(pod),
@@ -49,7 +50,7 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
     return Decision.about(
         item.pod,
         Verb.EVICT,
-        "ReplacementAvailable",
+        Reason.REPLACEMENT_AVAILABLE,
         f"{counts(census)}: it can go",
         workload=census.owner.workload,
         write=writes.evict(item.pod),
@@ -59,7 +60,7 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
 def roll_back(
     census: Census,
     item: ReleasedPod,
-    reason: str,
+    reason: Reason,
     message: str,
     notes: Mapping[str, str] | None = None,
 ) -> Decision:
@@ -85,7 +86,7 @@ def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
         Decision.about(
             top,
             Verb.COOL_DOWN,
-            "HandoverRolledBack",
+            Reason.HANDOVER_ROLLED_BACK,
             "its voluntary handover was rolled back: the next one waits for the cooldown",
             workload=top.reference,
             write=writes.cooldown_patch(top, census.now),
@@ -93,7 +94,7 @@ def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
     )
 
 
-def wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
+def wait(census: Census, pod: Pod, reason: Reason, until: datetime) -> Decision:
     """A pod that stays for now, at most until then."""
     return Decision.about(
         pod, Verb.WAIT, reason, counts(census), workload=census.owner.workload, until=until

@@ -15,6 +15,7 @@ from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.hook import Hook
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 NAME: Final = "lifecycle-action"
@@ -82,7 +83,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance-terminate Lifecycle Action",
     concerns=Concern.ANY,
     parse=parse,
-    reason="LifecycleAction",
+    reason=Reason.LIFECYCLE_ACTION,
     announce=announce,
     brief="is ended by its Auto Scaling group",
 )

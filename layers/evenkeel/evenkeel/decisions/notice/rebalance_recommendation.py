@@ -9,6 +9,7 @@ from typing import Final
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 EXPIRY: Final = timedelta(minutes=15)
 """How long a recommendation counts. EC2 takes none back, and a node that lives on is used again."""
@@ -41,7 +42,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance Rebalance Recommendation",
     concerns=Concern.SPOT,
     parse=parse,
-    reason="RebalanceRecommendation",
+    reason=Reason.REBALANCE_RECOMMENDATION,
     announce=announce,
     brief="is at risk (rebalance recommendation)",
 )

@@ -8,6 +8,7 @@ import msgspec
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.model.decision import Decision, Details, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
 
 
@@ -49,12 +50,8 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
     left: Sequence[Decision] = ()
 
 
-AS_WANTED = "AsWanted"
-"""The reason of a workload that needs nothing."""
-
-
 def leave(
-    case: Case, reason: str, message: str, *, verb: Verb = Verb.LEAVE, **details: Unpack[Details]
+    case: Case, reason: Reason, message: str, *, verb: Verb = Verb.LEAVE, **details: Unpack[Details]
 ) -> Decision:
     """Leave a workload as it is, or wait for something."""
     return about(case, verb, reason, message, **details)
@@ -63,7 +60,7 @@ def leave(
 def about(
     case: Case,
     verb: Verb,
-    reason: str,
+    reason: Reason,
     message: str,
     *,
     pod: Pod | None = None,

@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that ends or has ended."""
@@ -147,7 +148,7 @@ def unreadable(node: Node) -> Decision:
     return Decision.about(
         node,
         Verb.LEAVE,
-        "UnreadableNotice",
+        Reason.UNREADABLE_NOTICE,
         f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
         "takes the mark off",
         warning=True,
@@ -160,11 +161,11 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
         return ()
     if not situation.others_remain:
         message = "no other node would remain behind external load balancers: it stays"
-        return (Decision.about(situation.node, Verb.LEAVE, "NoOtherNode", message),)
+        return (Decision.about(situation.node, Verb.LEAVE, Reason.NO_OTHER_NODE, message),)
     exclude = Decision.about(
         situation.node,
         Verb.EXCLUDE,
-        "NodeDying",
+        Reason.NODE_DYING,
         "external load balancers stop sending to it",
         write=marks.exclude(situation.node),
     )
@@ -189,22 +190,26 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     if situation.is_off:
         return (_end(situation),), None
     if state in ENDING:
-        wait = Decision.about(situation.node, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
+        wait = Decision.about(
+            situation.node, Verb.WAIT, Reason.INSTANCE_ENDING, f"EC2 says {state}"
+        )
         return (*_exclusion(situation), wait), None
     if situation.is_missing:
         return _missing(situation), None
     if notice.kind is NoticeKind.DRAIN:
-        return (_lift(situation, "DrainOver", "its time is up; the cordon stays"),), None
+        return (_lift(situation, Reason.DRAIN_OVER, "its time is up; the cordon stays"),), None
     if notice.is_hint:
-        return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
+        return (_lift(situation, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
     if situation.outlived:
-        return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
+        return (
+            _lift(situation, Reason.INSTANCE_RUNNING, f"EC2 says {state} after the deadline"),
+        ), None
     settled = situation.settled_at
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"
     wait = Decision.about(
-        situation.node, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled
+        situation.node, Verb.WAIT, Reason.DEADLINE_PASSED, f"EC2 {known}", until=settled
     )
     return (*_exclusion(situation), wait), next_due(situation.now, settled)
 
@@ -220,9 +225,9 @@ def _end(situation: Situation) -> Decision:
         and (taint := marks.take_out_of_service(situation.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
-        return Decision.about(situation.node, Verb.TAINT, "InstanceOff", message, write=taint)
+        return Decision.about(situation.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
     return Decision.about(
-        situation.node, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do"
+        situation.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"
     )
 
 
@@ -232,14 +237,18 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
         note = marks.note_unlisted(situation.node, heard_at)
-        return (Decision.about(situation.node, Verb.MARK, "InstanceUnlisted", message, write=note),)
+        return (
+            Decision.about(
+                situation.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note
+            ),
+        )
     wait = Decision.about(
-        situation.node, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR
+        situation.node, Verb.WAIT, Reason.INSTANCE_UNLISTED, message, until=since + UNLISTED_FOR
     )
     return (*_exclusion(situation), wait)
 
 
-def _lift(situation: Situation, reason: str, message: str) -> Decision:
+def _lift(situation: Situation, reason: Reason, message: str) -> Decision:
     return Decision.about(
         situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node)
     )

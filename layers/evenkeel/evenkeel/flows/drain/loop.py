@@ -90,7 +90,7 @@ class Reconciler:
             session, view, clock, once, cloud.answers, leadership.left, follower
         )
         checker = Checker(cluster, session, view)
-        self._approvals = Approvals(checker, view, planner, plans, follower, writer)
+        self._approvals = Approvals(checker, view, plans, follower, writer)
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
         self._owners = Owners(cluster, session, view, once.recorder, clock.now())

@@ -128,13 +128,9 @@ class Reader:
         every = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
         siblings = replace(every, fresh=afresh)
         (found,) = self._remembered.ask(siblings, afresh=(siblings,))
-        min_ready = deployment.spec.min_ready_seconds
-        available = sum(
-            each.available(now, min_ready) and each.controller_key != replica_set.key
-            for each in _pods(found)
-            if each.controller is not None
-        )
-        return msgspec.structs.replace(census, siblings_available=available)
+        its_own = ("", replica_set.key)
+        others = [each for each in _pods(found) if each.controller_key not in its_own]
+        return msgspec.structs.replace(census, siblings=others)
 
     def confirmed(self, workload: Workload, census: Census) -> Workload:
         """The same with each pod that counted as available as it is now. Raises ClusterError.

@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.placement import Placed, claims_of, placed_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
@@ -71,7 +72,7 @@ class Counter:
                     return _in_floor(f"{told}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
                     message = f"{told} and held by {result.taken}"
-                    return Place(Chosen(Capacity.SPOT, "FloorHeld", message))
+                    return Place(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
                 if not writes:
                     return _in_floor(f"{told} and not held")
                 if isinstance(result, Free):
@@ -86,7 +87,7 @@ class Counter:
             again = True
             if self._clock.now() + pause >= give_up:
                 message = f"{told}; it was not counted in time: {problem}"
-                return Place(Chosen(Capacity.ON_DEMAND, "NotCounted", message))
+                return Place(Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message))
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -137,7 +138,7 @@ def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:
 
 
 def _in_floor(message: str, slot: int | None = None) -> Place:
-    return Place(Chosen(Capacity.ON_DEMAND, "InFloor", message), slot)
+    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message), slot)
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:

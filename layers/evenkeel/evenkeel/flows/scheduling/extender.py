@@ -5,7 +5,6 @@ from contextlib import suppress
 from itertools import repeat
 from typing import Final
 
-from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.scheduling.rank import FEWEST
 from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
@@ -15,8 +14,9 @@ from evenkeel.flows.scheduling.world import World
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 
@@ -152,7 +152,7 @@ class Extender:
                 Decision.about(
                     pod.reference(pod.metadata.namespace),
                     Verb.PLACE,
-                    wish.reason,
+                    Reason.IN_FLOOR,
                     f"to {Capacity.ON_DEMAND}: {wish.message}",
                     workload=controller.reference,
                 )

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice import marks
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
 class View:
@@ -41,6 +41,7 @@ class View:
         self.pods = Pods()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
+        self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
         self.surroundings: dict[str, Surroundings] = {}
         self.capacities = {} if capacities is None else capacities
         self.cordons: dict[str, bool] = {}  # whether a node is drained, as far as it was read
@@ -86,10 +87,23 @@ class View:
         )
 
     def lose_node(self, name: str) -> set[str]:
-        """A node is gone for good. The keys of the controllers of the pods that it had."""
+        """A node is gone for good. The keys of the controllers that count pods which it had."""
         self.miss_node(name)
         self.lost_nodes.add(name)
-        return self.controllers_on({name})
+        beside = (
+            key
+            for key, siblings in self.siblings.items()
+            if any(pod.spec.node_name == name for pod in siblings.values())
+        )
+        return self.controllers_on({name}).union(beside)
+
+    def controllers_counting(self, uid: str) -> set[str]:
+        """The keys of the controllers in whose plans a pod counts.
+
+        These are its own, and in a rollout the other ReplicaSets of its Deployment.
+        """
+        beside = (key for key, siblings in self.siblings.items() if uid in siblings)
+        return self.pods.controller_of(uid).union(beside)
 
     def _read_notice(self, name: str, node: Node | None) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
@@ -117,23 +131,26 @@ class View:
         controller: Controller | None,
         pods: Sequence[Pod],
         read_at: int | None,
-    ) -> None:
+    ) -> set[str]:
         """Take note of a fresh, consistent read of one controller and all its pods.
 
-        ``read_at`` is the revision at which all of them were listed; None: they were not.
+        ``read_at`` is the revision at which all of them were listed; None: they were not. The keys
+        of the controllers of which there is news.
         """
         if controller is not None:
-            self.see_controller(controller)
+            news = self.see_controller(controller)
         else:
             self.controllers.pop(controller_key, None)
+            news = {controller_key}
         for pod in pods:
-            self.pods.see(pod)
+            news |= self.pods.see(pod)
         if read_at is None:
-            return
+            return news
         read = {pod.uid for pod in pods}
         for pod in self.pods.of_controller(controller_key):
             if pod.uid not in read:
-                self.pods.miss(pod.uid, read_at)
+                news |= self.pods.miss(pod.uid, read_at)
+        return news
 
     def is_just_read(self, controller_key: str, now: datetime) -> bool:
         """Whether a fresh read of a controller and all its pods is still good."""
@@ -164,12 +181,23 @@ class View:
 
     def see_deployment(self, deployment: Deployment) -> set[str]:
         """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
+        known = self.deployments.get(deployment.key)
+        if known is not None and known.revision >= deployment.revision:
+            return set()
         self.deployments[deployment.key] = deployment
+        if known is not None and known.says_as_much_as(deployment):
+            return set()
         return {
             key
             for key, controller in self.controllers.items()
             if controller.controller_key == deployment.key
         }
+
+    def see_siblings(self, controller_key: str, siblings: Sequence[Pod] | None) -> None:
+        """The pods of the other ReplicaSets of a Deployment were read; None: they were not."""
+        self.siblings.pop(controller_key, None)
+        if siblings is not None:
+            self.siblings[controller_key] = {pod.uid: pod for pod in siblings}
 
     def surroundings_of(self, namespace: str) -> Surroundings:
         """What was read of a namespace's budgets, services, policies and claims."""

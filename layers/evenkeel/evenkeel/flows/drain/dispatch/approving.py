@@ -10,7 +10,6 @@ from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
-from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
 
 SEEK_EVERY = timedelta(milliseconds=100)
@@ -29,7 +28,6 @@ class Approvals:
         self,
         checker: Checker,
         view: View,
-        planner: Planner,
         plans: Plans,
         follower: Follower,
         writer: Writer,
@@ -37,7 +35,6 @@ class Approvals:
         """All of them are the invocation's. Nothing is approved yet."""
         self._checker = checker
         self._view = view
-        self._planner = planner
         self._plans = plans
         self._follower = follower
         self._writer = writer
@@ -72,10 +69,9 @@ class Approvals:
 
     def take(self, now: datetime) -> None:
         """Take what was read, and plan by it."""
-        for key, siblings in self._checker.take(now):
+        for keys in self._checker.take(now):
             self._seek_at = None  # another may be read now
-            self._planner.see_siblings(key, siblings)
-            self._plans.replan([key], now)
+            self._plans.replan(keys, now)
 
     def seek(self, now: datetime) -> None:
         """Begin to read what the plans would take something away from, and is not known afresh.

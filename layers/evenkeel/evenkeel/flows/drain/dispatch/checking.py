@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple, TypeIs
 
-from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
@@ -13,7 +12,7 @@ from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster, Reply, Session
 
 INTERVAL = timedelta(seconds=1)
@@ -95,29 +94,30 @@ class Checker:
         question = self._checks[controller_key] = Question[Check]()
         question.ask(self._session, work, now)
 
-    def take(self, now: datetime) -> Iterator[tuple[str, Sequence[Pod] | None]]:
-        """Tell the view what was read. The controllers, and their siblings as far as those were.
+    def take(self, now: datetime) -> Iterator[set[str]]:
+        """Tell the view what was read. The controllers to plan for by it, read by read.
 
-        A check that failed is begun anew in time.
+        The one that was read is among them in any case. A check that failed is begun anew in time.
         """
         for key, question in list(self._checks.items()):
             found = question.answer(now)
             if not question.is_open:
                 del self._checks[key]
             if found is not None and not isinstance(found.exception(), ClusterError):
-                yield key, self._found(key, found.result(), now)
+                yield {key} | self._found(key, found.result(), now)
 
-    def _found(self, key: str, check: Check, now: datetime) -> Sequence[Pod] | None:
+    def _found(self, key: str, check: Check, now: datetime) -> set[str]:
         view = self._view
         self._read.add(key)
-        view.take_over(key, check.controller, check.pods, check.read_at)
+        news = view.take_over(key, check.controller, check.pods, check.read_at)
         for uid in check.gone:
-            view.pods.forget(uid)
+            news |= view.pods.forget(uid)
         if check.deployment is not None:
-            view.see_deployment(check.deployment)
+            news |= view.see_deployment(check.deployment)
+        view.see_siblings(key, check.siblings)
         if now - self._last[key] < LONGEST:
             view.read_until[key] = now + GOOD_FOR
-        return check.siblings
+        return news
 
 
 def _read(

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.plan import Plan, earliest
@@ -24,8 +24,9 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Controller, ReplicaSet
 
 
 class Planner:
@@ -35,16 +36,11 @@ class Planner:
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
-        self._siblings: dict[str, Sequence[Pod] | None] = {}
         self._gangs = Gangs(view)
 
     def raise_minimum(self, uid: str, wanted: int) -> None:
         """At least so many pods of a ReplicaSet, by its own uid, are to stay available."""
         self._minimums[uid] = max(wanted, self._minimums.get(uid, 0))
-
-    def see_siblings(self, controller_key: str, siblings: Sequence[Pod] | None) -> None:
-        """The pods of the other ReplicaSets of a Deployment were read; None: they were not."""
-        self._siblings[controller_key] = siblings
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
@@ -125,7 +121,7 @@ class Planner:
             minimum_available=self._minimums.get(uid, 0),
             capacities=view.capacities,
             cordons=view.cordons,
-            siblings_available=self._siblings_available(controller_key, census),
+            siblings=self._siblings(controller_key, owner),
         )
         if any(item.release.target is not None for item in census.released):
             view.need_nodes(controller_key, census.owned, view.capacities)
@@ -156,22 +152,16 @@ class Planner:
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
         )
 
-    def _siblings_available(self, controller_key: str, census: Census) -> int | None:
-        """How many pods of the Deployment's other ReplicaSets were available when last read.
+    def _siblings(self, controller_key: str, owner: Owner) -> Sequence[Pod] | None:
+        """The pods that the Deployment's other ReplicaSets have, as last read.
 
         None where no rollout goes on: the ReplicaSet is all that its Deployment has.
         """
-        siblings = self._siblings.get(controller_key)
-        deployment = census.owner.deployment_in_rollout
-        if siblings is None or deployment is None:
+        siblings = self._view.siblings.get(controller_key)
+        if siblings is None or owner.deployment_in_rollout is None:
             return None
-        min_ready = deployment.spec.min_ready_seconds
-        return sum(
-            pod.available(census.now, min_ready)
-            and not census.is_lost(pod)
-            and not self._view.pods.is_assumed_evicted(pod.uid)
-            for pod in siblings
-        )
+        is_evicted = self._view.pods.is_assumed_evicted
+        return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
 
     def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
@@ -277,7 +267,7 @@ def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
     return Decision.about(
         pod,
         Verb.ROLL_BACK,
-        "UnreadableRelease",
+        Reason.UNREADABLE_RELEASE,
         "the annotation of its release cannot be read: back to its owner",
         workload=owner.workload,
         warning=True,
