@@ -11,6 +11,7 @@ from evenkeel_cli import output
 from evenkeel_cli.commands.version import ComponentList
 from evenkeel_cli.doctor.listing import FindingList
 from evenkeel_cli.explain.listing import ExplanationList
+from evenkeel_cli.nodes.listing import DoomedNodeList
 from evenkeel_cli.output import Listing
 from evenkeel_cli.restoring.listing import WorkloadRestoreList
 from evenkeel_cli.status.listing import WorkloadStatusList
@@ -19,6 +20,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     ComponentList,
     ExplanationList,
     FindingList,
+    DoomedNodeList,
     WorkloadRestoreList,
     WorkloadStatusList,
 )

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
+from click.shell_completion import add_completion_class
 
 import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
+from evenkeel_cli.completing.bash import Bash
 from evenkeel_cli.errors import CommandError, Exit, UnmetError
 from evenkeel_cli.groups import Grouped
-from evenkeel_cli.program import NAME
+from evenkeel_cli.program import ASKED_BY, NAME
 from evenkeel_cli.visible import visible
 
-ASKED_BY: Final = "_EVENKEEL_COMPLETE"
-"""The environment variable by which a shell asks what can follow, as click calls it."""
+add_completion_class(Bash)
 
 EXPECTED: Final = (
     click.ClickException,

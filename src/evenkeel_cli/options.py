@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
+from evenkeel_cli.completing import values
 from evenkeel_cli.console import standard_output
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.output import FORMATS, Output
@@ -71,9 +72,12 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", metavar="NAME", help="The kubeconfig context to use.")(
-        function
-    )
+    return click.option(
+        "--context",
+        metavar="NAME",
+        shell_complete=values.contexts,
+        help="The kubeconfig context to use.",
+    )(function)
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,8 +85,21 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--snapshot",
         metavar="FILE",
+        shell_complete=values.files,
         help="Objects of a cluster as kubectl prints them (-o json); - is standard input.",
     )(function)
+
+
+watch = click.option(
+    "-w", "--watch", is_flag=True, help="Go on and show what changes, until Ctrl-C."
+)
+"""``-w``: follow the cluster; see ``evenkeel_cli.following``."""
+
+
+def check_watch(target: Target | None, *, watch: bool) -> None:
+    """Raise BadInputError where there is nothing to follow. ``target`` None: no real cluster."""
+    if watch and target is None:
+        raise BadInputError("only a real cluster changes: leave --watch away")
 
 
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,7 +108,11 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
         "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
     return click.option(
-        "-n", "--namespace", metavar="NAMESPACE", help="This namespace, and not the context's."
+        "-n",
+        "--namespace",
+        metavar="NAMESPACE",
+        shell_complete=values.namespaces,
+        help="This namespace, and not the context's.",
     )(function)
 
 

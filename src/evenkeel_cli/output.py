@@ -14,6 +14,7 @@ import click
 import msgspec
 import yaml
 from rich.console import Console
+from rich.text import Text
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli import columns, words
@@ -78,13 +79,19 @@ class Output:
 
     def table[T](self, shown: Columns[T], things: Iterable[T], *, namespace: str = "") -> None:
         """Print a row for each thing."""
-        is_wide = self.form == "wide"
-        chosen = [c for c in shown if is_wide or not c.wide]
-        if namespace:
-            chosen = [c for c in chosen if c is not NAMESPACE]
-        room = self.console.width if self.console.is_terminal and not is_wide else None
-        for line in columns.lines(chosen, things, room):
+        has_edge = self.console.is_terminal and self.form != "wide"
+        room = self.console.width if has_edge else None
+        for line in self.rows(shown, things, room, namespace=namespace):
             self.console.print(line, soft_wrap=True)
+
+    def rows[T](
+        self, shown: Columns[T], things: Iterable[T], room: int | None, *, namespace: str = ""
+    ) -> Sequence[Text]:
+        """The titles and a line for each thing, in ``room`` cells; None: whatever they take."""
+        chosen = [column for column in shown if self.form == "wide" or not column.wide]
+        if namespace:
+            chosen = [column for column in chosen if column is not NAMESPACE]
+        return columns.lines(chosen, things, room)
 
     def say(self, sentence: str, style: str = "", *, hang: int = 0) -> None:
         """Print a sentence, on a terminal over as many lines as it takes.
@@ -94,11 +101,13 @@ class Output:
         for line in wrapped(self.console, sentence, hang):
             self.console.print(line, style=style, soft_wrap=True)
 
-    def dump(self, listing: Listing) -> None:
-        """Print a result for a program."""
+    def dump(self, listing: Listing, *, is_one_of_many: bool = False) -> None:
+        """Print a result for a program; ``is_one_of_many``: others follow, of JSON one a line."""
         data = msgspec.to_builtins(listing)
+        if is_one_of_many and self.form == "yaml":
+            click.echo("---")
         if self.form == "json":
-            click.echo(json.dumps(data, indent=2))
+            click.echo(json.dumps(data, indent=None if is_one_of_many else 2))
         elif self.form == "yaml":
             click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
         else:

@@ -10,6 +10,9 @@ PLUGIN: Final = "kubectl-evenkeel"
 
 NAME: Final = "kubectl evenkeel" if Path(sys.argv[0]).name == PLUGIN else "evenkeel"
 
+ASKED_BY: Final = "_EVENKEEL_COMPLETE"
+"""The environment variable by which a shell asks what can follow, as click calls it."""
+
 
 def named(text: str) -> str:
     """A help text, with command lines in it as a person types them: ``evenkeel`` is ``NAME``."""

@@ -8,6 +8,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.flows.cancel import cancel as cancel_notice
 from evenkeel_cli import console, lines, node_names, options
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
@@ -15,7 +16,7 @@ from evenkeel_cli.targets import Target
 
 
 @click.command(cls=Command)
-@click.argument("node")
+@click.argument("node", shell_complete=values.nodes)
 @options.apply
 @options.cluster
 def cancel(*, node: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:

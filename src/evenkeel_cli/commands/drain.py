@@ -15,6 +15,7 @@ from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_cli import capacity, console, lines, node_names, options, pausing, ways_table
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
@@ -34,7 +35,7 @@ INTERRUPTED: Final = (
 
 
 @click.command(cls=Command)
-@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True, shell_complete=values.nodes)
 @click.option(
     "--timeout",
     type=Duration(SHORTEST, LONGEST),

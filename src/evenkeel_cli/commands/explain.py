@@ -6,6 +6,7 @@ import click
 
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.explain import gather, lookup
 from evenkeel_cli.explain.listing import ExplanationList
 from evenkeel_cli.output import Output
@@ -14,7 +15,7 @@ from evenkeel_cli.targets import Target
 
 
 @click.command(cls=Command)
-@click.argument("subject", metavar="NODE|POD|WORKLOAD")
+@click.argument("subject", metavar="NODE|POD|WORKLOAD", shell_complete=values.workloads)
 @options.cluster
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Explain the built-in cluster of the demo.")

@@ -8,6 +8,7 @@ import click
 from evenkeel.settings import Mode
 from evenkeel_cli import options
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
@@ -34,6 +35,7 @@ from evenkeel_cli.program import NAME
     "--manage",
     "namespaces",
     metavar="NAMESPACE",
+    shell_complete=values.namespaces,
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )

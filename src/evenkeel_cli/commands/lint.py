@@ -4,6 +4,7 @@ import click
 
 from evenkeel_cli import words
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.lint import files, manifests
 from evenkeel_cli.lint.checks import check
@@ -11,7 +12,7 @@ from evenkeel_cli.visible import visible
 
 
 @click.command(cls=Command)
-@click.argument("names", metavar="FILE...", nargs=-1, required=True)
+@click.argument("names", metavar="FILE...", nargs=-1, required=True, shell_complete=values.files)
 @click.option("-R", "--recursive", is_flag=True, help="Of a folder, its folders as well.")
 def lint(*, names: tuple[str, ...], recursive: bool) -> int:
     """Check Evenkeel's labels and annotations in manifests, without a cluster.

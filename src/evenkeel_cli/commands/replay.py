@@ -11,6 +11,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import binding, capacity, console, event_files, events, options
 from evenkeel_cli.binding import Wish
 from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.replay.command import Run
@@ -20,7 +21,7 @@ from evenkeel_hosting.files import sample_events
 
 
 @click.command(cls=Command)
-@click.argument("files", metavar="FILE...", nargs=-1)
+@click.argument("files", metavar="FILE...", nargs=-1, shell_complete=values.files)
 @click.option(
     "--sample",
     "samples",

@@ -7,7 +7,7 @@ here: the library's loader logs their failure and goes on without credentials.
 import copy
 import os
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -102,6 +102,15 @@ def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
 
 
+def contexts(kubeconfig: str | None) -> Sequence[str]:
+    """The names of all contexts, in the order of the files. Raises SettingsError."""
+    files = _files(kubeconfig)
+    try:
+        return _names(_merged(files).config)
+    except FAULTS as error:
+        raise SettingsError(f"kubeconfig {files}: {error}") from error
+
+
 def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
     """The API server of a context, the current one without a name, as kubectl would find it.
 
@@ -141,15 +150,25 @@ def _pod(context: str | None, files: str) -> Pod | None:
     return pod if pod.is_here else None
 
 
-def _choose(context: str | None, files: str) -> Chosen:
+def _merged(files: str) -> KubeConfigMerger:
+    """All that the files say. Raises one of FAULTS."""
     merger = KubeConfigMerger(files)  # type: ignore[no-untyped-call]  # the library's
-    config = merger.config
-    if config is None:
+    if merger.config is None:
         raise ConfigException("there is no such file; set KUBECONFIG or name another")
+    return merger
+
+
+def _names(config: ConfigNode) -> Sequence[str]:
+    return [context["name"] for context in config["contexts"].value]
+
+
+def _choose(context: str | None, files: str) -> Chosen:
+    merger = _merged(files)
+    config = merger.config
     # The first file that names one wins, as in kubectl; the library takes the last.
     current = (file.get("current-context") for file in merger.config_files.values())
     name = context or next(filter(None, current), "")
-    known = [context["name"] for context in config["contexts"].value]
+    known = _names(config)
     if name not in known:
         wanted = f"there is no context {name!r}" if name else "there is no current context"
         raise ConfigException(f"{wanted}; name one of: {', '.join(known) or 'none at all'}")

@@ -5,6 +5,8 @@ import subprocess
 import pytest
 
 import evenkeel
+from tests.e2e.harness import Site
+from tests.e2e.manifests import deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
 pytestmark = pytest.mark.controlplane
@@ -60,3 +62,20 @@ def test_kubectl_completes_commands_options_and_choices(control_plane: ControlPl
 def test_kubectl_completes_files_by_itself_where_one_is_wanted(control_plane: ControlPlane) -> None:
     assert completed(control_plane, "demo", "--snapshot-to", "") == [":0"]
     assert completed(control_plane, "install", "--render", "") == [":16"]
+
+
+def test_kubectl_completes_what_the_cluster_has(site: Site) -> None:
+    site.add_nodes("a", "b")
+    site.apply(deployment("web", 1))
+    a, b = sorted(map(site.node_name, "ab"))
+    plane, namespace = site.control_plane, site.namespace
+    prefix = a[:-1]
+
+    assert completed(plane, "drain", prefix) == [a, b, NO_FILES]
+    assert completed(plane, "drain", a, prefix) == [b, NO_FILES]
+    assert completed(plane, "status", "-n", namespace) == [namespace, NO_FILES]
+    assert completed(plane, "explain", "-n", namespace, "") == ["deploy/web", NO_FILES]
+    assert completed(plane, "explain", "-A", f"{namespace}/") == [
+        f"{namespace}/deploy/web",
+        NO_FILES,
+    ]

@@ -239,6 +239,14 @@ def test_the_first_file_of_the_variable_names_the_current_context(
     assert tokens_seen(api) == ["Bearer one"]
 
 
+def test_contexts_are_those_of_all_files(tmp_path: Path) -> None:
+    first = written(tmp_path, config("https://10.0.0.1", name="one"), "first")
+    second = written(tmp_path, config("https://10.0.0.1", name="two"), "second")
+    assert kubeconfig.contexts(f"{first}:{second}") == ["one", "two"]
+    with pytest.raises(SettingsError, match="there is no such file"):
+        kubeconfig.contexts(f"{tmp_path}/absent")
+
+
 def test_the_default_place_is_looked_at_last(
     api: ScriptedServer, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
