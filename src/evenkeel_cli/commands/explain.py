@@ -50,7 +50,5 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     labels = capacity.labels(built_in=built_in)
     with reading(target, snapshot, built_in=built_in) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
-    if output.is_for_people:
-        answer.show(output)
-    else:
-        output.dump(ExplanationList(items=[answer]))
+    answer.show(output)
+    output.dump(ExplanationList(items=[answer]))
