@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from evenkeel_cli.visible import visible
@@ -36,12 +36,13 @@ class Column[T]:
     yields: int = 0
     style: Callable[[T], str] = lambda _: ""
 
-    def cell(self, thing: T) -> Text:
-        """The text of one thing: ``yes`` or ``no`` of a truth, ``-`` of nothing."""
+    def cell(self, thing: T) -> tuple[str, str]:
+        """Text and style of one thing: ``yes`` or ``no`` of a truth, ``-`` of nothing."""
         value = self.of(thing)
-        text, style = BOOLEANS[value] if isinstance(value, bool) else (value, self.style(thing))
-        shown = "" if text is None else " ".join(visible(str(text)).split())
-        return Text(shown or NOTHING, style)
+        if isinstance(value, bool):
+            return BOOLEANS[value]
+        text = "" if value is None else " ".join(visible(str(value)).split())
+        return text or NOTHING, self.style(thing)
 
 
 type Columns[T] = Sequence[Column[T]]
@@ -49,12 +50,13 @@ type Columns[T] = Sequence[Column[T]]
 
 def lines(columns: Columns[Any], things: Iterable[Any], room: int | None) -> Sequence[Text]:
     """The titles and a line for each thing, in ``room`` cells; None: whatever they take."""
-    table = [[Text(c.title) for c in columns], *([c.cell(t) for c in columns] for t in things)]
-    widths = [max(cell_len(row[i].plain) for row in table) for i in range(len(columns))]
+    table = [[(c.title, "") for c in columns], *([c.cell(t) for c in columns] for t in things)]
+    widths = [max(cell_len(row[i][0]) for row in table) for i in range(len(columns))]
     shown = _fitting(columns, widths, room)
     made = []
     for row in table:
-        line = Text(GAP).join(_padded(row[i], widths[i]) for i in shown)
+        cells = ((set_cell_size(row[i][0], widths[i]) + GAP, row[i][1]) for i in shown)
+        line = Text.assemble(*cells)
         line.rstrip()
         if room is not None:
             line.truncate(room, overflow="ellipsis")
@@ -72,8 +74,3 @@ def _fitting(columns: Columns[Any], widths: Sequence[int], room: int | None) -> 
         if columns[i].yields:
             shown.remove(i)
     return shown
-
-
-def _padded(cell: Text, width: int) -> Text:
-    cell.pad_right(width - cell_len(cell.plain))
-    return cell

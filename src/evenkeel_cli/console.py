@@ -1,18 +1,13 @@
 """Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
 
-import io
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
 from rich.segment import Segment
 
 from evenkeel_cli.visible import visible
-
-UNBOUNDED = 1_000
-"""As wide as anything may get in a pipe, which has no edge."""
 
 
 class PlainConsole(Console):
@@ -64,27 +59,3 @@ def wrapped(console: Console, text: str, hang: int = 0) -> Sequence[str]:
         break_on_hyphens=False,
     )
     return lines or [""]
-
-
-def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:
-    """Print something; in a pipe without styles, and without blanks at the ends of lines.
-
-    ``width`` counts in a pipe only, where it is the console's without one. It gives way where
-    the content would have to be cut off: a name without its end is of no use.
-    """
-    if console.is_terminal:
-        console.print(content)
-        return
-    wanted = Measurement.get(console, console.options.update(width=UNBOUNDED), content)
-    stream = io.StringIO()
-    plain = PlainConsole(
-        file=stream,
-        width=max(width or console.width, wanted.minimum),
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    plain.print(content)
-    for line in stream.getvalue().splitlines():
-        console.out(line.rstrip(), highlight=False)

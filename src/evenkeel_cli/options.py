@@ -33,18 +33,6 @@ def output(*, names: bool = False) -> Decorator:
     )
 
 
-def formats(*formats: str) -> Decorator:
-    """``-o``: how the result is printed; the first format is the default."""
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Choice(formats),
-        default=formats[0],
-        show_default=True,
-        help="How to print the result.",
-    )
-
-
 cluster_name = click.option(
     "--cluster-name",
     metavar="NAME",

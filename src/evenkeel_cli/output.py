@@ -20,6 +20,7 @@ from evenkeel.model.meta import Reference
 from evenkeel_cli import columns, words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.console import wrapped
+from evenkeel_cli.lines import Line
 
 TABLES: Final = ("table", "wide")
 FORMATS: Final = (*TABLES, "json", "yaml")
@@ -53,7 +54,11 @@ WORKLOAD: Final = Column[ObjectItem]("WORKLOAD", lambda item: words.short_name(i
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result goes, and the format that ``-o`` names."""
+    """Where a result goes, and the format that ``-o`` names.
+
+    Sentences, tables and lines are for people, and not printed where a program wants data; what is
+    dumped is for programs alone.
+    """
 
     form: str
     console: Console
@@ -68,17 +73,17 @@ class Output:
 
         ``namespace``: the only one that is shown, which then has no column.
         """
-        if not self.is_for_people:
-            self.dump(listing)
-            return
         self.table(listing.columns, listing.items, namespace=namespace)
         for i, sentence in enumerate(sentences):
             if i == 0:
-                self.console.print()
+                self.say()
             self.say(sentence, hang=2)
+        self.dump(listing)
 
     def table[T](self, shown: Columns[T], things: Iterable[T], *, namespace: str = "") -> None:
         """Print a row for each thing."""
+        if not self.is_for_people:
+            return
         has_edge = self.console.is_terminal and self.form != "wide"
         room = self.console.width if has_edge else None
         for line in self.rows(shown, things, room, namespace=namespace):
@@ -87,32 +92,43 @@ class Output:
     def rows[T](
         self, shown: Columns[T], things: Iterable[T], room: int | None, *, namespace: str = ""
     ) -> Sequence[Text]:
-        """The titles and a line for each thing, in ``room`` cells; None: whatever they take."""
+        """The titles and a line for each thing, in ``room`` cells; None: as many as they take."""
         chosen = [column for column in shown if self.form == "wide" or not column.wide]
         if namespace:
             chosen = [column for column in chosen if column is not NAMESPACE]
         return columns.lines(chosen, things, room)
 
-    def say(self, sentence: str, style: str = "", *, hang: int = 0) -> None:
+    def say(self, sentence: str = "", style: str = "", *, hang: int = 0) -> None:
         """Print a sentence, on a terminal over as many lines as it takes.
 
         The lines after the first begin ``hang`` blanks further right.
         """
-        for line in wrapped(self.console, sentence, hang):
-            self.console.print(line, style=style, soft_wrap=True)
+        if self.is_for_people:
+            for line in wrapped(self.console, sentence, hang):
+                self.console.print(line, style=style, soft_wrap=True)
+
+    def tell(self, line: Line) -> None:
+        """Print what happens while it does."""
+        if self.is_for_people:
+            line.show(self.console)
 
     def dump(self, listing: Listing, *, is_one_of_many: bool = False) -> None:
-        """Print a result for a program; ``is_one_of_many``: others follow, of JSON one a line."""
-        data = msgspec.to_builtins(listing)
-        if is_one_of_many and self.form == "yaml":
-            click.echo("---")
-        if self.form == "json":
-            click.echo(json.dumps(data, indent=None if is_one_of_many else 2))
-        elif self.form == "yaml":
-            click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
-        else:
-            for item in listing.items:
-                click.echo(words.resource_name(item.subject))
+        """Print a result as data, or the names of its objects.
+
+        ``is_one_of_many``: others follow, of JSON one a line.
+        """
+        match self.form:
+            case "json":
+                indent = None if is_one_of_many else 2
+                click.echo(json.dumps(msgspec.to_builtins(listing), indent=indent))
+            case "yaml":
+                if is_one_of_many:
+                    click.echo("---")
+                data = msgspec.to_builtins(listing)
+                click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
+            case "name":
+                for item in listing.items:
+                    click.echo(words.resource_name(item.subject))
 
 
 def schema(listings: Iterable[type[Listing]]) -> dict[str, Any]:

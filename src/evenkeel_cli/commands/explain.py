@@ -36,7 +36,7 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
 
     Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
     and rs. Of a real cluster the context's namespace is searched, or as -n and -A say. Nothing is
-    written, whatever the cluster. Whether other nodes have room for replacements is not looked at.
+    written to any cluster. Whether other nodes have room for replacements is not looked at.
 
     Examples:
         evenkeel explain deploy/web -n shop
@@ -50,7 +50,5 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
     labels = capacity.labels(built_in=built_in)
     with reading(target, snapshot, built_in=built_in) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
-    if output.is_for_people:
-        answer.show(output)
-    else:
-        output.dump(ExplanationList(items=[answer]))
+    answer.show(output)
+    output.dump(ExplanationList(items=[answer]))

@@ -34,7 +34,7 @@ def nodes(
 
     LEFT is the time until the instance ends, or until a recommendation expires. PODS are those that
     do not belong to the node, as DaemonSets' do. Below the table stands who hands them over, and
-    whether Evenkeel is paused. Nothing is written, whatever the cluster.
+    whether Evenkeel is paused. Nothing is written to any cluster.
 
     Examples:
         evenkeel nodes

@@ -10,6 +10,8 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_cli import options, pausing
 from evenkeel_cli.command import Command
+from evenkeel_cli.output import Output
+from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
@@ -18,7 +20,10 @@ from evenkeel_cli.targets import Target
 @click.option("--reason", metavar="REASON", default="", help="Why; it is kept with the pause.")
 @options.apply
 @options.cluster
-def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | None) -> None:
+@options.output(names=True)
+def pause(
+    *, reason: str, apply: bool, context: str | None, kubeconfig: Path | None, output: Output
+) -> None:
     """Keep Evenkeel from touching the cluster, until evenkeel resume.
 
     It makes the ConfigMap evenkeel-paused in the namespace evenkeel-system. Evenkeel looks
@@ -32,12 +37,15 @@ def pause(*, reason: str, apply: bool, context: str | None, kubeconfig: Path | N
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
-            click.echo(f"{target} is {present} already")
-            return
-        if not apply:
-            where = f"{names.SYSTEM_NAMESPACE}/{names.PAUSED}"
-            click.echo(f"would pause {target} by the ConfigMap {where}: add --apply to do it")
+            output.say(f"{target} is {present} already")
+            output.dump(PauseList(items=[present]))
             return
         by = f"{getpass.getuser()}@{platform.node()}"
-        pausing.begin(cluster, by, SystemClock().now(), reason)
-        click.echo(f"{target} is paused: {NAME} resume --apply ends it")
+        planned = pausing.planned(by, SystemClock().now(), reason)
+        if apply:
+            pausing.begin(cluster, planned)
+            output.say(f"{target} is paused: {NAME} resume --apply ends it")
+        else:
+            where = f"{names.SYSTEM_NAMESPACE}/{names.PAUSED}"
+            output.say(f"would pause {target} by the ConfigMap {where}: add --apply to do it")
+        output.dump(PauseList(items=[planned]))

@@ -8,12 +8,13 @@ from typing import BinaryIO
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import binding, capacity, console, event_files, events, options
+from evenkeel_cli import binding, capacity, event_files, events, options
 from evenkeel_cli.binding import Wish
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.event_files import STANDARD_INPUT
+from evenkeel_cli.output import Output
 from evenkeel_cli.replay.command import Run
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.targets import Target
@@ -53,7 +54,7 @@ from evenkeel_hosting.files import sample_events
     help="Write the decision log to this file, as JSON lines.",
 )
 @options.namespaces
-@options.formats("table", "wide", "json", "yaml")
+@options.output()
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     files: Sequence[str],
@@ -68,7 +69,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     decisions: Path | None,
     namespace: str | None,
     all_namespaces: bool,
-    output: str,
+    output: Output,
 ) -> int:
     """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
 
@@ -95,7 +96,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     labels = capacity.labels(built_in=snapshot is None and not target.is_named)
     wish = Wish(binding.parse(pairs), strict_instances, labels)
     good, flaws = events.understand(event_files.read_all([*files, *chosen]))
-    run = Run(console.standard_output(), output, SystemClock())
+    run = Run(output, SystemClock())
     code = 0
     with _opened(decisions) as log:
         task = Task(good, wish, keep_time, shown, log)

@@ -73,8 +73,8 @@ def restore(  # noqa: PLR0913 - one for each option
         with reading(target, snapshot, built_in=built_in) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
         _show(made, output, searched)
-        if output.is_for_people and snapshot is None and not built_in:
-            output.say("")
+        if snapshot is None and not built_in:
+            output.say()
             output.say(f"Nothing was written to {target}: add --apply to do it.")
         return 0
     if snapshot is not None or built_in:
@@ -85,11 +85,9 @@ def restore(  # noqa: PLR0913 - one for each option
 def _apply(target: Target, scope: Scope, output: Output) -> int:
     clock = SystemClock()
     started = clock.now()
-    journal = Journal(clock)
-    if output.is_for_people:
-        journal.listener = lambda entry: lines.of_decision(entry.decision, entry.at - started).show(
-            output.console
-        )
+    journal = Journal(
+        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
+    )
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
@@ -101,11 +99,10 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
         except KeyboardInterrupt:
             console.standard_error().print(f"note: {INTERRUPTED}", style="yellow")
             raise click.Abort from None
-    if output.is_for_people:
-        back = len(restoring.rolled_back)
-        went_back = f", {back} went back" if back else ""
-        output.say("")
-        output.say(f"{words.counted(restoring.moved, 'pod')} moved{went_back}.")
+    back = len(restoring.rolled_back)
+    went_back = f", {back} went back" if back else ""
+    output.say()
+    output.say(f"{words.counted(restoring.moved, 'pod')} moved{went_back}.")
     shown = listing(left, everything=not output.is_for_people)
     if shown.items or not output.is_for_people:
         output.show(shown, shown.sentences(), namespace=scope.namespace)

@@ -37,7 +37,7 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
 
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
     what would be left if every spot node died now. Of a real cluster it looks at the context's
-    namespace, or as -n and -A say. Nothing is written, whatever the cluster.
+    namespace, or as -n and -A say. Nothing is written to any cluster.
 
     Examples:
         evenkeel status -A

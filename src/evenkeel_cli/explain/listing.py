@@ -90,16 +90,16 @@ class Explanation(ObjectItem, frozen=True, kw_only=True):
             (WARNING, self.on_interruption_warning, NODE_STEPS[WARNING]),
             (HINT, self.on_rebalance_recommendation, NODE_STEPS[HINT]),
         ):
-            output.say("")
+            output.say()
             if self.node is not None:
                 output.say(f"{title}:", "bold")
                 _numbered(output, of_node)
             else:
                 _show_courses(output, title, courses)
         if self.node is not None:
-            output.say("")
+            output.say()
             output.table(PODS, self.workloads)
-        output.say("")
+        output.say()
         title = "Other drainers:" if self.other_drainers else "Other drainers: none seen."
         output.say(title, "bold")
         _items(output, "-", (f"{d.name} ({d.seen}): {d.terms}." for d in self.other_drainers))

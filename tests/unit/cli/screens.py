@@ -8,17 +8,20 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import termios
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
+import pytest
 
 from evenkeel.decisions import writes
 from evenkeel.flows.asking import ask
@@ -28,6 +31,9 @@ from evenkeel.model.release import Asked
 from evenkeel.model.request import List, Selection
 from evenkeel_cli import snapshot
 from evenkeel_cli.main import main
+from evenkeel_cli.targets import Target
+from evenkeel_runtime.kubeconfig.files import ContextFacts
+from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
@@ -59,6 +65,20 @@ PLAYED = (
     "restore --snapshot fleet.json -n search",
     "doctor --kubeconfig kubeconfig",
 )
+"""Without a cluster, or with the API server of ``kubeconfig``."""
+
+ON_A_CLUSTER = (
+    "drain ip-10-0-64-67",
+    "drain ip-10-0-64-67 -o name",
+    "cancel ip-10-0-64-67",
+    "pause --reason upgrade",
+    "pause --reason upgrade --apply",
+    "pause -o yaml",
+    "resume --apply",
+    "replay warning.json --context prod --instance i-1234567890abcdef0=ip-10-0-64-67",
+    "replay warning.json",
+)
+"""On the built-in cluster, as if it were the context's."""
 
 
 @dataclass(frozen=True)
@@ -125,14 +145,35 @@ def play() -> None:
         snapshot.write(Path("fleet.json"), fleet())
         kubeconfig(broken(server), Path())
         storms.write(Path("storm.json"))
+        shutil.copy(ROOT / "events" / "interruption-warning-terminate.json", "warning.json")
         for command in PLAYED:
-            click.echo(f"$ evenkeel {command}")
-            try:
-                main(shlex.split(command))
-            except SystemExit as done:
-                if done.code:
-                    click.echo(f"exit code {done.code}")
-            click.echo()
+            run(command)
+        clock = SimulatedClock(NOW)
+        with pytest.MonkeyPatch.context() as patch:
+            stand_in(patch, built_in.build(clock), clock)
+            for command in ON_A_CLUSTER:
+                run(command)
+
+
+def run(command: str) -> None:
+    click.echo(f"$ evenkeel {command}")
+    try:
+        main(shlex.split(command))
+    except SystemExit as done:
+        if done.code:
+            click.echo(f"exit code {done.code}")
+    click.echo()
+
+
+def stand_in(patch: pytest.MonkeyPatch, cluster: SimulatedCluster, clock: SimulatedClock) -> None:
+    """Every context is this cluster, at this time, asked by one person."""
+    facts = ContextFacts("default", "prod")
+    patch.setattr(Target, "connect", lambda _self, **_: nullcontext(cluster))
+    patch.setattr(Target, "look", lambda _self: facts)
+    patch.setattr("getpass.getuser", lambda: "ada")
+    patch.setattr("platform.node", lambda: "ops")
+    for name in ("drain", "cancel", "pause", "replay"):
+        patch.setattr(f"evenkeel_cli.commands.{name}.SystemClock", lambda: clock)
 
 
 def broken(server: ScriptedServer) -> Api:

@@ -94,7 +94,7 @@ def test_a_pause_is_told_when_it_begins_and_when_it_ends(
     storm: Scene, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def pause() -> None:
-        pausing.begin(storm.cluster, "ada@ops", storm.clock.now())
+        pausing.begin(storm.cluster, pausing.planned("ada@ops", storm.clock.now()))
 
     def resume() -> None:
         found = pausing.find(storm.cluster)

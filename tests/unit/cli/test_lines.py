@@ -71,7 +71,7 @@ def test_a_line_is_whole_in_a_pipe_and_wrapped_below_itself_on_a_terminal() -> N
         told[terminal] = [each.rstrip() for each in capture.get().splitlines()]
 
     assert told[False] == [line.flat().plain]
-    assert [each[:22].strip() for each in told[True]] == ["+1.0s event", ""]
+    assert [each[:22].strip() for each in told[True]] == ["+1.0s  event", ""]
 
 
 def test_simulated_time_passes_no_faster_than_it_should() -> None:

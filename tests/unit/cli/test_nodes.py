@@ -50,7 +50,7 @@ def one(scene: Scene) -> DoomedNode:
 def row(node: DoomedNode, *, wide: bool = True) -> Mapping[str, str]:
     """A node as the table has it, by the titles."""
     shown = [each for each in DoomedNodeList.columns if wide or not each.wide]
-    return {column.title: column.cell(node).plain for column in shown}
+    return {column.title: column.cell(node)[0] for column in shown}
 
 
 def stage(scene: Scene, *manifests: Mapping[str, Any], room: bool = False) -> None:
@@ -195,7 +195,7 @@ def test_the_lease_and_the_pause_are_told_of(scene: Scene) -> None:
         f"The Lease evenkeel-handover is held by {held.lease.identity}."
     ]
 
-    pausing.begin(scene.cluster, "ada@ops", scene.clock.now(), "an upgrade")
+    pausing.begin(scene.cluster, pausing.planned("ada@ops", scene.clock.now(), "an upgrade"))
     paused, _ = looked_at(scene).sentences(is_whole=True)
     assert paused == (
         "Evenkeel is paused since 2026-11-21T12:01:00Z by ada@ops: an upgrade. Until evenkeel"

@@ -101,8 +101,10 @@ def test_the_schema_in_the_documents_is_that_of_the_code() -> None:
 
 
 COMMANDS = (
+    ["demo"],
     ["explain", "--built-in", "ip-10-0-64-67"],
     ["explain", "--built-in", "deploy/web"],
+    ["replay", "--sample", "interruption-warning-terminate"],
     ["restore", "--built-in", "-n", "shop"],
     ["status", "--built-in"],
     ["version"],
