@@ -3,14 +3,14 @@
 import sys
 
 from bench import store
-from bench.report.pages import PAGES, PICTURE, drawn, paste, tables
+from bench.report.pages import PAGES, PICTURE, blocks, drawn, paste, tables
 
 
 def main() -> int:
     """Write all of them; what was not measured yet is left as it is."""
-    found = tables()
-    for name, table in found.items():
+    for name, table in tables().items():
         store.write_table(name, table)
+    found = blocks()
     for page in PAGES:
         page.write_text(paste(page.read_text(), found))
     if (picture := drawn()) is not None:

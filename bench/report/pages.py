@@ -45,7 +45,7 @@ PAGES: Final = (
 )
 """Each table is in one of them."""
 
-PICTURE: Final = ROOT / "docs" / "storm.svg"
+PICTURE: Final = ROOT / readme.PICTURE
 
 
 REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
@@ -84,8 +84,15 @@ def drawn() -> str | None:
     return picture(readme.curves(measured.storm)) if measured is not None else None
 
 
+def blocks() -> Mapping[str, str]:
+    """What stands between the pages' markers, by name: the tables, and where the picture is."""
+    measured = readme.read()
+    shown = {"picture": readme.shown(measured.storm)} if measured is not None else {}
+    return {**tables(), **shown}
+
+
 def paste(page: str, found: Mapping[str, str]) -> str:
-    """A page with these tables; a table that it has no markers for is left out.
+    """A page with these blocks; one that it has no markers for is left out.
 
     ``<!-- storm -->`` begins the table of that name, ``<!-- /storm -->`` ends it.
     """

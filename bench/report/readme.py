@@ -1,4 +1,4 @@
-"""README's one table, of what hardly depends on the machine, and the curves of its picture."""
+"""README's one table, of what hardly depends on the machine, and its picture's curves."""
 
 import statistics
 from collections.abc import Sequence
@@ -18,6 +18,9 @@ from bench.report.picture import Curve
 from bench.storm.results import Baseline, Result
 
 COLUMNS: Final = ("", "without Evenkeel", "with Evenkeel")
+PICTURE: Final = "docs/storm.svg"
+"""Where it is in the repository, whose root README is in."""
+
 DRAINS: Final = {
     "kubectl": "`kubectl drain` of a node with {} workloads, half of them behind a budget",
     "consolidation": "Karpenter consolidates such a node, no budgets",
@@ -73,7 +76,7 @@ def table(found: Measured) -> str:
     }
     note = (
         f"{' or '.join(map(str, sorted(runs)))} runs with Evenkeel, and one without: of workloads"
-        f" the worst, of times the median. `make bench-readme` measures it. {together(conditions)}."
+        f" the worst, of times the median. {together(conditions)}."
     )
     rows = [
         *(_drain(found.drains, name) for name in DRAINS),
@@ -84,6 +87,15 @@ def table(found: Measured) -> str:
         _cost(found.bill),
     ]
     return markdown(COLUMNS, rows, (note,))
+
+
+def shown(storm: Result) -> str:
+    """Markdown: the picture, and what it is of."""
+    return (
+        f"![Share of Ready pods over time: Evenkeel, kubectl drain, bare deletion]({PICTURE})\n\n"
+        f"The picture is of the {storm.nodes} nodes with {storm.pods:,} pods, once for each way to"
+        " empty them. Of Evenkeel it is the worst run.\n"
+    )
 
 
 def curves(storm: Result) -> Sequence[Curve]:

@@ -11,6 +11,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "See": {
         "demo": "Show a storm of spot interruptions, without a cluster.",
         "status": "Show each workload's split over spot and on-demand nodes.",
+        "nodes": "Show the nodes that have to go, and how their pods go.",
         "explain": "Explain what a notice would do to a node, pod or workload.",
         "replay": "Show what EC2's events would do, or do it.",
         "lint": "Check Evenkeel's labels and annotations in manifests.",

@@ -11,6 +11,7 @@ from evenkeel_cli.draining.pods import StayedPodList
 from evenkeel_cli.explain.listing import ExplanationList
 from evenkeel_cli.install.steps import StepStateList
 from evenkeel_cli.journal import DecisionList
+from evenkeel_cli.nodes.listing import DoomedNodeList
 from evenkeel_cli.output import Listing
 from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.planned_moves import PlannedMoveList
@@ -24,6 +25,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     DemoResultList,
     ExplanationList,
     FindingList,
+    DoomedNodeList,
     PauseList,
     PlannedMoveList,
     ReplayPlanList,

@@ -78,6 +78,18 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+watch = click.option(
+    "-w", "--watch", is_flag=True, help="Go on and show what changes, until Ctrl-C."
+)
+"""``-w``: follow the cluster; see ``evenkeel_cli.following``."""
+
+
+def check_watch(target: Target | None, *, watch: bool) -> None:
+    """Raise BadInputError where there is nothing to follow. ``target`` None: no real cluster."""
+    if watch and target is None:
+        raise BadInputError("only a real cluster changes: leave --watch away")
+
+
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     """``-n`` and ``-A``: of which namespaces."""
     function = click.option(

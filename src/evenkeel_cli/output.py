@@ -14,6 +14,7 @@ import click
 import msgspec
 import yaml
 from rich.console import Console
+from rich.text import Text
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli import columns, words
@@ -83,12 +84,19 @@ class Output:
         """Print a row for each thing."""
         if not self.is_for_people:
             return
-        is_wide = self.form == "wide"
-        room = None if is_wide or not self.console.is_terminal else self.console.width
-        left_out = [NAMESPACE] if namespace else []
-        chosen = [c for c in shown if c not in left_out and (is_wide or not c.wide)]
-        for line in columns.lines(chosen, things, room):
+        has_edge = self.console.is_terminal and self.form != "wide"
+        room = self.console.width if has_edge else None
+        for line in self.rows(shown, things, room, namespace=namespace):
             self.console.print(line, soft_wrap=True)
+
+    def rows[T](
+        self, shown: Columns[T], things: Iterable[T], room: int | None, *, namespace: str = ""
+    ) -> Sequence[Text]:
+        """The titles and a line for each thing, in ``room`` cells; None: as many as they take."""
+        chosen = [column for column in shown if self.form == "wide" or not column.wide]
+        if namespace:
+            chosen = [column for column in chosen if column is not NAMESPACE]
+        return columns.lines(chosen, things, room)
 
     def say(self, sentence: str = "", style: str = "", *, hang: int = 0) -> None:
         """Print a sentence, on a terminal over as many lines as it takes.
@@ -104,13 +112,18 @@ class Output:
         if self.is_for_people:
             line.show(self.console)
 
-    def dump(self, listing: Listing) -> None:
-        """Print a result as data, or the names of its objects."""
+    def dump(self, listing: Listing, *, is_one_of_many: bool = False) -> None:
+        """Print a result as data, or the names of its objects.
+
+        ``is_one_of_many``: others follow, of JSON one a line.
+        """
         data = {"apiVersion": listing.api_version, **msgspec.to_builtins(listing)}
         match self.form:
             case "json":
-                click.echo(json.dumps(data, indent=2))
+                click.echo(json.dumps(data, indent=None if is_one_of_many else 2))
             case "yaml":
+                if is_one_of_many:
+                    click.echo("---")
                 click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
             case "name":
                 for item in listing.items:

@@ -78,6 +78,18 @@ def offset(duration: timedelta) -> str:
     return f"+{minutes}m{rest:02d}s"
 
 
+def short_time(duration: timedelta) -> str:
+    """``95s``, ``4m20s``, ``2h5m``, ``3d2h``: the two largest units."""
+    seconds = round(duration.total_seconds())
+    if seconds < 120:
+        return f"{seconds}s"
+    units = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+    i = next(i for i, (size, _) in enumerate(units) if seconds >= size)
+    (large, its), (small, that) = units[i : i + 2]
+    rest = seconds % large // small
+    return f"{seconds // large}{its}{f'{rest}{that}' if rest else ''}"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """``1 node``, ``2 nodes``."""
     return f"{number} {one if number == 1 else many or one + 's'}"

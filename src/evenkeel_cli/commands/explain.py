@@ -36,7 +36,7 @@ def explain(  # noqa: PLR0913 - a command has as many arguments as options
 
     Name it as NAME, KIND/NAME or NAMESPACE/KIND/NAME; kinds are node, pod, deploy, sts, job
     and rs. Of a real cluster the context's namespace is searched, or as -n and -A say. Nothing is
-    written, whatever the cluster. Whether other nodes have room for replacements is not looked at.
+    written to any cluster. Whether other nodes have room for replacements is not looked at.
 
     Examples:
         evenkeel explain deploy/web -n shop

@@ -25,8 +25,8 @@ def scheduler_config(*, url: str | None, ca: Path | None) -> None:
     """Print a KubeSchedulerConfiguration with the profile "evenkeel", which prefers spot.
 
     Pods choose it by their schedulerName. With --url the scheduler asks the extender, too, about
-    every pod that it schedules, whatever its profile. The URL holds the token: who may read the
-    configuration can call the webhook.
+    every pod that it schedules, by any profile. The URL holds the token: everybody who may read
+    the configuration can call the webhook.
     The labels that tell the capacity type are those of EVENKEEL_CAPACITY_LABELS.
 
     Examples:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
+from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
+from evenkeel_cli.following import Seen, follow
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
 from evenkeel_cli.status import listing
@@ -18,8 +20,9 @@ from evenkeel_cli.targets import Target
 @options.snapshot
 @click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
 @options.namespaces
+@options.watch
 @options.output(names=True)
-def status(
+def status(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     context: str | None,
     kubeconfig: Path | None,
@@ -27,30 +30,43 @@ def status(
     built_in: bool,
     namespace: str | None,
     all_namespaces: bool,
+    watch: bool,
     output: Output,
 ) -> None:
     """Show where every Deployment and StatefulSet stands against its floor.
 
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
     what would be left if every spot node died now. Of a real cluster it looks at the context's
-    namespace, or as -n and -A say. Nothing is written, whatever the cluster.
+    namespace, or as -n and -A say. Nothing is written to any cluster.
 
     Examples:
         evenkeel status -A
+        evenkeel status -n shop --watch
         evenkeel status -n shop --snapshot mine.json
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target
     searched = options.chosen_namespace(namespace, all_namespaces=all_namespaces, target=real)
     labels = capacity.labels(built_in=built_in)
+    options.check_watch(real, watch=watch)
     with reading(target, snapshot, built_in=built_in) as cluster:
-        found = gather(cluster, searched, labels=labels)
-    shown = listing.listing(found)
-    if output.is_for_people and not shown.items:
+
+        def look() -> Seen:
+            found = gather(cluster, searched, labels=labels)
+            shown = listing.listing(found)
+            of_nodes = listing.of_nodes(found.unlabelled, labels.keys[0])
+            sentences = [*shown.sentences(), *of_nodes]
+            return Seen(
+                shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
+            )
+
+        if watch:
+            follow(output, SystemClock(), look)
+        seen = look()
+    if output.is_for_people and not seen.listing.items:
         output.say(f"There is no Deployment and no StatefulSet{_where(searched)}.")
         return
-    sentences = [*shown.sentences(), *listing.of_nodes(found.unlabelled, labels.keys[0])]
-    output.show(shown, sentences, namespace=searched)
+    output.show(seen.listing, seen.sentences, namespace=seen.namespace)
 
 
 def _where(namespace: str) -> str:

@@ -29,7 +29,7 @@ class Finding(Item, frozen=True):
 
 type Findings = Iterable[Finding]
 
-ASK_WITH_MORE: Final = "ask again with the rights that docs/operations.md lists"
+ASK_WITH_MORE: Final = "ask again with the rights that docs/troubleshoot.md lists"
 
 
 def fine(link: str, reason: str) -> Finding:

@@ -1,6 +1,6 @@
 """Where workloads stand, as ``evenkeel status`` shows it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from evenkeel.decisions.floor.standing import Remark, Standing
@@ -16,6 +16,8 @@ MOST_TOLD: Final = 10
 """So many warnings, and so many evictions that wait, are told of in sentences."""
 MOST_NODES: Final = 5
 """So many nodes without a label are named."""
+
+GONE: Final = "not there any more"
 
 
 class Floor(Item, frozen=True, kw_only=True):
@@ -49,6 +51,11 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     evictions: Sequence[str]
     why_waiting: str
 
+    @property
+    def status(self) -> str:
+        """What is off, in a few words; empty where nothing is."""
+        return ", ".join(remark.brief for remark in self.remarks)
+
 
 class WorkloadStatusList(Listing, frozen=True, kw_only=True):
     """Where every workload stands against its floor: what ``evenkeel status`` prints."""
@@ -67,10 +74,29 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         Column("WAITING", lambda each: each.waiting, wide=True),
         Column("MOVING", lambda each: each.moving, wide=True),
         Column("SURVIVE", lambda each: each.survivors, yields=4),
-        Column("STATUS", lambda each: ", ".join(remark.brief for remark in each.remarks)),
+        Column("STATUS", lambda each: each.status),
     )
 
     items: Sequence[WorkloadStatus]
+
+    @property
+    def headline(self) -> str:
+        """How many workloads there are, and how many of them are at risk."""
+        if not self.items:
+            return "There is no Deployment and no StatefulSet."
+        risky = sum(not each.ok for each in self.items)
+        return f"{words.counted(len(self.items), 'workload')}, {risky} of them at risk."
+
+    def told(self) -> Mapping[str, str]:
+        """Where each workload stands, by its name."""
+        return {
+            words.workload_name(each.subject): (
+                f"floor {each.floor.replicas} of {each.replicas}, {each.on_demand} on on-demand,"
+                f" {each.spot} on spot, {each.waiting} waiting, {each.survivors} would survive:"
+                f" {each.status or 'as wanted'}"
+            )
+            for each in self.items
+        }
 
     def sentences(self) -> Iterator[str]:
         """What to do about workloads that are at risk, and which evictions wait for what."""

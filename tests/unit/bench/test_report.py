@@ -1,5 +1,6 @@
 """What was measured, as README shows it."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,7 @@ import pytest
 from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
 from bench.report import faults, growth
-from bench.report.pages import PAGES, paste, tables
+from bench.report.pages import PAGES, PICTURE, blocks, drawn, paste
 from bench.storm.figures import judge, percentiles
 from tests.unit.bench.made import CONDITIONS
 
@@ -82,9 +83,20 @@ def test_a_marker_without_its_end_is_an_error() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_shows_the_results_that_are_kept(page: Path) -> None:
     text = page.read_text()
-    assert paste(text, tables()) == text, f"{page.name} is behind: python -m bench.report"
+    assert paste(text, blocks()) == text, f"{page.name} is behind: python -m bench.report"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_has_no_table_that_no_results_make(page: Path) -> None:
+    shown = re.findall(r"<!-- ([\w-]+) -->\n(.+?)<!-- /\1 -->", page.read_text(), re.DOTALL)
+    assert {name for name, _ in shown} - {"demo"} <= blocks().keys()
+
+
+def test_the_picture_is_that_of_the_results_that_are_kept() -> None:
+    kept = PICTURE.read_text() if PICTURE.exists() else None
+    assert kept == drawn(), "the picture is behind: python -m bench.report"
 
 
 def test_every_table_is_on_one_page() -> None:
-    shown = [name for page in PAGES for name in tables() if f"<!-- {name} -->" in page.read_text()]
-    assert sorted(shown) == sorted(tables())
+    shown = [name for page in PAGES for name in blocks() if f"<!-- {name} -->" in page.read_text()]
+    assert sorted(shown) == sorted(blocks())

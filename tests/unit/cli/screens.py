@@ -41,6 +41,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
 from tests.fixtures.api_server import ScriptedServer, answer, refusal, serving
+from tests.unit.cli import storms
 from tests.unit.cli.doctor.scripted import VERSION, Api, kubeconfig
 from tests.unit.cli.install.keeping import Account, Kept, a_site
 from tests.unit.drain.manifests import deployment
@@ -59,6 +60,10 @@ PLAYED = (
     "explain node/ip-10-0-64-67 --built-in",
     "explain debug-shell --built-in -o name",
     "explain no-such-thing --built-in",
+    "nodes --built-in",
+    "nodes --snapshot storm.json",
+    "nodes --snapshot storm.json -o wide",
+    "nodes --snapshot storm.json -o name",
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
@@ -151,6 +156,7 @@ def play() -> None:
         os.chdir(folder)
         snapshot.write(Path("fleet.json"), fleet())
         kubeconfig(broken(server), Path())
+        storms.write(Path("storm.json"))
         shutil.copy(ROOT / "events" / "interruption-warning-terminate.json", "warning.json")
         for command in PLAYED:
             run(command)

@@ -18,14 +18,17 @@ from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
+from evenkeel_cli.following import Seen
 from evenkeel_cli.main import main
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.listing import WorkloadStatus, WorkloadStatusList, listing
+from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList, listing
 from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests import builders
 from tests.builders import NOW, seconds
+from tests.fixtures.scene import Scene
+from tests.unit.cli.watching import watch
 from tests.unit.drain.manifests import deployment, stateful_set
 
 
@@ -209,3 +212,40 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
     assert reasons(train) == ["BelowFloor"]
     told = "now it does not: on-demand has no room for all 2 pods of the PodGroup train: none moves"
     assert train.remarks[0].message.endswith(told)
+
+
+def test_who_follows_is_told_of_each_workload_whose_standing_changes(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
+    scene.settle()
+    scene.begin()
+    scene.later(3, lambda: scene.cluster.apply(deployment("web", 3, notes={names.ON_DEMAND: "1"})))
+
+    def look() -> Seen:
+        found = listing(gather(scene.cluster, clock=scene.clock))
+        return Seen(found, found.headline, found.told(), GONE)
+
+    watch(scene, 5, look)
+
+    below = "on spot, 0 waiting, 0 would survive: 1 below its floor"
+    assert capsys.readouterr().out.splitlines() == [
+        (
+            "2026-11-21T12:00:50Z default/deploy/api: floor 0 of 1, 0 on on-demand, 1 on spot,"
+            " 0 waiting, 0 would survive: as wanted"
+        ),
+        f"2026-11-21T12:00:50Z default/deploy/web: floor 1 of 2, 0 on on-demand, 2 {below}",
+        f"2026-11-21T12:00:54Z default/deploy/web: floor 1 of 3, 0 on on-demand, 3 {below}",
+    ]
+
+
+def test_the_headline_counts_those_at_risk(scene: Scene) -> None:
+    empty = listing(gather(scene.cluster, clock=scene.clock))
+    assert empty.headline == "There is no Deployment and no StatefulSet."
+
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
+    scene.settle()
+    found = listing(gather(scene.cluster, clock=scene.clock))
+    assert found.headline == "2 workloads, 1 of them at risk."

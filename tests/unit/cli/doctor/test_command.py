@@ -163,7 +163,7 @@ def test_what_a_missing_right_hides_is_unknown(
     assert set(hidden) == links
     for each in hidden.values():
         assert "you may not" in each["reason"]
-        assert "docs/operations.md" in each["remedy"]
+        assert "docs/troubleshoot.md" in each["remedy"]
 
 
 def test_a_server_that_does_not_answer_is_broken_and_the_rest_is_left(

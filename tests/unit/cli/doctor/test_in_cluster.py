@@ -237,7 +237,7 @@ REFUSED = Tried("a pod", SAID.warnings, ForbiddenError("exceeded quota"))
         ([FAILED], BROKEN, "403"),
         ([UNASKED], BROKEN, "went on with a pod"),
         ([FORBIDDEN, UNASKED], BROKEN, "went on with a pod"),
-        ([FORBIDDEN], UNKNOWN, "docs/operations.md"),
+        ([FORBIDDEN], UNKNOWN, "docs/troubleshoot.md"),
         ([INVALID], UNKNOWN, "422"),
     ],
 )

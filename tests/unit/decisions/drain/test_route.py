@@ -1,4 +1,4 @@
-"""Each pod of a doomed node goes the way that docs/design.md's table gives it."""
+"""Each pod of a doomed node goes the way that docs/notices.md's table gives it."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -15,7 +15,7 @@ __all__ = ["RestCluster", "TokenSource", "connect"]
 
 EKS_REMEDY = (
     "the role's access entry, or its line in aws-auth, is missing or was taken away; put it back"
-    " (docs/operations.md, Install)"
+    " (docs/troubleshoot.md)"
 )
 
 

@@ -1,6 +1,6 @@
 """Which way a pod goes when its node is doomed, why, and which annotation changes that.
 
-The table of docs/design.md, row by row.
+The table of docs/notices.md, row by row.
 """
 
 from datetime import datetime

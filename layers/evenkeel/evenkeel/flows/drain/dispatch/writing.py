@@ -157,7 +157,7 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.assume_evicted(subject)
-            self._follower.news |= self._view.controllers_counting(subject)
+            self._view.queue.add(self._view.controllers_counting(subject))
             self._follower.evicted(subject, self._clock.now())
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
@@ -175,7 +175,7 @@ class Writer:
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
             self._follower.wrote(reply.result, sent_at, now)
-        self._follower.news |= (
+        self._view.queue.add(
             self._accepted(decision, reply)
             if reply.error is None
             else self._refused(decision, reply.error)
@@ -273,7 +273,7 @@ class Writer:
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             news |= self._gone(subject)
-        self._follower.news |= news
+        self._view.queue.add(news)
 
     def _take_note(self, item: object) -> set[str]:
         match item:
