@@ -1,10 +1,6 @@
-"""All kinds of results that commands print with ``-o json``, and their JSON schema.
-
-The schema is docs/output.schema.json: ``python -m evenkeel_cli.kinds`` prints it.
-"""
+"""All kinds of results that commands print with ``-o json``, and their JSON schema."""
 
 import json
-import sys
 from typing import Final
 
 from evenkeel_cli import output
@@ -13,6 +9,7 @@ from evenkeel_cli.demo.listing import DemoResultList
 from evenkeel_cli.doctor.listing import FindingList
 from evenkeel_cli.draining.pods import StayedPodList
 from evenkeel_cli.explain.listing import ExplanationList
+from evenkeel_cli.install.steps import StepStateList
 from evenkeel_cli.journal import DecisionList
 from evenkeel_cli.nodes.listing import DoomedNodeList
 from evenkeel_cli.output import Listing
@@ -34,15 +31,12 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     ReplayPlanList,
     ReplayResultList,
     StayedPodList,
+    StepStateList,
     WorkloadRestoreList,
     WorkloadStatusList,
 )
 
 
 def schema() -> str:
-    """The text of docs/output.schema.json."""
+    """The text of docs/reference/output.schema.json."""
     return json.dumps(output.schema(KINDS), indent=2).replace("``", "`") + "\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(schema())

@@ -1,8 +1,8 @@
 """What a command shows, and in which format: one place for all commands.
 
 A result is a ``Listing``: frozen items of one type. People get a row for each; programs get
-``{apiVersion, kind, items}``, as they know it of kubectl, as JSON or YAML. docs/output.schema.json
-has the schema of every kind, made of the same types.
+``{apiVersion, kind, items}``, as they know it of kubectl, as JSON or YAML. docs/reference has
+the schema of every kind, made of the same types.
 """
 
 import json
@@ -117,14 +117,13 @@ class Output:
 
         ``is_one_of_many``: others follow, of JSON one a line.
         """
+        data = {"apiVersion": listing.api_version, **msgspec.to_builtins(listing)}
         match self.form:
             case "json":
-                indent = None if is_one_of_many else 2
-                click.echo(json.dumps(msgspec.to_builtins(listing), indent=indent))
+                click.echo(json.dumps(data, indent=None if is_one_of_many else 2))
             case "yaml":
                 if is_one_of_many:
                     click.echo("---")
-                data = msgspec.to_builtins(listing)
                 click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
             case "name":
                 for item in listing.items:
@@ -136,7 +135,7 @@ def schema(listings: Iterable[type[Listing]]) -> dict[str, Any]:
     references, components = msgspec.json.schema_components(listings)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What evenkeel -o json prints",
+        "title": "What the commands of evenkeel print with -o json",
         "oneOf": list(references),
         "$defs": components,
     }

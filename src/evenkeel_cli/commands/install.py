@@ -14,6 +14,7 @@ from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
+from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
 
 
@@ -66,6 +67,7 @@ from evenkeel_cli.program import NAME
 @terms.change_set
 @terms.timeout
 @options.apply
+@options.output()
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     where: Place,
@@ -80,6 +82,7 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     change_set: bool,
     patience: timedelta,
     apply: bool,
+    output: Output,
 ) -> None:
     """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
 
@@ -100,50 +103,66 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         is_everywhere=all_namespaces,
         parameters=parameters,
     )
-    with opened(where, patience) as site:
+    with opened(where, output, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         chosen = choices.made(asked, found, site.objects)
-        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
-        tell_of_others(site, chosen, beside=beside_drainers)
+        tell_of_choices(site, chosen, output)
+        tell_of_others(site, chosen, output, beside=beside_drainers)
         if render is not None:
             files = render_all(site, chosen, made, render)
-            click.echo(f"wrote {len(files)} files into {render}: its README.md says what to do")
+            output.say(f"wrote {len(files)} files into {render}: its README.md says what to do")
             return
-        go_on(site, chosen, made, apply=apply, change_set=change_set)
+        go_on(site, chosen, made, output, apply=apply, change_set=change_set)
 
 
-def tell_of_others(site: Site, chosen: Choices, *, beside: bool) -> None:
+def tell_of_choices(site: Site, chosen: Choices, output: Output) -> None:
+    """Say what is installed where."""
+    output.say(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}")
+    output.say()
+
+
+def tell_of_others(site: Site, chosen: Choices, output: Output, *, beside: bool) -> None:
     """Say which other drainers there are. Raises BadInputError where both would act."""
     found = others.look(site, chosen)
     for line in others.lines(found):
-        click.echo(f"{'drainers':{steps.WIDTH}}  {line}")
+        output.say(f"Other drainers: {line}.", hang=2)
+    if found:
+        output.say()
     others.check(found, beside=beside)
 
 
 def go_on(
-    site: Site, chosen: Choices, made: Build, *, apply: bool, change_set: bool = False
+    site: Site,
+    chosen: Choices,
+    made: Build,
+    output: Output,
+    *,
+    apply: bool,
+    change_set: bool = False,
 ) -> None:
     """Go through all steps, and say how to go on."""
-    steps.go(plan.installation(site, chosen, made), click.echo, apply=apply)
+    steps.go(plan.installation(site, chosen, made), output, apply=apply)
+    output.say()
     if change_set:
-        propose(site, chosen, made)
+        propose(site, chosen, made, output)
         return
     if not apply:
-        click.echo("\nnothing was changed: add --apply to do it")
+        output.say("nothing was changed: add --apply to do it")
         return
     named = f" --stack-name {site.place.stack}" if site.place.stack else ""
-    click.echo(
-        f"\nsee whether every link holds: {NAME} doctor --cluster-name {site.place.cluster}{named}"
+    output.say(
+        f"see whether every link holds: {NAME} doctor --cluster-name {site.place.cluster}{named}"
     )
     if chosen.mode is Mode.OBSERVE:
-        click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")
+        output.say("it observes, and changes nothing in the cluster: --mode act lets it act")
 
 
-def propose(site: Site, chosen: Choices, made: Build) -> None:
+def propose(site: Site, chosen: Choices, made: Build, output: Output) -> None:
     """Make the stack's change set, and say how it is executed."""
-    click.echo()
     by_hand = plan.deployed(site, chosen, made).propose()
     if by_hand is None:
-        click.echo("no change set was made: the stack is as wanted")
+        output.say("no change set was made: the stack is as wanted")
         return
-    click.echo(f"\nto execute it: {by_hand}\nthe rest is done by --apply instead of --change-set")
+    output.say()
+    output.say(f"to execute it: {by_hand}", hang=2)
+    output.say("the rest is done by --apply instead of --change-set")

@@ -6,11 +6,12 @@ import click
 
 from evenkeel_cli import options
 from evenkeel_cli.command import Command
-from evenkeel_cli.commands.install import go_on, tell_of_others
+from evenkeel_cli.commands.install import go_on, tell_of_choices, tell_of_others
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.install import build, choices, settling, terms
 from evenkeel_cli.install.choices import Asked
 from evenkeel_cli.install.site import Place, opened
+from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
 
 
@@ -26,6 +27,7 @@ from evenkeel_cli.program import NAME
 @terms.change_set
 @terms.timeout
 @options.apply
+@options.output()
 def upgrade(
     *,
     where: Place,
@@ -33,6 +35,7 @@ def upgrade(
     change_set: bool,
     patience: timedelta,
     apply: bool,
+    output: Output,
 ) -> None:
     """Bring an installation to the version of this command: rights, then code, then webhooks.
 
@@ -44,7 +47,7 @@ def upgrade(
         evenkeel upgrade --cluster-name prod --apply
     """
     made = build.made()
-    with opened(where, patience) as site:
+    with opened(where, output, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         if found is None:
             raise BadInputError(
@@ -52,7 +55,7 @@ def upgrade(
                 f" --stack-name, or make it by {NAME} install"
             )
         chosen = choices.made(Asked(image=image), found, site.objects)
-        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
+        tell_of_choices(site, chosen, output)
         # Both act already, if they do: who runs this has been asked.
-        tell_of_others(site, chosen, beside=True)
-        go_on(site, chosen, made, apply=apply, change_set=change_set)
+        tell_of_others(site, chosen, output, beside=True)
+        go_on(site, chosen, made, output, apply=apply, change_set=change_set)

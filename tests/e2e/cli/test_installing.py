@@ -212,7 +212,7 @@ def test_drainers_that_only_eks_knows_of_are_named_with_what_each_choice_costs(
 ) -> None:
     described = Described(compute_config=Compute(enabled=True))
     aws = Aws("eu-central-1", lambda _: NodeGroups())
-    site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock())
+    site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock(), print)
     without, gated = (
         others.look(site, Choices(Mode.ACT, webhook)) for webhook in (Webhook.NONE, Webhook.LAMBDA)
     )

