@@ -16,7 +16,13 @@ WORKERS ?= 2
 export PYTHONDONTWRITEBYTECODE :=
 # What mypy found out about sources that have not changed holds in every clone.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/evenkeel/mypy
-INSTALL := pip install --quiet --disable-pip-version-check --no-compile
+
+# What the environments are made with. It takes a mirror of the package index from where pip takes it,
+# and believes the certificates that the system believes.
+UV := .venv-uv/bin/uv
+export UV_DEFAULT_INDEX ?= $(or $(PIP_INDEX_URL),https://pypi.org/simple)
+export UV_SYSTEM_CERTS ?= true
+export UV_HTTP_TIMEOUT ?= 180
 
 # The tests on a real control plane mostly wait for it: more of them than cores. But each computes a
 # little while it waits, too, and takes 0.5 GB.
@@ -37,7 +43,8 @@ SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/p
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer
 
-SCRIPTS := tools/control-plane tools/environment tools/paste-demo tools/write-version tools/zip-layer
+SCRIPTS := tools/control-plane tools/paste-demo tools/write-reference tools/write-version \
+	tools/zip-layer
 TYPED := layers/evenkeel/evenkeel functions src tests bench
 
 .PHONY: help
@@ -51,20 +58,30 @@ demo: venv ## Show on an in-memory cluster what happens when spot nodes go
 .PHONY: venv
 venv: .venv/.ready ## Make the environment in .venv, with the command .venv/bin/evenkeel
 
-.venv/.ready: requirements/dev.txt pyproject.toml tools/find-python
-	@python="$$(tools/find-python)"; \
-	if ! $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null; then \
-		echo "environment: .venv with $$python"; \
-		"$$python" -m venv --clear .venv; \
-	fi
-	@$(PYTHON) -m $(INSTALL) --require-hashes -r requirements/dev.txt
-	@$(PYTHON) -m $(INSTALL) --no-deps --no-build-isolation -e .
+# An environment with what a file of pins has, and nothing else.
+define environment
+	@echo "environment: $(@D)"
+	@rm -rf $(@D)
+	@$(UV) venv --quiet --python .venv-uv/bin/python $(@D)
+	@$(UV) pip sync --quiet --python $(@D) --require-hashes $<
+endef
+
+.venv/.ready: requirements/dev.txt pyproject.toml .venv-uv/.ready
+	$(environment)
+	@$(UV) pip install --quiet --python .venv --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-uv/.ready: requirements/uv.txt tools/find-python
+	@python="$$(tools/find-python)"; echo "Python: $$python"; "$$python" -m venv --clear .venv-uv
+	@.venv-uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 .PHONY: format
 format: venv ## Format the code and mend what can be mended mechanically
 	@$(PYTHON) -m ruff check --fix-only --quiet . $(SCRIPTS)
 	@$(PYTHON) -m ruff format . $(SCRIPTS)
+	@$(PYTHON) tools/write-version
+	@$(PYTHON) tools/write-reference
 
 .PHONY: lint
 lint: venv ## Format, style, types, and which package imports which
@@ -73,6 +90,12 @@ lint: venv ## Format, style, types, and which package imports which
 	$(PYTHON) -m mypy $(TYPED)
 	$(foreach script,$(SCRIPTS),$(PYTHON) -m mypy $(script) &&) true
 	$(PYTHON) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
+
+.PHONY: docs
+docs: venv ## Make the documentation's site in .site, for which a warning is an error
+	@rm -rf .site
+	@$(PYTHON) -m sphinx -q -n -W -E docs .site
+	@echo "site: .site/index.html"
 
 .PHONY: test-simulated
 test-simulated: venv ## Unit, property and contract tests; they need no cluster
@@ -86,6 +109,10 @@ STATES ?= 100000
 .PHONY: walk
 walk: venv ## Walk a small world's states: make walk PODS=3 STATES=100000
 	@$(PYTHON) -m tests.walk $(PODS) $(STATES)
+
+.PHONY: trace
+trace: venv ## Follow a small story through the modules
+	@$(PYTHON) -m tests.trace
 
 .PHONY: check
 check: lint test-simulated ## What to run all day: lint and test-simulated
@@ -119,8 +146,8 @@ venv-localstack: .venv-localstack/.ready
 venv-runtime: .venv-runtime/.ready
 venv-command: .venv-command/.ready
 
-.venv-%/.ready: requirements/%.txt tools/find-python tools/environment
-	@"$$(tools/find-python)" tools/environment $*
+.venv-%/.ready: requirements/%.txt .venv-uv/.ready
+	$(environment)
 	@touch $@
 
 .PHONY: validate
@@ -168,8 +195,12 @@ ONLY ?=
 measured = @status=0; $(PYTHON) -m $(1) || status=$$?; $(PYTHON) -m bench.report; exit $$status
 
 .PHONY: bench
-bench: venv ## Measure the storms in all scenarios, and write README's table
+bench: venv ## Measure the storms in all scenarios
 	$(call measured,bench.storm --rounds $(ROUNDS) A B C D)
+
+.PHONY: bench-readme
+bench-readme: venv ## Measure what README's table and picture show: an hour
+	$(call measured,bench.readme)
 
 .PHONY: bench-storm
 bench-storm: venv ## Measure one storm: make bench-storm SCENARIO=A
@@ -226,14 +257,14 @@ bench-cost: venv ## Reckon from what was measured last what it costs on AWS
 	$(call measured,bench.cost)
 
 .PHONY: requirements
-requirements: ## Pin requirements/*.txt again, for all platforms; needs uv
-	@for lock in layer command dev sam ministack localstack runtime; do \
+requirements: .venv-uv/.ready ## Pin requirements/*.txt again, for all platforms
+	@for lock in layer command dev sam ministack localstack runtime uv; do \
 		case $$lock in \
 			layer) from="--group layer" ;; \
 			command) from="pyproject.toml" ;; \
 			dev) from="pyproject.toml --group dev" ;; \
 			*) from="requirements/$$lock.in" ;; \
 		esac; \
-		uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-header \
+		$(UV) pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-header \
 			--no-annotate $$from --output-file requirements/$$lock.txt; \
 	done

@@ -26,7 +26,7 @@ from typing import Final
 
 import msgspec
 
-from bench import machine
+from bench import conditions
 from evenkeel import settings
 from tests.fixtures.certificates import Authority
 
@@ -98,7 +98,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What RESULT holds. ``ratio`` is each function's median by that of the bare imports."""
 
-    machine: machine.Machine
+    conditions: conditions.Conditions
     layer_mb: float
     functions: Mapping[str, Figures]
     bare_imports: Figures
@@ -153,7 +153,7 @@ def measure(layer: Path, runs: int) -> Result:
     bare = figures["bare"]
     functions = {name: figures[name] for name in FUNCTIONS}
     return Result(
-        machine=machine.look(),
+        conditions=conditions.look(simulated=True),
         layer_mb=round(sum(file.stat().st_size for file in layer.rglob("*")) / 1e6, 1),
         functions=functions,
         bare_imports=bare,
@@ -213,7 +213,7 @@ def told(result: Result) -> str:
     rows = [(name, each) for name, each in result.functions.items()]
     rows += [("bare imports", result.bare_imports), ("first clients", result.first_clients)]
     lines = [
-        str(result.machine),
+        str(result.conditions),
         f"layer: {result.layer_mb:.1f} MB; {result.bare_imports.runs} processes of each kind",
         "",
         f"{'':<14}{'median':>10}{'worst':>10}{'CPU':>10}{'memory':>10}{'x bare':>9}{'CPU':>7}",

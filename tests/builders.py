@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -47,15 +47,14 @@ from evenkeel.model.surroundings import (
     ServiceSpec,
 )
 from evenkeel.model.workload import (
+    Controller,
     Deployment,
     DeploymentSpec,
     DeploymentStrategy,
     IntOrString,
     Job,
     JobSpec,
-    PodConditionPattern,
     PodFailurePolicy,
-    PodFailureRule,
     ReplicaSet,
     ReplicaSetSpec,
     ReplicaSetStatus,
@@ -216,13 +215,9 @@ def job(
     **meta: Any,
 ) -> Job:
     """A Job. ``ignores_disruptions``: a podFailurePolicy does not count disrupted pods."""
-    disruption = PodConditionPattern(type="DisruptionTarget")
-    ignore = PodFailureRule(action="Ignore", on_pod_conditions=(disruption,))
     return Job(
         metadata=metadata(name, annotations=dict(annotations or {}), **meta),
-        spec=JobSpec(
-            pod_failure_policy=PodFailurePolicy(rules=(ignore,)) if ignores_disruptions else None
-        ),
+        spec=JobSpec(pod_failure_policy=PodFailurePolicy() if ignores_disruptions else None),
     )
 
 
@@ -433,7 +428,6 @@ def budget(
             disruptions_allowed=max(0, healthy - demanded),
             current_healthy=healthy,
             desired_healthy=demanded,
-            expected_pods=healthy,
             observed_generation=1,
         ),
     )

@@ -32,6 +32,7 @@ READS: Final = 2
 
 MILLION: Final = 1_000_000
 ARCHITECTURE: Final = "arm64"
+NEW_PODS: Final = "a million new pods"
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +71,7 @@ def times(storms: Sequence[Result], plan: PlanGrowth, placement: Placement, gate
     told = [each for each in storms if each.rounds and each.rounds[-1].invocations]
     notices = [each.rounds[-1].invocations["interruption"] for each in told]
     return Times(
-        schedule=max(each.idle_ms for each in told),
+        schedule=max(each.rounds[-1].idle_ms for each in told),
         notice=sum(each.billed_ms for each in notices) / sum(each.count for each in notices),
         restore={each.pods: (each.read + each.plan) * 1000 for each in (plan.tenth, plan.whole)},
         placement=placement.webhook.mean * 1000,
@@ -123,7 +124,7 @@ def month(found: Times, template: Mapping[str, Any], prices: Prices) -> Month:
             what="`Webhook`: its secret, read by one container all month",
             dollars=prices.secret + READS * MINUTES * prices.secret_call,
         ),
-        _calls("a million new pods", MILLION, found.placement, prices.http_api_request, prices, 1),
+        _calls(NEW_PODS, MILLION, found.placement, prices.http_api_request, prices, 1),
         _calls(
             "a million times that an eviction is asked for, at the gate",
             MILLION,

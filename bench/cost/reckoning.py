@@ -25,6 +25,10 @@ def reckon() -> Bill | None:
         return None
     prices, line_bytes = price_file.read(), bytes_of_line()
     return Bill(
+        measured=[
+            *(each.conditions for each in storms),
+            *(each.conditions for each in (plan, placement, gate)),
+        ],
         prices=prices,
         memory_mb=MEMORY_MB,
         line_bytes=line_bytes,

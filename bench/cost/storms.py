@@ -23,6 +23,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 
 INTERRUPTIONS: Final = 1_000
 LINE_OVERHEAD: Final = 26
@@ -129,7 +130,7 @@ def _scenario(result: Result, prices: Prices, line_bytes: int) -> ScenarioCost:
         seconds=measured.seconds,
         usage=used,
         longest_ms=max(each.longest_ms for each in measured.invocations.values()),
-        peak_mb=result.peak_mb,
+        peak_mb=measured.peak_mb,
         per_thousand=price(scaled(used, INTERRUPTIONS), prices),
     )
 
@@ -159,7 +160,7 @@ def bytes_of_line() -> int:
                 kind="ReplicaSet", namespace="default", name="large-07-6b9f7c5d4f", uid=uid
             ),
             node="ip-10-0-101-102.eu-central-1.compute.internal",
-            reason="ReplacementAvailable",
+            reason=Reason.REPLACEMENT_AVAILABLE,
             message="60 pods are available, 59 wanted: this one may go",
             until=datetime(2026, 1, 1, tzinfo=UTC),
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bench import machine, store
+from bench import store
 from bench.drainers.results import Drains
 from bench.drainers.run import LONGEST, WAYS, pair
 from bench.drainers.site import REPLICAS, START
@@ -15,21 +15,21 @@ from bench.say import Say, since_now
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[WAY...]``, all without; exit code 1 if one is not as wanted."""
+    """``[WAY...] [--runs N]``, all ways without; exit code 1 if one is not as wanted."""
     parser = argparse.ArgumentParser(prog="bench.drainers")
     parser.add_argument("ways", nargs="*", choices=[[], *WAYS], help="which; all without")
+    parser.add_argument("--runs", type=int, default=1, help="how many behind the gate")
     options = parser.parse_args(arguments)
     say = since_now()
-    return max(_measure(name, say) for name in options.ways or WAYS)
+    return max(_measure(name, options.runs, say) for name in options.ways or WAYS)
 
 
-def _measure(name: str, say: Say) -> int:
+def _measure(name: str, runs: int, say: Say) -> int:
     """Measure one way, and keep it beside the others: a way that fails costs none of them."""
-    measured = {name: pair(name, say)}
+    measured = {name: pair(name, runs, say)}
     before = store.read("drainers", Drains)
     found = {**(before.pairs if before else {}), **measured}
     drains = Drains(
-        machine=machine.look(),
         replicas=REPLICAS,
         start=START,
         longest=LONGEST,

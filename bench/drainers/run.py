@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench import store
+from bench import conditions, store
 from bench.drainers import binaries, figures
 from bench.drainers.descheduler import Descheduler
 from bench.drainers.drainer import Drainer
@@ -59,16 +59,19 @@ WAYS: Final[Mapping[str, Way]] = {
 """Without a terminationGracePeriod Karpenter does not begin with a node that a budget holds."""
 
 
-def pair(name: str, say: Say) -> Pair:
-    """Measure one way, without the gate and with it."""
+def pair(name: str, runs: int, say: Say) -> Pair:
+    """Measure one way, without the gate, and so many times with it."""
     way = WAYS[name]
     if name != "kubectl":
         binaries.folder()
+    without = run(name, say, gated=False)
+    gated = [run(name, say, gated=True) for _ in range(runs)]
     return Pair(
+        conditions=conditions.look(),
         title=way.title,
         budgets=way.budgets,
-        without=run(name, say, gated=False),
-        gated=run(name, say, gated=True),
+        without=without,
+        gated=gated,
     )
 
 
@@ -94,7 +97,7 @@ def run(name: str, say: Say, *, gated: bool) -> Run:
     outcome = figures.judge(seen.sights, REPLICAS, nodes)
     ended = "not ended" if ran is None else f"ended after {ran:.1f} s"
     say(f"{outcome}, {refusals} refusals, {ended}")
-    return Run(outcome=outcome, refusals=refusals, ended=ran is not None, ran=ran)
+    return Run(outcome=outcome, refusals=refusals, ran=ran)
 
 
 @contextmanager

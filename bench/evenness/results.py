@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from bench.conditions import Conditions
+
 WANTED = 0.8
 """The lowest share wanted, as a part of the share of all pods that could be replaced."""
 
@@ -18,6 +20,7 @@ class Evenness(msgspec.Struct, frozen=True, kw_only=True):
     controllers, and ``requests_per_second`` that the API server takes.
     """
 
+    conditions: Conditions
     nodes: int
     pods: int
     qps: float

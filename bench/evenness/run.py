@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from bench import conditions
 from bench.evenness.results import Evenness
 from bench.say import Say
 from bench.simulated import fill, spot_nodes
@@ -41,6 +42,7 @@ def run(scenario: Scenario, say: Say) -> Evenness:
         scene.run(until=LONGEST)
         lowest = {name: scene.lowest(name) for name in scenario.replicas}
         return Evenness(
+            conditions=conditions.look(simulated=True),
             nodes=scenario.spot,
             pods=scenario.pods,
             qps=QPS,

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bench import machine, store
+from bench import conditions, store
 from bench.extender import calls, scheduling
 from bench.extender.results import Extending, Extent
 from bench.report import extender as report
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     found, peak = calls.measure(extent, say)
     pairs, placed = scheduling.measure(extent, say)
     extending = Extending(
-        machine=machine.look(),
+        conditions=conditions.look(),
         extent=extent,
         calls=found,
         peak_mb=peak,

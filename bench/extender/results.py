@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm.figures import Percentiles
 
 CALL: Final = 0.005
@@ -60,7 +60,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 class Extending(msgspec.Struct, frozen=True, kw_only=True):
     """One run. ``on_demand``: how many pods of each pair were on on-demand with the extender."""
 
-    machine: Machine
+    conditions: Conditions
     extent: Extent
     calls: Sequence[Calls]
     peak_mb: float

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.extender.results import Extent, Pair
 from bench.say import Say
 from bench.storm.site import launched
@@ -38,7 +38,7 @@ def measure(extent: Extent, say: Say) -> tuple[list[Pair], list[int]]:
         for number in range(extent.pairs):
             without, _ = _run(ground, bare, f"bare-{number}", extent)
             extended, floor = _run(ground, asks, f"asked-{number}", extent)
-            pairs.append(Pair(without=without, extended=extended, load=machine.look().load))
+            pairs.append(Pair(without=without, extended=extended, load=conditions.load()))
             placed.append(floor)
             say(
                 f"{extent.pods} pods: {without:.1f} s without, {extended:.1f} s with;"

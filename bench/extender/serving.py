@@ -13,7 +13,7 @@ from functools import partial
 from threading import Event, Thread
 from typing import Final
 
-from bench.machine import peak_megabytes
+from bench.conditions import peak_megabytes
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.scheduling.extender import Extender

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm.figures import Outcome
 
 
@@ -86,7 +86,7 @@ class Suffered(msgspec.Struct, frozen=True, kw_only=True):
 class Faults(msgspec.Struct, frozen=True, kw_only=True):
     """The faults of one run."""
 
-    machine: Machine
+    conditions: Conditions
     worker: str
     storms: Sequence[Suffered]
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import machine, store
+from bench import conditions, store
 from bench.faults import link
 from bench.faults.crew import Crew
 from bench.faults.fault import Fault
@@ -48,7 +48,7 @@ def run(faults: Sequence[Fault], nodes: int, say: Say) -> Faults:
             one = done[-1]
             say(summary(one.outcome, storm.fill))
             say(f"{one.tally}, lost {one.tally.lost}; {one.starts} starts; {one.answers}")
-    return Faults(machine=machine.look(), worker=worker.how_held(), storms=done)
+    return Faults(conditions=conditions.look(), worker=worker.how_held(), storms=done)
 
 
 def _suffer(storm: Storm, fault: Fault, say: Say) -> Suffered:

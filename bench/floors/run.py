@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.floors.figures import overdue, stands, wanted
-from bench.floors.results import Floors
+from bench.floors.results import Floors, Run
 from bench.placement.site import used
 from bench.say import Say
 from bench.storm import aws, worker
@@ -28,10 +28,22 @@ SCENARIO: Final = Scenario(
 """12 of 57 and 2 of 3 replicas, 50 times: 700 pods on on-demand nodes with room for 700."""
 
 
-def run(nodes: int, log: Path, say: Say) -> Floors:
-    """Measure with so many spot nodes, and all else in proportion."""
+def run(nodes: int, runs: int, log: Path, say: Say) -> Floors:
+    """Measure so many storms of so many spot nodes, and all else in proportion."""
     scenario = SCENARIO.of(nodes)
     assert sum(scenario.floors.values()) == scenario.idle * scenario.per_idle
+    return Floors(
+        worker=worker.how_held(),
+        pods=scenario.pods,
+        spot=scenario.spot,
+        on_demand=scenario.idle,
+        percent=scenario.percent,
+        runs=[_storm(scenario, log, say) for _ in range(runs)],
+    )
+
+
+def _storm(scenario: Scenario, log: Path, say: Say) -> Run:
+    """One storm, on a cluster of its own."""
     say(f"{scenario.pods} pods, {scenario.title}")
     with (
         launched() as control_plane,
@@ -50,13 +62,8 @@ def run(nodes: int, log: Path, say: Say) -> Floors:
             process.end()
         say(summary(endured.outcome, fill))
         noticed = endured.noticed
-        return Floors(
-            machine=machine.look(),
-            worker=worker.how_held(),
-            pods=scenario.pods,
-            spot=scenario.spot,
-            on_demand=scenario.idle,
-            percent=scenario.percent,
+        return Run(
+            conditions=conditions.look(),
             fill=fill,
             stands=stands(endured.sights, wanted(scenario), set(noticed), min(noticed.values())),
             outcome=endured.outcome,

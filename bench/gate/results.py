@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.placement.results import Webhook
 from bench.storm.figures import Percentiles
 
@@ -49,7 +49,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 class Gating(msgspec.Struct, frozen=True, kw_only=True):
     """One run."""
 
-    machine: Machine
+    conditions: Conditions
     extent: Extent
     clients: int
     rounds: Sequence[Answers]

@@ -1,6 +1,6 @@
 """Evictions at a rate, several times, on one cluster."""
 
-from bench import machine
+from bench import conditions
 from bench.gate.evicting import CLIENTS, Evictor
 from bench.gate.results import Answers, Extent, Gating
 from bench.gate.site import Site, prepared
@@ -17,7 +17,7 @@ def run(extent: Extent, say: Say) -> Gating:
         return Gating(
             rounds=rounds,
             webhook=site.webhook(),
-            machine=machine.look(),
+            conditions=conditions.look(),
             extent=extent,
             clients=CLIENTS,
         )
@@ -30,7 +30,7 @@ def _round(site: Site, extent: Extent, say: Say) -> Answers:
         all=spread(each.seconds for each in found),
         passed=percentiles(each.seconds for each in found if not each.deferred),
         deferred=percentiles(each.seconds for each in found if each.deferred),
-        load=machine.look().load,
+        load=conditions.load(),
     )
     for called, each in (("all", answers.all), ("passed", answers.passed)):
         if each is not None:

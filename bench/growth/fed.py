@@ -14,7 +14,7 @@ from datetime import timedelta
 from multiprocessing import get_context
 from typing import Any, Final
 
-from bench import machine
+from bench import conditions
 from bench.growth.results import Fed, Feeding
 from bench.say import Say
 from evenkeel.flows.drain.cache.view import View
@@ -47,7 +47,7 @@ def run(sizes: Sequence[int], say: Say) -> Feeding:
             points.append(process.submit(feed, size).result())
         last = points[-1]
         say(f"{size} nodes: {last.per_pod:.2f} ms of CPU a pod, {last.megabytes:.0f} MB at most")
-    return Feeding(machine=machine.look(), points=points)
+    return Feeding(conditions=conditions.look(simulated=True), points=points)
 
 
 def feed(nodes: int) -> Fed:
@@ -76,7 +76,7 @@ def feed(nodes: int) -> Fed:
         forced.next_at(now)
     assert not plans.queues
     seconds = time.process_time() - began
-    return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=machine.peak_megabytes())
+    return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=conditions.peak_megabytes())
 
 
 def _workloads(nodes: int) -> tuple[Sequence[ReplicaSet], Sequence[Pod]]:

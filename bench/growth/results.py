@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm.figures import Outcome
 
 WANTED: Final = 1.3
@@ -39,7 +39,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
     """The storms of one run, in their order: in one cluster, and in one with bystanders."""
 
-    machine: Machine
+    conditions: Conditions
     worker: str
     points: Sequence[Point]
     wanted: float = WANTED
@@ -89,7 +89,7 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
 class Functions(msgspec.Struct, frozen=True, kw_only=True):
     """The storms of one run, from the fewest doomed nodes to the most."""
 
-    machine: Machine
+    conditions: Conditions
     points: Sequence[Inside]
     wanted: float = WANTED
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.growth.results import Growth, Point
 from bench.say import Say
 from bench.storm import worker
@@ -30,7 +30,7 @@ def run(nodes: int, log: Path, say: Say) -> Growth:
     """Measure with so many spot nodes, and all else in proportion."""
     points = _measure(ALONE.of(nodes), [nodes // part for part in PARTS], log, say)
     points += _measure(BESIDE.of(nodes), [nodes], log, say)
-    return Growth(machine=machine.look(), worker=worker.how_held(), points=points)
+    return Growth(conditions=conditions.look(), worker=worker.how_held(), points=points)
 
 
 def _measure(scenario: Scenario, sizes: Sequence[int], log: Path, say: Say) -> list[Point]:

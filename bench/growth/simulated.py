@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bench import machine
+from bench import conditions
 from bench.growth.inside import Outside, Stopwatch, counted
 from bench.growth.results import Functions, Inside
 from bench.say import Say
@@ -21,7 +21,9 @@ OPTIONS: Final = replace(CALM, start_seconds=(2.0, 3.0))
 
 def run(sizes: Sequence[int], say: Say) -> Functions:
     """A storm for each number of doomed nodes."""
-    return Functions(machine=machine.look(), points=[measure(each, say) for each in sizes])
+    return Functions(
+        conditions=conditions.look(simulated=True), points=[measure(each, say) for each in sizes]
+    )
 
 
 def measure(nodes: int, say: Say) -> Inside:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm import own
 from bench.storm.figures import Outcome
 
@@ -44,16 +44,15 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pairs(msgspec.Struct, frozen=True, kw_only=True):
-    """One sitting: the pairs of one scenario. ``this`` and ``base`` name their commits."""
+    """One sitting: the pairs of one scenario, with the conditions' commit and with ``base``."""
 
     scenario: str
     title: str
     condition: str
     nodes: int
     pods: int
-    machine: Machine
+    conditions: Conditions
     worker: str
-    this: str
     base: str
     pairs: Sequence[Pair]
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bench import machine, store
-from bench.pairs.checkout import Repository
+from bench import conditions, store
 from bench.pairs.results import Deletion, Pair, Pairs, Run
+from bench.repository import Repository
 from bench.say import Say
 from bench.storm import worker
 from bench.storm.results import summary
@@ -37,9 +37,8 @@ def run(scenario: Scenario, base: str, pairs: int, say: Say, *, beside: bool) ->
         condition=scenario.limit.value,
         nodes=scenario.spot,
         pods=scenario.pods,
-        machine=machine.look(),
+        conditions=conditions.look(),
         worker=worker.how_held(),
-        this=this,
         base=other,
         pairs=done,
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from bench import machine, store
+from bench import conditions, store
 from bench.placement.planned import PlanGrowth, Planned
 from bench.report import plan as report
 from bench.say import since_now
@@ -35,7 +35,7 @@ def run(nodes: int) -> PlanGrowth:
             f" {each.peak_mb:.0f} MB; {each.steps} steps, {each.left} left"
         )
         found.append(each)
-    return PlanGrowth(machine=machine.look(), tenth=found[0], whole=found[1])
+    return PlanGrowth(conditions=conditions.look(simulated=True), tenth=found[0], whole=found[1])
 
 
 def main(arguments: Sequence[str]) -> int:

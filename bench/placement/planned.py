@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 
 SECONDS: Final = 30.0
 MEGABYTES: Final = 512.0
@@ -43,7 +43,7 @@ class Planned(msgspec.Struct, frozen=True, kw_only=True):
 class PlanGrowth(msgspec.Struct, frozen=True, kw_only=True):
     """A tenth of a cluster, and all of it."""
 
-    machine: Machine
+    conditions: Conditions
     tenth: Planned
     whole: Planned
 

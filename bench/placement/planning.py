@@ -8,7 +8,7 @@ import time
 
 import msgspec
 
-from bench import machine
+from bench import conditions
 from bench.placement.planned import Planned
 from bench.placement.synthetic import SyntheticServer
 from evenkeel.adapters.clock import SystemClock
@@ -21,7 +21,7 @@ from evenkeel.flows.restore.reading import Scope, read
 def measure(nodes: int) -> Planned:
     """Read the cluster and plan, as a run of restore does before it writes."""
     server = SyntheticServer(nodes)
-    before = machine.peak_megabytes()
+    before = conditions.peak_megabytes()
     began, cpu = time.monotonic(), time.process_time()
     with RestCluster(server) as cluster:
         snapshot = read(cluster, SystemClock(), Terms(), Scope())
@@ -39,7 +39,7 @@ def measure(nodes: int) -> Planned:
         steps=len(made.steps),
         left=len(made.left),
         before_mb=before,
-        peak_mb=machine.peak_megabytes(),
+        peak_mb=conditions.peak_megabytes(),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm.figures import Percentiles, percentiles
 
 WANTED: Final = 0.015
@@ -81,7 +81,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """One run."""
 
-    machine: Machine
+    conditions: Conditions
     extent: Extent
     clients: int
     rounds: Sequence[Round]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.placement.creations import CLIENTS, paced, pressed
 from bench.placement.results import Burst, Extent, Placement, Round, spread
 from bench.placement.site import Site, floor_of, prepared
@@ -21,7 +21,7 @@ def run(extent: Extent, say: Say) -> Placement:
         return Placement(
             rounds=[measuring.round(number) for number in range(extent.rounds)],
             webhook=site.webhook(),
-            machine=machine.look(),
+            conditions=conditions.look(),
             extent=extent,
             clients=CLIENTS,
         )
@@ -53,7 +53,7 @@ class _Measuring:
             asked=paces[asked],
             bare_burst=bursts[bare],
             asked_burst=bursts[asked],
-            load=machine.look().load,
+            load=conditions.load(),
         )
 
     def _pace(self, namespace: str, name: str) -> Percentiles:

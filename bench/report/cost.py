@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from bench.conditions import together
 from bench.cost.bill import Bill
 from bench.cost.month import Line
 
@@ -53,7 +54,7 @@ def table(found: Bill) -> str:
         (
             f"- Measured: a call of the schedule {took.schedule:.0f} ms, of a batch of notices"
             f" {took.notice:.0f} ms, a review of a pod {took.placement:.0f} ms, of an eviction"
-            f" {took.gate:.0f} ms; a run of restore {runs}."
+            f" {took.gate:.0f} ms; a run of restore {runs}. {together(found.measured)}."
         ),
     ]
     return "\n".join(rows) + "\n"

@@ -29,6 +29,6 @@ def table(found: Evenness) -> str:
         f"{found.nodes} of {found.nodes} spot nodes noticed, on simulated time: an API server that"
         f" takes {found.requests_per_second:g} of Evenkeel's requests a second, and controllers"
         f" of {found.qps:g} a second. Wanted: a lowest share of {found.wanted:.2f} at least, 0.8"
-        " of what was made; nothing too late, no single replica at zero."
+        f" of what was made; nothing too late, no single replica at zero. {found.conditions}."
     )
     return markdown(COLUMNS, [row], (condition,))

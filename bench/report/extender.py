@@ -31,7 +31,7 @@ def table(extending: Extending) -> str:
         f" Kubernetes' own limit of 50 requests a second, until all have a node, without the"
         f" extender and with it: {pairs}. The median is {extending.ratio:.2f} times as long, wanted"
         f" at most {RATIO:g}. On on-demand, where {extending.floor} are wanted:"
-        f" {', '.join(map(str, extending.on_demand))}. {extending.machine}."
+        f" {', '.join(map(str, extending.on_demand))}. {extending.conditions}."
     )
     return markdown(COLUMNS, rows, (calls, scheduled))
 

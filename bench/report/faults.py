@@ -28,7 +28,7 @@ def table(faults: Faults) -> str:
         " the message, counted by its id; lost: sent, not handled and neither in the queue nor"
         " among the dead letters. At zero: workloads without a Ready pod at any time; too late:"
         " pods whose eviction was accepted later than their deadline less min(grace, 45 s)."
-        f" {faults.worker}. {faults.machine}."
+        f" {faults.worker}. {faults.conditions}."
     )
     answers = [f"{each.title}: {_answers(each.answers)}." for each in faults.storms if each.answers]
     return markdown(COLUMNS, map(_row, faults.storms), (*answers, condition))

@@ -27,6 +27,6 @@ def table(feeding: Feeding) -> str:
     condition = (
         "Cache, plans and agenda fed by hand: four changes for each pod within 80 s, planned"
         " for 5 times a second. The memory is the process's, with all changes in it."
-        f" {feeding.machine}."
+        f" {feeding.conditions}."
     )
     return markdown(COLUMNS, rows, (growth, condition))

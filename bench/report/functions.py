@@ -26,6 +26,6 @@ def table(functions: Functions) -> str:
     condition = (
         "On simulated time, each workload in a namespace of its own, all spot nodes noticed at"
         " once. What the simulated cluster, SQS and EC2 take is not counted."
-        f" {functions.machine}."
+        f" {functions.conditions}."
     )
     return markdown(COLUMNS, rows, (growth, condition))

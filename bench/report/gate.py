@@ -25,7 +25,8 @@ def table(gating: Gating) -> str:
         f" come. {extent.singles} Deployments of one replica and {extent.large} of {extent.size},"
         f" whose pods are Ready after {extent.start} s. `evenkeel serve` is a process beside the"
         f" control plane: {_ms(webhook.cpu_seconds / webhook.reviews)} of CPU for a review of"
-        f" {_ms(webhook.mean)} (both means over all), {webhook.peak_mb:.0f} MB. {gating.machine}."
+        f" {_ms(webhook.mean)} (both means over all), {webhook.peak_mb:.0f} MB."
+        f" {gating.conditions}."
     )
     rows = [
         _row(f"{extent.rate:g} evictions a second", middle.all),

@@ -27,7 +27,7 @@ def table(growth: Growth) -> str:
     condition = (
         "fill: what the same cluster needs to run all pods of the storm from nothing. Per doomed"
         " pod: in the time that a pod takes in that. No QPS limits, one run;"
-        f" {growth.worker}. {growth.machine}."
+        f" {growth.worker}. {growth.conditions}."
     )
     return markdown(COLUMNS, map(_row, ordered), (ratios, condition))
 

@@ -1,4 +1,4 @@
-"""The copies of the tables in README.md and docs, each between its markers."""
+"""The copies of the tables in README.md and docs, each between its markers, and the picture."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -29,9 +29,11 @@ from bench.report import (
     pairs,
     placement,
     plan,
+    readme,
     restoring,
     storm,
 )
+from bench.report.picture import picture
 from bench.restoring.results import Restored
 from bench.store import ROOT
 
@@ -42,6 +44,8 @@ PAGES: Final = (
     ROOT / "docs" / "cost.md",
 )
 """Each table is in one of them."""
+
+PICTURE: Final = ROOT / readme.PICTURE
 
 
 REPORTS: Final[Mapping[str, tuple[type[Any], Callable[[Any], str]]]] = {
@@ -69,11 +73,26 @@ def tables() -> Mapping[str, str]:
     for name, (kind, table) in REPORTS.items():
         if (figures := store.read(name, kind)) is not None:
             found[name] = table(figures)
+    if (measured := readme.read()) is not None:
+        found["readme"] = readme.table(measured)
     return found
 
 
+def drawn() -> str | None:
+    """The picture of storm A; None if its curves were not measured yet."""
+    measured = readme.read()
+    return picture(readme.curves(measured.storm)) if measured is not None else None
+
+
+def blocks() -> Mapping[str, str]:
+    """What stands between the pages' markers, by name: the tables, and where the picture is."""
+    measured = readme.read()
+    shown = {"picture": readme.shown(measured.storm)} if measured is not None else {}
+    return {**tables(), **shown}
+
+
 def paste(page: str, found: Mapping[str, str]) -> str:
-    """A page with these tables; a table that it has no markers for is left out.
+    """A page with these blocks; one that it has no markers for is left out.
 
     ``<!-- storm -->`` begins the table of that name, ``<!-- /storm -->`` ends it.
     """

@@ -37,7 +37,7 @@ def _columns(pairs: Pairs) -> Sequence[str]:
     beside = ["bare deletion"] if any(pair.deletion for pair in pairs.pairs) else []
     return (
         f"storm {pairs.scenario}",
-        f"this ({pairs.this})",
+        f"this ({pairs.conditions.commit})",
         f"BASE ({pairs.base})",
         "ratio",
         *beside,
@@ -85,7 +85,7 @@ def _notes(pairs: Pairs) -> Sequence[str]:
         f"{pairs.scenario}: {pairs.title}. {pairs.nodes} of {pairs.nodes} spot nodes noticed,"
         f" {pairs.pods:,} pods, {pairs.condition}. Each storm in a cluster of its own, both"
         f" commits in turn, {len(pairs.pairs)} of each{told}: medians, and their ratio. Last: what"
-        f" Evenkeel itself sent, by kind. {pairs.worker}. {pairs.machine}."
+        f" Evenkeel itself sent, by kind. {pairs.worker}. {pairs.conditions}."
     )
     if pairs.to_deletion is None:
         return [condition]

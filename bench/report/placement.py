@@ -29,7 +29,7 @@ def table(placement: Placement) -> str:
         f" `evenkeel serve` is a process beside the control plane:"
         f" {_ms(webhook.cpu_seconds / webhook.reviews)} of CPU for a review of"
         f" {_ms(webhook.mean)} (both means over all), {webhook.peak_mb:.0f} MB."
-        f" {placement.machine}."
+        f" {placement.conditions}."
     )
     rows = [
         (f"{rate}, without the webhook", *_latency(middle.bare), "-", "-"),

@@ -18,7 +18,7 @@ def table(growth: PlanGrowth) -> str:
     condition = (
         "Pages of JSON from a server that makes them up in the same process, whose own time is"
         " not counted; decoded and planned as in a run that is about to move pods, each in a"
-        f" process of its own. One run. {growth.machine}."
+        f" process of its own. One run. {growth.conditions}."
     )
     return markdown(COLUMNS, map(_row, (growth.tenth, growth.whole)), (wanted, condition))
 

@@ -41,7 +41,7 @@ def table(restored: Restored) -> str:
         f" webhook while there was no spot; then {restored.spot} spot nodes came. At most"
         f" {restored.budget} moves a run, of each workload one. Ready: and not told to go, the"
         " fewest of any of the workloads, as an outside observer saw it. No QPS limits, one run;"
-        f" the process that hands over: {restored.worker}. {restored.machine}."
+        f" the process that hands over: {restored.worker}. {restored.conditions}."
     )
     return markdown(
         COLUMNS, (_row(each, restored.percent) for each in restored.stands), (pace, cpu, condition)

@@ -44,8 +44,7 @@ def table(results: Sequence[Result]) -> str:
             ("`kubectl drain` x 100 behind the gate", result.gated),
         ):
             if baseline is not None:
-                fill = baseline.fill or measured.fill
-                cells = _row(f"{result.scenario} {name}", baseline.outcome, fill)
+                cells = _row(f"{result.scenario} {name}", baseline.outcome, baseline.fill)
                 rows.append([*cells, "-"])
         notes.append(_note(result, measured))
         if result.gated is not None:
@@ -100,15 +99,15 @@ def _note(result: Result, measured: Round) -> str:
         f" fill {measured.fill:.0f} s; 100 bare GETs and patches {bare.gets + bare.patches:.2f} s,"
         f" cordons allowed {bare.allowed:.2f} s; {writes / result.pods:.1f} writes of pods and"
         f" nodes per pod, the kubelets' deletions included; Evenkeel {measured.cpu_seconds:.0f}"
-        f" CPU seconds, {result.peak_mb:.0f} MB, {result.worker}. {result.machine}."
+        f" CPU seconds, {measured.peak_mb:.0f} MB, {result.worker}. {result.conditions}."
     )
 
 
 def _note_of_gate(scenario: str, gated: Gated) -> str:
-    fill = f"fill {gated.fill:.0f} s; " if gated.fill else ""
     return (
-        f"{scenario} behind the gate: {fill}{gated.refusals:,} evictions refused, {gated.unasked}"
-        f" passed because the gate did not answer in time, {gated.failed} of the commands failed;"
-        f" the gate {gated.cpu_seconds:.0f} CPU seconds, {gated.peak_mb:.0f} MB, the reconciler"
-        f" {gated.reconciler:.0f} CPU seconds. {gated.machine}."
+        f"{scenario} behind the gate: fill {gated.fill:.0f} s; {gated.refusals:,} evictions"
+        f" refused, {gated.unasked} passed because the gate did not answer in time,"
+        f" {gated.failed} of the commands failed; the gate {gated.cpu_seconds:.0f} CPU seconds,"
+        f" {gated.peak_mb:.0f} MB, the reconciler {gated.reconciler:.0f} CPU seconds."
+        f" {gated.conditions}."
     )

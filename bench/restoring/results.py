@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from bench.conditions import Conditions
 from bench.floors.figures import Stand
-from bench.machine import Machine
 from bench.placement.results import Webhook
 
 
@@ -25,7 +25,7 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     those of the process that finished the moves, ``peak_mb`` its memory at most.
     """
 
-    machine: Machine
+    conditions: Conditions
     worker: str
     pods: int
     spot: int

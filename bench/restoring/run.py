@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.floors.figures import stands, wanted
 from bench.placement.site import used
 from bench.restoring.results import Restored, Run
@@ -22,13 +22,13 @@ from bench.storm.workloads import NAMESPACE
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.handlers import Handler
 from evenkeel.settings import Mode, RestoreSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 
 SCENARIO: Final = Scenario("restore", "all pods on on-demand nodes, then spot comes", percent=20)
 
@@ -65,7 +65,7 @@ def run(nodes: int, longest: float, log: Path, say: Say) -> Restored:
             cpu = process.cpu_seconds - cpu_before
             process.end()
         return Restored(
-            machine=machine.look(),
+            conditions=conditions.look(),
             worker=worker.how_held(),
             pods=scenario.pods,
             spot=scenario.spot,

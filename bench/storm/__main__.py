@@ -9,22 +9,24 @@ import msgspec
 from bench import store
 from bench.say import since_now
 from bench.storm.results import Result
-from bench.storm.run import gated, run
+from bench.storm.run import Way, gated, run
 from bench.storm.scenario import SCENARIOS
 
-BESIDE = ("A", "D")
+COMPARED = ("A", "D")
 """The scenarios in which other ways are measured too."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[SCENARIO...] [--rounds N] [--gated] [--nodes N]``; exit code 2 for an unknown scenario.
+    """``[SCENARIO...] [--rounds N] [--beside WAY...] [--gated] [--nodes N]``.
 
-    ``--gated`` measures `kubectl drain` behind the gate alone, and leaves the other figures of a
-    scenario as they are. A storm of another size than the scenario's is not kept.
+    Exit code 2 for an unknown scenario. ``--gated`` measures `kubectl drain` behind the gate alone,
+    and leaves the other figures of a scenario as they are; without it among the ways, its own are
+    left. A storm of another size than the scenario's is not kept.
     """
     parser = argparse.ArgumentParser(prog="bench.storm")
-    parser.add_argument("--rounds", type=int, default=1, help="storms on one cluster")
+    parser.add_argument("--rounds", type=int, default=1, help="storms of each")
     parser.add_argument("scenarios", nargs="*", help="which; all without")
+    parser.add_argument("--beside", nargs="*", type=Way, default=list(Way), help="other ways")
     parser.add_argument("--gated", action="store_true", help="kubectl drain behind the gate")
     parser.add_argument("--nodes", type=int, help="spot nodes, an even number")
     options = parser.parse_args(arguments)
@@ -35,13 +37,15 @@ def main(arguments: Sequence[str]) -> int:
     say = since_now()
     for name in names:
         scenario = SCENARIOS[name] if options.nodes is None else SCENARIOS[name].of(options.nodes)
-        log = store.new_log(f"storm-{name}")
+        before = store.read(f"storm-{name}", Result)
         if options.gated:
-            before = store.read(f"storm-{name}", Result)
-            drained = gated(scenario, say, log)
+            drained = gated(scenario, say)
             result = msgspec.structs.replace(before, gated=drained) if before else None
         else:
-            result = run(scenario, options.rounds, say, log, beside=name in BESIDE)
+            beside = options.beside if name in COMPARED else ()
+            result = run(scenario, options.rounds, say, beside)
+            if result.gated is None and before is not None:
+                result = msgspec.structs.replace(result, gated=before.gated)
         if result is not None and options.nodes is None:
             store.write(f"storm-{name}", result)
     return 0

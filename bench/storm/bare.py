@@ -6,9 +6,9 @@ import time
 from bench.storm.aws import Aws
 from bench.storm.results import Bare
 from bench.storm.site import Site
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, Operation, Patch
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 
 
 def measure(site: Site, stand_in: Aws) -> Bare:

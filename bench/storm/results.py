@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from bench.machine import Machine
+from bench.conditions import Conditions
 from bench.storm.figures import Outcome
 from bench.storm.invocations import Invocations
 
@@ -26,13 +26,15 @@ class Bare(msgspec.Struct, frozen=True, kw_only=True):
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """What another way did with as many pods on as many nodes, at once.
 
-    ``failed``: so many of `kubectl drain`'s processes did not end well. ``fill``: the cluster's
-    own seconds for the same pods where it was another one than the storm's, else 0.
+    ``fill``: the seconds that its cluster took to run the pods from nothing. ``ready`` is the curve
+    of Ready pods, see ``bench.storm.curve``. ``failed``: so many of `kubectl drain`'s processes did
+    not end well.
     """
 
+    fill: float
     outcome: Outcome
+    ready: Sequence[int] = ()
     failed: int = 0
-    fill: float = 0.0
 
 
 class Gated(Baseline, frozen=True, kw_only=True):
@@ -48,21 +50,23 @@ class Gated(Baseline, frozen=True, kw_only=True):
     cpu_seconds: float
     peak_mb: float
     reconciler: float
-    machine: Machine
+    conditions: Conditions
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One storm: what it is compared with, what became of it, what Evenkeel used.
 
-    ``requests`` is what the API server answered to all clients, ``own`` what Evenkeel sent, to AWS
-    too, each by kind. ``seconds`` it was watched. Of the last round also the ``invocations`` that
-    began in it, by function, and the ``lines`` that they logged: they are known when the worker has
-    ended.
+    ``ready`` is the curve of Ready pods, see ``bench.storm.curve``. ``requests`` is what the API
+    server answered to all clients, ``own`` what Evenkeel sent, to AWS too, each by kind, in these
+    ``seconds``. The rest is known when the worker has ended: its ``invocations`` by function,
+    the ``lines`` that they logged, its memory, and ``idle_ms``, what an invocation of the schedule
+    took when there was nothing to do.
     """
 
     fill: float
     bare: Bare
     outcome: Outcome
+    ready: Sequence[int] = ()
     cpu_seconds: float
     cpu_share: float
     requests: Mapping[str, float]
@@ -70,28 +74,27 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     invocations: Mapping[str, Invocations] = {}
     lines: int = 0
+    idle_ms: float = 0.0
+    peak_mb: float = 0.0
+    messages_left: Mapping[str, int] = {}
+    load: float = 0.0
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """A scenario's results.
+    """A scenario's storms, and what they are compared with."""
 
-    ``peak_mb`` is the worker's, over all rounds; ``idle_ms`` what an invocation of the schedule
-    took when there was nothing to do.
-    """
-
+    conditions: Conditions
     scenario: str
     title: str
     condition: str
+    nodes: int
+    workloads: int
     pods: int
-    machine: Machine
     worker: str
     rounds: Sequence[Round]
     deletion: Baseline | None = None
     drain: Baseline | None = None
     gated: Gated | None = None
-    peak_mb: float
-    messages_left: Mapping[str, int]
-    idle_ms: float = 0.0
 
 
 def summary(outcome: Outcome, fill: float) -> str:

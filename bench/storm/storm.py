@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench import machine
+from bench import conditions
 from bench.say import Say
-from bench.storm import aws, bare, baselines, figures, metrics, site, worker
+from bench.storm import aws, bare, baselines, curve, figures, metrics, site, worker
 from bench.storm.aws import Aws
 from bench.storm.beside import Observed, Work, observed, scaling, taking, working
 from bench.storm.feed import Dispatch, Feed, evenly
@@ -81,6 +81,7 @@ class Storm:
             fill=self.fill,
             bare=single,
             outcome=endured.outcome,
+            ready=self._curve(endured.sights, endured.noticed),
             cpu_seconds=cpu,
             cpu_share=cpu / seconds,
             requests={
@@ -105,7 +106,7 @@ class Storm:
             with working(*works, *(make(seen) for make in further)):
                 feed.run()
                 self._wait(feed.noticed)
-        outcome = self._judge(seen, feed.noticed)
+        outcome = self._judge(seen.sights, feed.noticed)
         return Endured(outcome, feed.sent, feed.noticed, seen.sights)
 
     def delete_all(self) -> Baseline:
@@ -116,7 +117,7 @@ class Storm:
                 self.site.set_unschedulable(name, value=True)
             site.delete_all(self.site.control_plane)
             self._wait(noticed)
-        return Baseline(outcome=self._judge(seen, noticed))
+        return self._baseline(seen, noticed)
 
     def drain(self) -> Baseline:
         """`kubectl drain` on every spot node, all beside each other."""
@@ -124,7 +125,7 @@ class Storm:
             noticed = self._noticed_now()
             failed = baselines.drain(self.site, self.site.spot.values())
             self._wait(noticed)
-        return Baseline(outcome=self._judge(seen, noticed), failed=failed)
+        return self._baseline(seen, noticed, failed)
 
     def drain_gated(self, log: Path) -> Gated:
         """The same behind the eviction gate, with a reconciler. No node ends."""
@@ -141,22 +142,36 @@ class Storm:
                 failed = baselines.drain(self.site, nodes, baselines.GATED_TIMEOUT)
                 self._wait(noticed)
             return Gated(
-                outcome=self._judge(seen, noticed, float("inf")),
+                fill=self.fill,
+                outcome=self._judge(seen.sights, noticed, float("inf")),
                 failed=failed,
                 refusals=metrics.refusals(control_plane) - refused,
                 unasked=metrics.unasked(control_plane) - unasked,
                 cpu_seconds=gate.cpu_seconds,
                 peak_mb=gate.peak_mb,
                 reconciler=reconciler.cpu_seconds - before,
-                machine=machine.look(),
+                conditions=conditions.look(),
             )
 
     def _noticed_now(self) -> Mapping[str, float]:
         now = time.time()  # noqa: TID251 - the observer's clock
         return dict.fromkeys(self.site.spot.values(), now)
 
-    def _judge(self, seen: Observed, noticed: Mapping[str, float], lead: float = LEAD) -> Outcome:
-        return figures.judge(seen.sights, self._scenario.replicas, noticed, lead, GRACE)
+    def _baseline(self, seen: Observed, noticed: Mapping[str, float], failed: int = 0) -> Baseline:
+        return Baseline(
+            outcome=self._judge(seen.sights, noticed),
+            ready=self._curve(seen.sights, noticed),
+            fill=self.fill,
+            failed=failed,
+        )
+
+    def _judge(
+        self, sights: Sequence[Sight], noticed: Mapping[str, float], lead: float = LEAD
+    ) -> Outcome:
+        return figures.judge(sights, self._scenario.replicas, noticed, lead, GRACE)
+
+    def _curve(self, sights: Sequence[Sight], noticed: Mapping[str, float]) -> Sequence[int]:
+        return curve.ready(sights, self._scenario.replicas, noticed, LEAD)
 
     def _wait(self, noticed: Mapping[str, float]) -> None:
         """Until all replicas are available and no pod is left on the noticed nodes."""

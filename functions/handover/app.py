@@ -9,7 +9,7 @@ from evenkeel.adapters.kubernetes import connect
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build
-from evenkeel.settings import ConnectionSettings, HandoverSettings, Mode, environment
+from evenkeel.settings import ConnectionSettings, HandoverSettings, Mode, environment, unknown
 
 
 def assemble() -> Handler:
@@ -20,12 +20,13 @@ def assemble() -> Handler:
     settings = HandoverSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
-    log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
+    log = LambdaRecorder(
+        clock, cluster=settings.cluster_name, mode=settings.mode, ignores=unknown(environment())
+    )
     cluster = connect(
         connection.endpoint,
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
-        parallel=connection.parallel,
         journal=log,
     )
     telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)

@@ -14,6 +14,7 @@ from evenkeel.settings import (
     Mode,
     PlacementSettings,
     environment,
+    unknown,
 )
 
 
@@ -26,12 +27,13 @@ def assemble() -> Handler:
     gate = GateSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
-    log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
+    log = LambdaRecorder(
+        clock, cluster=settings.cluster_name, mode=settings.mode, ignores=unknown(environment())
+    )
     cluster = connect(
         connection.endpoint,
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
-        parallel=connection.parallel,
         budget=WEBHOOK_REQUEST,
         journal=log,
     )

@@ -10,7 +10,7 @@ from evenkeel.adapters.kubernetes import connect
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.restore import build
-from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment
+from evenkeel.settings import ConnectionSettings, Mode, RestoreSettings, environment, unknown
 
 LISTING: Final = timedelta(seconds=60)
 """150,000 pods are 300 pages. They are not urgent, as answers to a notice are."""
@@ -24,12 +24,13 @@ def assemble() -> Handler:
     settings = RestoreSettings.from_environment(environment())
     connection = ConnectionSettings.from_environment(environment())
     clock = SystemClock()
-    log = LambdaRecorder(clock, cluster=settings.cluster_name, mode=settings.mode)
+    log = LambdaRecorder(
+        clock, cluster=settings.cluster_name, mode=settings.mode, ignores=unknown(environment())
+    )
     cluster = connect(
         connection.endpoint,
         connection.certificate_authority,
         EksToken(connection.cluster_name, connection.region, clock),
-        parallel=connection.parallel,
         listing=LISTING,
         journal=log,
     )

@@ -11,6 +11,6 @@ def labels(*, built_in: bool = False) -> CapacityLabels:
     if built_in:
         return WELL_KNOWN
     try:
-        return settings.shared.capacity_labels(settings.environment())
+        return settings.shared.CAPACITY_LABELS.read(settings.environment())
     except SettingsError as error:
         raise BadInputError(str(error)) from None

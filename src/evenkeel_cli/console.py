@@ -1,16 +1,13 @@
 """Where a command prints: colours and a live view on a terminal, plain lines elsewhere."""
 
-import io
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
 from rich.segment import Segment
 
 from evenkeel_cli.visible import visible
-
-UNBOUNDED = 1_000
-"""As wide as anything may get in a pipe, which has no edge."""
 
 
 class PlainConsole(Console):
@@ -32,11 +29,9 @@ class PlainConsole(Console):
 
 
 def standard_output() -> Console:
-    """Standard output as rich sees it: coloured on a terminal, unless NO_COLOR is set.
-
-    Elsewhere the lines are 80 columns wide, or as wide as $COLUMNS says.
-    """
-    return PlainConsole(highlight=False, markup=False, emoji=False)
+    """Standard output: with colours and bold text on a terminal, unless NO_COLOR is set."""
+    styles: Literal["auto"] | None = None if Console().no_color else "auto"
+    return PlainConsole(color_system=styles, highlight=False, markup=False, emoji=False)
 
 
 def standard_error() -> Console:
@@ -49,25 +44,18 @@ def can_show_live(console: Console) -> bool:
     return console.is_terminal and not console.is_dumb_terminal
 
 
-def print_trimmed(console: Console, content: RenderableType, *, width: int | None = None) -> None:
-    """Print something; in a pipe without styles, and without blanks at the ends of lines.
+def wrapped(console: Console, text: str, hang: int = 0) -> Sequence[str]:
+    """The lines of a text, whose words stay whole: as wide as a terminal; elsewhere it is one.
 
-    ``width`` counts in a pipe only, where it is the console's without one. It gives way where
-    the content would have to be cut off: a name without its end is of no use.
+    The lines after the first begin ``hang`` blanks further right.
     """
-    if console.is_terminal:
-        console.print(content)
-        return
-    wanted = Measurement.get(console, console.options.update(width=UNBOUNDED), content)
-    stream = io.StringIO()
-    plain = PlainConsole(
-        file=stream,
-        width=max(width or console.width, wanted.minimum),
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
+    if not console.is_terminal:
+        return [text]
+    lines = textwrap.wrap(
+        text,
+        console.width,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
-    plain.print(content)
-    for line in stream.getvalue().splitlines():
-        console.out(line.rstrip(), highlight=False)
+    return lines or [""]

@@ -29,13 +29,13 @@ class Duration(click.ParamType[timedelta]):
         hours, minutes, seconds = (int(part or 0) for part in found.groups())
         time = timedelta(hours=hours, minutes=minutes, seconds=seconds)
         if not self._shortest <= time <= self._longest:
-            bounds = f"{_short(self._shortest)} to {_short(self._longest)}"
+            bounds = f"{short(self._shortest)} to {short(self._longest)}"
             self.fail(f"{value} is not from {bounds}", param, ctx)
         return time
 
 
-def _short(time: timedelta) -> str:
-    """``12h``, ``1m``, ``0s``: in the largest unit that is whole."""
+def short(time: timedelta) -> str:
+    """``12h``, ``90m``, ``0s``: in the largest unit that is whole."""
     seconds = int(time.total_seconds())
     for unit, size in (("h", 3600), ("m", 60)):
         if seconds and seconds % size == 0:

@@ -5,10 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from evenkeel.adapters.telemetry import decision_log
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import COUNT, Metric
 from evenkeel.ports import Clock
+from evenkeel_cli.output import Listing
+
+
+class DecisionList(Listing, frozen=True, kw_only=True):
+    """Decisions as the decision log has them: what ``evenkeel cancel`` prints."""
+
+    items: Sequence[DecisionRecord]
+
 
 type Listener = Callable[["Entry"], None]
 
@@ -71,3 +81,7 @@ class Journal:
     def about(self, uid: str) -> Sequence[Entry]:
         """The entries about one object."""
         return [entry for entry in self.entries if entry.decision.subject.uid == uid]
+
+    def records(self, cluster: str, mode: str) -> Sequence[DecisionRecord]:
+        """The decisions as the decision log has them."""
+        return [decision_log.record(e.decision, e.at, cluster, mode) for e in self.entries]

@@ -5,34 +5,30 @@ from datetime import timedelta
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from evenkeel.model.decision import Decision, Verb
 from evenkeel_cli import words
-from evenkeel_cli.console import print_trimmed
-from evenkeel_cli.wrapping import Wrapped
+from evenkeel_cli.console import wrapped
 
 STYLES: Final = {
-    Verb.MARK: "yellow",
-    Verb.CORDON: "yellow",
-    Verb.RELEASE: "cyan",
-    Verb.EVICT: "green",
-    Verb.DELETE: "red",
-    Verb.ROLL_BACK: "magenta",
-    Verb.LIFT: "green",
-    Verb.COMPLETE: "green",
-    Verb.REJECT: "red",
-    Verb.RELAX: "yellow",
-    Verb.HOLD: "green",
-    Verb.PATCH_TEMPLATE: "cyan",
-    Verb.COOL_DOWN: "magenta",
+    verb: style
+    for style, verbs in (
+        ("yellow", (Verb.MARK, Verb.CORDON, Verb.RELAX)),
+        ("cyan", (Verb.RELEASE, Verb.PATCH_TEMPLATE)),
+        ("green", (Verb.EVICT, Verb.LIFT, Verb.COMPLETE, Verb.HOLD)),
+        ("red", (Verb.DELETE, Verb.REJECT)),
+        ("magenta", (Verb.ROLL_BACK, Verb.COOL_DOWN)),
+    )
+    for verb in verbs
 }
 QUIET: Final = "dim"
 WARNING: Final = "bold red"
 
-TIME_WIDTH: Final = 8
-WORD_WIDTH: Final = 11
+WORD: Final = 10
+"""The column in which the word begins, behind the time."""
+TEXT: Final = 22
+"""And that of the text."""
 
 ABBREVIATED: Final = {Verb.EXCLUDE: "exclude", Verb.SET_CONDITION: "condition"}
 
@@ -48,24 +44,15 @@ class Line:
 
     def flat(self) -> Text:
         """All in one line, however long it gets."""
-        time = f"{words.offset(self.since):>{TIME_WIDTH}}"
-        word = (f"{self.word:<{WORD_WIDTH}}", self.style)
-        return Text.assemble(f"{time}  ", word, f" {self.text}")
+        time, word = f"{words.offset(self.since):>{WORD - 2}}", f"{self.word:<{TEXT - WORD}}"
+        return Text.assemble(f"{time}  ", (word, self.style), self.text)
 
-    def show(self, console: Console, *, wraps: bool = False) -> None:
-        """Print it: wrapped below itself on a terminal, and elsewhere where it ``wraps``.
-
-        In a pipe a line is better left whole, for whatever reads it.
-        """
-        if not (console.is_terminal or wraps):
-            console.print(self.flat(), soft_wrap=True)
-            return
-        grid = Table.grid(padding=(0, 1, 0, 0))
-        grid.add_column(width=TIME_WIDTH + 1, justify="right")
-        grid.add_column(width=WORD_WIDTH)
-        grid.add_column()
-        grid.add_row(words.offset(self.since), Text(self.word, self.style), Wrapped(self.text))
-        print_trimmed(console, grid)
+    def show(self, console: Console) -> None:
+        """Print it; on a terminal what is beyond the edge goes on below the text."""
+        whole = self.flat()
+        first, *more = wrapped(console, whole.plain, TEXT)
+        for line in (whole[: len(first)], *more):
+            console.print(line, soft_wrap=True)
 
 
 def of_decision(decision: Decision, since: timedelta) -> Line:

@@ -1,48 +1,26 @@
-"""The entry of the command ``evenkeel``: finds the command, translates errors, exits.
+"""The entry of the command ``evenkeel``, or ``kubectl evenkeel``: finds, translates errors, exits.
 
-Exit codes: 0 done, 1 a finding, 2 bad input, 3 it could not be done, 130 interrupted, 141 not read
-to the end. An error is one line on standard error, ``error: <what is wrong>: <the remedy>``.
+An error is one line on standard error, ``error: <what is wrong>: <the remedy>``. The exit codes are
+those of ``errors.Exit``.
 """
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
 import click
+from click.shell_completion import add_completion_class
 
+import evenkeel
 from evenkeel.errors import EvenkeelError, SettingsError
-from evenkeel_cli.errors import CommandError, UnmetError
+from evenkeel_cli.completing.bash import Bash
+from evenkeel_cli.errors import CommandError, Exit, UnmetError
+from evenkeel_cli.groups import Grouped
+from evenkeel_cli.program import ASKED_BY, NAME
 from evenkeel_cli.visible import visible
 
-COMMANDS: Final = {
-    "demo": "evenkeel_cli.commands.demo",
-    "replay": "evenkeel_cli.commands.replay",
-    "explain": "evenkeel_cli.commands.explain",
-    "status": "evenkeel_cli.commands.status",
-    "install": "evenkeel_cli.commands.install",
-    "upgrade": "evenkeel_cli.commands.upgrade",
-    "uninstall": "evenkeel_cli.commands.uninstall",
-    "rotate-token": "evenkeel_cli.commands.rotate_token",
-    "doctor": "evenkeel_cli.commands.doctor",
-    "drain": "evenkeel_cli.commands.drain",
-    "restore": "evenkeel_cli.commands.restore",
-    "poll": "evenkeel_cli.commands.poll",
-    "serve": "evenkeel_cli.commands.serve",
-    "webhook-config": "evenkeel_cli.commands.webhook_config",
-    "scheduler-config": "evenkeel_cli.commands.scheduler_config",
-    "pause": "evenkeel_cli.commands.pause",
-    "resume": "evenkeel_cli.commands.resume",
-    "cancel": "evenkeel_cli.commands.cancel",
-    "version": "evenkeel_cli.commands.version",
-}
-"""The module of each command, in the order of --help. A module is loaded when it is needed:
-what talks to a cluster is slow to import."""
-
-INTERRUPTED: Final = 130
-UNREAD: Final = 141
-"""Shells' code for what SIGPIPE ends, as kubectl: the reader has not seen how it ended."""
+add_completion_class(Bash)
 
 EXPECTED: Final = (
     click.ClickException,
@@ -54,26 +32,12 @@ EXPECTED: Final = (
 """Errors that are translated below."""
 
 
-class Commands(click.Group):
+class Commands(Grouped):
     """The group of all commands, which turns every error into one line and an exit code."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command; None if there is none of this name."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
-        assert isinstance(command, click.Command)  # noqa: S101 - true of every module above
-        return command
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> Any:
         """Run a command and leave the process with its exit code."""
-        settings |= {"prog_name": "evenkeel", "standalone_mode": False}
+        settings |= {"prog_name": NAME, "complete_var": ASKED_BY, "standalone_mode": False}
         sys.exit(self._run(args, settings))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -88,13 +52,13 @@ class Commands(click.Group):
         except BrokenPipeError:
             # Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNREAD
+            return Exit.UNREAD
         except Exception as error:
             if ctx.params["traceback"] or isinstance(error, EXPECTED):
                 raise
             name = type(error).__name__
             raise UnmetError(
-                f"this should not happen ({name}: {error}): run evenkeel --traceback with the"
+                f"this should not happen ({name}: {error}): run {NAME} --traceback with the"
                 " same arguments, and report what it prints"
             ) from error
         return result
@@ -103,25 +67,25 @@ class Commands(click.Group):
         try:
             code = super().main(args, **settings)
         except click.Abort:
-            return INTERRUPTED
+            return Exit.INTERRUPTED
         except click.UsageError as error:
-            return _fail(_usage(error), code=2)
+            return _fail(_usage(error), code=Exit.BAD_INPUT)
         except click.ClickException as error:
-            return _fail(error.format_message(), code=2)
+            return _fail(error.format_message(), code=Exit.BAD_INPUT)
         except CommandError as error:
             return _fail(str(error), code=error.code)
         except SettingsError as error:
-            return _fail(str(error), code=2)
+            return _fail(str(error), code=Exit.BAD_INPUT)
         except EvenkeelError as error:
             return _fail(
                 f"{error}: see whether the cluster answers, and whether you may",
-                code=UnmetError.code,
+                code=Exit.UNMET,
             )
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else Exit.DONE
 
 
 def _usage(error: click.UsageError) -> str:
-    command = error.ctx.command_path if error.ctx is not None else "evenkeel"
+    command = error.ctx.command_path if error.ctx is not None else NAME
     message = error.format_message().replace(". (", " (").rstrip(".")
     return f"{message}: see {command} --help"
 
@@ -137,14 +101,17 @@ def _fail(message: str, *, code: int) -> int:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.version_option(
+    evenkeel.__version__, message="%(prog)s %(version)s", help="Print the version."
+)
 @click.option("--traceback", is_flag=True, help="Show where an unforeseen error comes from.")
 @click.pass_context
 def main(context: click.Context, *, traceback: bool) -> None:
     """Keep Kubernetes workloads on an even keel while they run on spot capacity.
 
     Evenkeel gets each replacement running before the old pod stops. These commands show what
-    it does, on a built-in cluster, on a snapshot of yours, or on yours; nothing writes to a
-    real cluster without --apply.
+    it does, on a built-in cluster, on a snapshot of yours, or on yours. They write to a real
+    cluster with --apply only. Two act at once, unless --dry-run is given: poll and serve.
     """
     del traceback
     if context.invoked_subcommand is None:

@@ -1,32 +1,41 @@
 """Options that several commands share, with kubectl's names and meanings."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
+from evenkeel_cli.completing import values
+from evenkeel_cli.console import standard_output
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.output import FORMATS, Output
 from evenkeel_cli.targets import Target
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+WAYS: Final = ("dry_run", "apply", "change_set", "render")
+"""Parameters of commands of which each says what is to be done with the plan."""
 
-def output(*formats: str) -> Decorator:
-    """``-o``: how the result is printed; the first format is the default."""
+
+def output(*, names: bool = False) -> Decorator:
+    """``-o``, which gives a command its ``output``; ``names``: its items are about objects."""
     return click.option(
         "-o",
         "--output",
-        type=click.Choice(formats),
-        default=formats[0],
+        type=click.Choice([*FORMATS, *(["name"] if names else [])]),
+        default=FORMATS[0],
         show_default=True,
+        callback=lambda _context, _parameter, form: Output(form, standard_output()),
         help="How to print the result.",
     )
 
 
 cluster_name = click.option(
     "--cluster-name",
+    metavar="NAME",
     envvar=CLUSTER_NAME,
     show_envvar=True,
     help="The EKS cluster's name; else as the kubeconfig calls it.",
@@ -36,6 +45,7 @@ cluster_name = click.option(
 
 metrics_port = click.option(
     "--metrics-port",
+    metavar="PORT",
     type=click.IntRange(0, 65535),
     help="Answer GET /metrics (Prometheus) and /healthz there; 0 takes a free port.",
 )
@@ -46,10 +56,16 @@ def cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--context`` and ``--kubeconfig``: which cluster."""
     function = click.option(
         "--kubeconfig",
+        metavar="FILE",
         type=click.Path(path_type=Path),
         help="The kubeconfig file; else $KUBECONFIG, else ~/.kube/config.",
     )(function)
-    return click.option("--context", help="The kubeconfig context to use.")(function)
+    return click.option(
+        "--context",
+        metavar="NAME",
+        shell_complete=values.contexts,
+        help="The kubeconfig context to use.",
+    )(function)
 
 
 def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,8 +73,21 @@ def snapshot(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--snapshot",
         metavar="FILE",
+        shell_complete=values.files,
         help="Objects of a cluster as kubectl prints them (-o json); - is standard input.",
     )(function)
+
+
+watch = click.option(
+    "-w", "--watch", is_flag=True, help="Go on and show what changes, until Ctrl-C."
+)
+"""``-w``: follow the cluster; see ``evenkeel_cli.following``."""
+
+
+def check_watch(target: Target | None, *, watch: bool) -> None:
+    """Raise BadInputError where there is nothing to follow. ``target`` None: no real cluster."""
+    if watch and target is None:
+        raise BadInputError("only a real cluster changes: leave --watch away")
 
 
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,9 +95,13 @@ def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option(
         "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
     )(function)
-    return click.option("-n", "--namespace", help="This namespace, and not the context's.")(
-        function
-    )
+    return click.option(
+        "-n",
+        "--namespace",
+        metavar="NAMESPACE",
+        shell_complete=values.namespaces,
+        help="This namespace, and not the context's.",
+    )(function)
 
 
 def chosen_namespace(
@@ -87,7 +120,21 @@ def chosen_namespace(
 
 
 def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--apply``: without it nothing is written to the cluster."""
-    return click.option(
-        "--apply", is_flag=True, help="Do it. Without this the command only says what it would do."
-    )(function)
+    """``--apply``, and ``--dry-run`` for its default: nothing is written to the cluster.
+
+    The command is called with ``apply`` alone. Raises BadInputError where two of ``WAYS`` are
+    asked for.
+    """
+
+    @wraps(function)
+    def command(*, dry_run: bool, **others: Any) -> Any:
+        asked = {"dry_run": dry_run, **others}
+        ways = [f"--{way.replace('_', '-')}" for way in WAYS if asked.get(way)]
+        if len(ways) > 1:
+            raise BadInputError(f"{' and '.join(ways)} contradict each other: keep one of them")
+        return function(**others)
+
+    decorated = click.option(
+        "--dry-run", is_flag=True, help="Only say what would be done, which is the default."
+    )(command)
+    return click.option("--apply", is_flag=True, help="Do what the command says.")(decorated)

@@ -3,33 +3,73 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-from rich.console import Console
+from typing import Final
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.moves import Fate, Move
-from evenkeel_cli.tables import Cell, Column, Table
-from evenkeel_cli.wrapping import Wrapped
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, ObjectItem, Output
 from evenkeel_sandbox.observer.health import Health
 
-WORKLOADS: Final = (
-    Column(key="workload", title="WORKLOAD"),
-    Column(key="wanted", title="WANTED", right=True),
-    Column(key="ready", title="READY", right=True),
-    Column(key="lowest", title="LOWEST", right=True),
-    Column(key="moves", title="HOW ITS PODS MOVED", wraps=True),
-    Column(key="outage", title="NO POD READY BECAUSE", wide=True),
-)
-
-WAYS: Final = (
-    Column(key="move", title="HOW"),
-    Column(key="pods", title="PODS", right=True),
-    Column(key="why", title="WHY", wraps=True),
-)
-
 GOOD: Final = frozenset({Move.HANDED_OVER, Move.FINISHED, Move.LEFT})
+
+
+class WorkloadReport(ObjectItem, frozen=True, kw_only=True):
+    """What was seen of a workload that a notice touched.
+
+    ``ok``: it was not without a ready pod where a handover was possible. ``wanted`` is how many
+    replicas it is asked for, where its kind says that, ``ready`` how many are Ready at the end,
+    ``lowest`` the fewest ever, ``before`` how many there were at first. ``moves`` are how many
+    pods went how. ``outage`` is why no pod was Ready; ``gone``: it is not there any more.
+    """
+
+    ok: bool
+    wanted: int | None
+    before: int
+    ready: int
+    lowest: int
+    moves: Mapping[Move, int]
+    outage: str
+    gone: bool
+
+    @property
+    def ready_or_gone(self) -> str:
+        """How many are Ready; a word for a workload that is not there any more."""
+        if self.gone:
+            return "done" if self.subject.kind == "Job" else "gone"
+        return str(self.ready)
+
+    @property
+    def style(self) -> str:
+        """Whether fewer were ready than at first."""
+        return "" if self.lowest >= self.before else "yellow"
+
+
+class MoveReport(Item, frozen=True, kw_only=True):
+    """How many pods went one way, for one reason."""
+
+    move: Move
+    pods: int
+    why: str
+
+
+WORKLOADS: Final[Columns[WorkloadReport]] = (
+    NAMESPACE,
+    WORKLOAD,
+    Column("OK", lambda each: each.ok),
+    Column("WANTED", lambda each: each.wanted, yields=1),
+    Column("READY", lambda each: each.ready_or_gone),
+    Column("LOWEST", lambda each: each.lowest, style=lambda each: each.style),
+    Column("NO-POD-READY-BECAUSE", lambda each: each.outage, wide=True),
+    Column("MOVES", lambda each: ", ".join(f"{n} {move}" for move, n in each.moves.items())),
+)
+
+MOVES: Final[Columns[MoveReport]] = (
+    Column("MOVE", lambda each: each.move, style=lambda e: "" if e.move in GOOD else "yellow"),
+    Column("PODS", lambda each: each.pods),
+    Column("WHY", lambda each: each.why),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +118,17 @@ class Report:
         )
         return sorted(touched, key=lambda health: words.workload_name(health.workload))
 
-    def show(self, console: Console, *, wide: bool = False) -> None:
+    def show(self, output: Output) -> None:
         """Print the two tables and the verdict."""
-        self.workload_table().show(console, wide=wide)
+        output.table(WORKLOADS, self.of_workloads(), namespace=self.namespace)
         shown = [health for health in self.workloads if self._is_shown(health.workload)]
         others = len(shown) - len(self.concerned)
         if others:
-            console.print(f"{words.counted(others, 'other workload')} had no pod to move.")
-        console.print()
-        self.way_table().show(console, wide=wide)
-        console.print()
-        console.print(Wrapped(self.verdict, "bold red" if self.failures else "bold green"))
+            output.say(f"{words.counted(others, 'other workload')} had no pod to move.")
+        output.say()
+        output.table(MOVES, self.of_moves())
+        output.say()
+        output.say(self.verdict, "red" if self.failures else "green")
 
     @property
     def verdict(self) -> str:
@@ -102,69 +142,32 @@ class Report:
             " without a ready pod."
         )
 
-    def workload_table(self) -> Table:
-        """A row for every workload that was touched."""
+    def of_workloads(self) -> Sequence[WorkloadReport]:
+        """An item for every workload that was touched."""
         moves: dict[Reference, Counter[Move]] = defaultdict(Counter)
         for fate in self.fates:
             moves[fate.workload][fate.move] += 1
-        return Table(
-            WORKLOADS,
-            [self._row(health, moves[health.workload]) for health in self.concerned],
-        )
+        return [self._workload(health, moves[health.workload]) for health in self.concerned]
 
-    def way_table(self) -> Table:
-        """A row for every way that pods went, and every reason for it."""
-        shown = (fate for fate in self.fates if self._is_shown(fate.workload))
-        ways = Counter((fate.move, fate.why) for fate in shown)
+    def of_moves(self) -> Sequence[MoveReport]:
+        """An item for every way that pods went, and every reason for it."""
+        counts = Counter((f.move, f.why) for f in self.fates if self._is_shown(f.workload))
+        found = [MoveReport(move=move, pods=n, why=why) for (move, why), n in counts.items()]
         order = list(Move)
-        rows = sorted(ways.items(), key=lambda item: (order.index(item[0][0]), -item[1]))
-        return Table(
-            WAYS,
-            [
-                (
-                    Cell(move.value, "" if move in GOOD else "yellow"),
-                    Cell(str(count), value=count),
-                    Cell(why),
-                )
-                for (move, why), count in rows
-            ],
-        )
-
-    def data(self) -> Mapping[str, Any]:
-        """The report for programs."""
-        return {
-            "workloads": self.workload_table().data(),
-            "ways": self.way_table().data(),
-            "failed": [words.workload_name(health.workload) for health in self.failures],
-        }
+        return sorted(found, key=lambda each: (order.index(each.move), -each.pods))
 
     def _is_shown(self, workload: Reference) -> bool:
         return self.namespace in ("", workload.namespace)
 
-    def _row(self, health: Health, moves: Counter[Move]) -> Sequence[Cell]:
-        wanted = "-" if health.wanted is None else str(health.wanted)
-        ordered = [(move, moves[move]) for move in Move if moves[move]]
-        outage = health.outage.obstacle if health.outage is not None else ""
-        return (
-            Cell(words.workload_name(health.workload)),
-            Cell(wanted, value=health.wanted),
-            Cell(_gone(health) or str(health.ready), value=health.ready),
-            Cell(str(health.lowest), self._style(health), value=health.lowest),
-            Cell(
-                ", ".join(f"{count} {move}" for move, count in ordered),
-                value={move.value: count for move, count in ordered},
-            ),
-            Cell(outage),
+    def _workload(self, health: Health, moves: Counter[Move]) -> WorkloadReport:
+        return WorkloadReport(
+            subject=health.workload,
+            ok=health not in self.failures,
+            wanted=health.wanted,
+            before=health.before,
+            ready=health.ready,
+            lowest=health.lowest,
+            moves={move: moves[move] for move in Move if moves[move]},
+            outage=health.outage.obstacle if health.outage is not None else "",
+            gone=health.gone,
         )
-
-    def _style(self, health: Health) -> str:
-        if health in self.failures:
-            return "bold red"
-        return "green" if health.lowest >= health.before else "yellow"
-
-
-def _gone(health: Health) -> str:
-    """What to say of a workload that is not there any more; empty if it is."""
-    if not health.gone:
-        return ""
-    return "done" if health.workload.kind == "Job" else "gone"

@@ -15,7 +15,6 @@ from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import (
-    HorizontalPodAutoscaler,
     Namespace,
     NetworkPolicy,
     PersistentVolumeClaim,
@@ -27,9 +26,7 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
 
-COMMAND: Final = (
-    "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota,hpa -A -o json"
-)
+COMMAND: Final = "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota -A -o json"
 
 KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
     kind.resource.kind: kind
@@ -46,7 +43,6 @@ KINDS: Final[Mapping[str, type[KubernetesObject]]] = {
         PersistentVolumeClaim,
         NetworkPolicy,
         ResourceQuota,
-        HorizontalPodAutoscaler,
     )
 }
 """The kinds that a snapshot should hold. Others are not read."""
@@ -56,7 +52,6 @@ WITHOUT: Final[Mapping[str, str]] = {
     "Service": "a Service that selects by template hash goes unnoticed",
     "NetworkPolicy": "a policy that selects by template hash goes unnoticed",
     "ResourceQuota": "a quota that leaves no room for a replacement goes unnoticed",
-    "HorizontalPodAutoscaler": "what autoscalers ask for goes unnoticed",
 }
 """What it means that a kind is not there at all, if the cluster has such objects."""
 

@@ -1,17 +1,19 @@
 """The real cluster that a command is about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET
-from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts, facts
 from evenkeel.adapters.kubernetes.transport import SILENT
 from evenkeel.errors import SettingsError
 from evenkeel.ports import Journal
 from evenkeel_cli.errors import BadInputError
+from evenkeel_runtime.kubeconfig import from_kubeconfig
+from evenkeel_runtime.kubeconfig.files import ContextFacts, contexts, facts
 
 PATIENCE: Final = timedelta(seconds=2)
 """How long a person waits to learn that no server answers. The functions wait longer."""
@@ -32,6 +34,14 @@ class Target:
     def __str__(self) -> str:
         """How to call it in a message."""
         return f"context {self.context}" if self.context else "the current context"
+
+    def contexts(self) -> Sequence[str]:
+        """The names of the contexts that the kubeconfig has. Raises BadInputError."""
+        path = None if self.kubeconfig is None else str(self.kubeconfig)
+        try:
+            return contexts(path)
+        except SettingsError as error:
+            raise BadInputError(str(error)) from None
 
     def look(self) -> ContextFacts:
         """What the kubeconfig says of it; nothing is sent. Raises BadInputError."""

@@ -58,10 +58,20 @@ class Situation:
 
 
 def situations(
-    cluster: Cluster, selections: Sequence[Selection[Pod]], clock: Clock | None = None
+    cluster: Cluster,
+    selections: Sequence[Selection[Pod]],
+    clock: Clock | None = None,
+    known: View | None = None,
 ) -> list[Situation]:
-    """Read the selected pods and what bears on how they go. Raises ClusterError."""
+    """Read the selected pods and what bears on how they go. Raises ClusterError.
+
+    ``known``: who looks again and again gives the same one each time. Owners and surroundings that
+    it has are not read again, and it gets those that are read.
+    """
     view = View()
+    if known is not None:
+        view.controllers, view.deployments = known.controllers, known.deployments
+        view.surroundings = known.surroundings
     pods: dict[str, Pod] = {}
     for listed in asking.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}

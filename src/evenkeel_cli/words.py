@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from evenkeel.decisions.drain.route import Way
 from evenkeel.model.meta import Reference
 
 SHORT: Final = {
@@ -16,15 +17,45 @@ SHORT: Final = {
 }
 """kubectl's short names."""
 
+GROUPS: Final = {
+    "Deployment": "apps",
+    "ReplicaSet": "apps",
+    "StatefulSet": "apps",
+    "DaemonSet": "apps",
+    "Job": "batch",
+}
+"""The API groups of kinds that are not in the core group."""
+
+WAYS: Final = {
+    Way.HANDOVER: "handover",
+    Way.RATIONED: "in turns",
+    Way.AT_ONCE: "at once",
+    Way.BY_ORDINAL: "one at a time",
+    Way.AT_LAST_MOMENT: "at the last moment",
+    Way.LEAVE: "left",
+}
+"""The ways that pods go."""
+
 
 def kind_word(kind: str) -> str:
     """A kind as kubectl abbreviates it."""
     return SHORT.get(kind, kind.lower())
 
 
+def short_name(subject: Reference) -> str:
+    """``deploy/web``: kind and name."""
+    return f"{kind_word(subject.kind)}/{subject.name}"
+
+
+def resource_name(subject: Reference) -> str:
+    """``deployment.apps/web``: as kubectl names an object with ``-o name``."""
+    group = GROUPS.get(subject.kind)
+    return f"{subject.kind.lower()}{f'.{group}' if group else ''}/{subject.name}"
+
+
 def workload_name(workload: Reference) -> str:
     """``shop/deploy/web``: namespace, kind, name."""
-    return f"{workload.namespace}/{kind_word(workload.kind)}/{workload.name}"
+    return f"{workload.namespace}/{short_name(workload)}"
 
 
 def subject_name(subject: Reference) -> str:
@@ -45,6 +76,18 @@ def offset(duration: timedelta) -> str:
         return f"{seconds:+.1f}s"
     minutes, rest = divmod(round(seconds), 60)
     return f"+{minutes}m{rest:02d}s"
+
+
+def short_time(duration: timedelta) -> str:
+    """``95s``, ``4m20s``, ``2h5m``, ``3d2h``: the two largest units."""
+    seconds = round(duration.total_seconds())
+    if seconds < 120:
+        return f"{seconds}s"
+    units = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+    i = next(i for i, (size, _) in enumerate(units) if seconds >= size)
+    (large, its), (small, that) = units[i : i + 2]
+    rest = seconds % large // small
+    return f"{seconds // large}{its}{f'{rest}{that}' if rest else ''}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -7,10 +7,11 @@ workloads, fail a readiness probe) goes through the ground.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from evenkeel.errors import ClusterError
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import ApiStruct, KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete, Evict, Get, List, Operation, Patch, Request, Selection
@@ -21,6 +22,26 @@ from tests.fixtures.control_plane import ControlPlane
 
 LOOK_AGAIN = timedelta(milliseconds=50)
 ZONE = "topology.kubernetes.io/zone"
+
+
+class Counts(ApiStruct, frozen=True, kw_only=True):
+    """The replicas that a status counts."""
+
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+
+
+class _Counted(KubernetesObject, frozen=True, kw_only=True):
+    """An object of which the counts are read."""
+
+    status: Counts
+
+
+@cache
+def _counted(kind: type[KubernetesObject]) -> type[_Counted]:
+    return type(f"Counted{kind.__name__}", (_Counted,), {"resource": kind.resource}, frozen=True)
 
 
 class Ground(ABC):
@@ -69,6 +90,12 @@ class Ground(ABC):
         """One object of this namespace."""
         found: T = self.ask(Get(kind, name, self._namespace_of(kind)))
         return found
+
+    def counts(self, kind: type[KubernetesObject], name: str) -> Counts:
+        """How many replicas an object's status counts, whether or not Evenkeel reads that."""
+        found = self.ask(Get(_counted(kind), name, self._namespace_of(kind)))
+        assert isinstance(found, _Counted)
+        return found.status
 
     def list[T: KubernetesObject](
         self, kind: type[T], labels: str = "", fields: str = ""

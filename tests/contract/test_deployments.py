@@ -26,11 +26,11 @@ def new_version(ground: Ground) -> None:
 
 def rolled_out(ground: Ground, replicas: int) -> bool:
     found = ground.get(Deployment, "web")
-    status = found.status
-    return status.observed_generation == found.metadata.generation and (
-        status.updated_replicas,
-        status.replicas,
-        status.available_replicas,
+    counts = ground.counts(Deployment, "web")
+    return found.status.observed_generation == found.metadata.generation and (
+        counts.updated_replicas,
+        counts.replicas,
+        counts.available_replicas,
     ) == (replicas, replicas, replicas)
 
 
@@ -183,4 +183,4 @@ def test_the_status_counts_no_released_pod(ground: Ground) -> None:
     ground.release(old)
     ground.ready_pods(3)
     ground.eventually(lambda: rolled_out(ground, 2))
-    ground.never(lambda: ground.get(Deployment, "web").status.ready_replicas > 2, seconds=1)
+    ground.never(lambda: ground.counts(Deployment, "web").ready_replicas > 2, seconds=1)

@@ -71,7 +71,7 @@ def test_an_eviction_conflicts_when_it_means_another_uid(ground: Ground) -> None
 def test_a_budget_counts_its_pods(ground: Ground) -> None:
     ground.apply(budget("web", "web", minAvailable=2))
     web(ground, 3)
-    counted(ground, current_healthy=3, desired_healthy=2, expected_pods=3, disruptions_allowed=1)
+    counted(ground, current_healthy=3, desired_healthy=2, disruptions_allowed=1)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Operation, Patch, Selection
 from evenkeel.model.surroundings import Event
 from tests.contract.ground import Ground
@@ -110,7 +111,7 @@ def test_decisions_become_events_that_the_api_server_takes(ground: Ground) -> No
             verb=Verb.MARK,
             subject=node.reference,
             node=name,
-            reason="SpotInterruption",
+            reason=Reason.SPOT_INTERRUPTION,
             message="EC2 takes it back",
             warning=True,
         )

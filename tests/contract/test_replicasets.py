@@ -80,8 +80,8 @@ def test_the_status_counts_what_is_there(ground: Ground) -> None:
     ground.ready_pods(2)
 
     def counted() -> bool:
-        status = ground.replica_set().status
-        return (status.replicas, status.ready_replicas, status.available_replicas) == (2, 2, 2)
+        counts = ground.counts(ReplicaSet, ground.replica_set().name)
+        return (counts.replicas, counts.ready_replicas, counts.available_replicas) == (2, 2, 2)
 
     ground.eventually(counted)
     assert ground.replica_set().status.observed_generation >= 1
@@ -212,10 +212,11 @@ def test_the_pod_that_is_not_bound_goes_before_the_one_that_is(ground: Ground) -
 def test_a_pod_is_available_only_when_it_was_ready_for_long_enough(ground: Ground) -> None:
     ground.apply(deployment("web", minReadySeconds=3))
     (pod,) = ground.ready_pods(1)
-    ground.eventually(lambda: ground.replica_set().status.ready_replicas == 1)
-    assert ground.replica_set().status.available_replicas == 0
+    name = ground.replica_set().name
+    ground.eventually(lambda: ground.counts(ReplicaSet, name).ready_replicas == 1)
+    assert ground.counts(ReplicaSet, name).available_replicas == 0
     assert not pod.available(ground.clock.now(), 3)
-    ground.eventually(lambda: ground.replica_set().status.available_replicas == 1, seconds=10)
+    ground.eventually(lambda: ground.counts(ReplicaSet, name).available_replicas == 1, seconds=10)
     assert pod.available(ground.clock.now(), 3)
 
 

@@ -170,8 +170,8 @@ def test_the_status_counts_ready_pods(ground: Ground) -> None:
     ground.ready_pods(2)
 
     def counted() -> bool:
-        status = ground.get(StatefulSet, "db").status
-        return (status.replicas, status.ready_replicas, status.available_replicas) == (2, 2, 2)
+        counts = ground.counts(StatefulSet, "db")
+        return (counts.replicas, counts.ready_replicas, counts.available_replicas) == (2, 2, 2)
 
     ground.eventually(counted)
 

@@ -9,7 +9,6 @@ handover function again and again, as its schedule does, until the process is en
 import sys
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.asking import ask
 from evenkeel.model.node import Node
@@ -18,6 +17,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
 from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 

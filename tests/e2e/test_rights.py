@@ -19,10 +19,11 @@ from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import NameOID
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import RestCluster, from_kubeconfig
+from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
+from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
@@ -37,6 +38,7 @@ from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_cli.passing import PassingSession
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from tests.e2e.application import CLUSTER_NAME
@@ -57,7 +59,7 @@ pytestmark = pytest.mark.controlplane
 MANIFESTS = ROOT / "manifests" / "rbac"
 GATE_RIGHTS = ROOT / "manifests" / "gate" / "rights.yaml"
 FUNCTIONS = ("interruption", "handover")
-HINT = timedelta(seconds=90)
+HINT = rebalance_recommendation.EXPIRY
 """A hint that ends within a minute releases nothing."""
 AGO = 95.0
 """How old the warning is when it comes: 25 s are left of its 120."""
@@ -193,7 +195,7 @@ class Deployed:
         self.notices = InProcessQueue(site.clock, "notices")
         self.wake_ups = InProcessQueue(site.clock, "wake-ups")
         self._interruption = functions.interruption(
-            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME, rebalance_expiry=HINT),
+            InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER_NAME),
             self._ports("interruption", clusters),
             self.notices,
             self.wake_ups,
@@ -203,7 +205,6 @@ class Deployed:
                 mode=Mode.ACT,
                 cluster_name=CLUSTER_NAME,
                 work=timedelta(seconds=3),
-                rebalance_expiry=HINT,
                 rebalance_share=1.0,
             ),
             self._ports("handover", clusters),

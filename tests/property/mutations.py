@@ -211,8 +211,8 @@ MUTATIONS = (
         "decisions/drain/route.py",
         [
             (
-                'way=Way.AT_LAST_MOMENT,\n                reason="JobMayFinish"',
-                'way=Way.AT_ONCE,\n                reason="JobMayFinish"',
+                "way=Way.AT_LAST_MOMENT,\n                reason=Reason.JOB_MAY_FINISH",
+                "way=Way.AT_ONCE,\n                reason=Reason.JOB_MAY_FINISH",
             )
         ],
         [FINISHING],

@@ -30,7 +30,7 @@ from tests.property.hands import Cause, Hands
 from tests.property.scenes import Kind, WorkloadPlan
 
 LONGEST_GRACE = 45
-"""docs/design.md: the eviction deadline is the node's less the grace period, of 45 s at most."""
+"""docs/notices.md: the eviction deadline is the node's less the grace period, of 45 s at most."""
 
 MARGIN = timedelta(seconds=1.5)
 """By so much before its eviction deadline a pod may go: what so few evictions can take at most."""

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis import example, given, note
 from hypothesis import strategies as st
 
-from evenkeel.decisions.floor.policy import read
 from evenkeel.model import names
+from evenkeel.model.floor import read
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request
 from tests.fixtures.restoring import RestoreScene
 from tests.property.judging import IS_DEEP, tries

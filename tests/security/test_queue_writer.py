@@ -182,7 +182,7 @@ WAKE_UPS = {
     "nested arrays": "[" * DEEP,
     "a version out of range": '{"v": 1e400, "reason": "x"}',
     "a huge version": wake_up(v=10**300),
-    "half a character": wake_up(taking="\ud800"),
+    "half a character": wake_up(reason="\ud800"),
     "the first year": wake_up({"s2": assumed(deadline="0001-01-01T00:00:00Z")}),
     "the last year": wake_up({"s2": assumed(since="9999-12-31T23:59:59Z")}),
     "no time zone": wake_up({"s2": assumed(deadline="2026-11-21T12:30:00")}),
@@ -191,7 +191,6 @@ WAKE_UPS = {
     "no name of a node": wake_up({"../pods?watch=1,spec.nodeName!=x": assumed()}),
     "many nodes": wake_up({f"n{number}": assumed() for number in range(1_500)}),
     "on-demand nodes": wake_up({"o1": assumed()}),
-    "a forged holder of the Lease": wake_up(taking="nobody"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.fixtures.control_plane import ROOT
 from tests.template.cloudformation import deployed
 from tests.template.sources import services, variables
-from tests.template.test_stack import CLUSTER, INTERNAL, LOGGING, POLLING
+from tests.template.test_stack import CLUSTER, LOGGING, POLLING
 
 DEPLOYED = ROOT / "tests" / "template" / "deployed"
 OF_LAMBDA = POLLING | LOGGING
@@ -82,7 +82,7 @@ PATHS = (
         "ends",
         "test_a_group_waits_for_its_lifecycle_hook_until_the_pods_are_elsewhere",
         calls=("autoscaling:DescribeLifecycleHooks",),
-        settings=("LIFECYCLE_HOOK", "LONGEST_TERMINATION_SECONDS"),
+        settings=("LIFECYCLE_HOOK",),
     ),
     Path(
         "handover",
@@ -91,9 +91,8 @@ PATHS = (
         "test_an_event_on_the_bus_moves_the_pods_and_nothing_dips",
         calls=("sqs:ChangeMessageVisibility",),
         settings=(
-            *("AWS_LAMBDA_LOG_STREAM_NAME", "PARALLEL_REQUESTS", "WINDOW"),
-            *("EVICTIONS_PER_SECOND", "LOAD_BALANCER_LEAD_SECONDS"),
-            *("REBALANCE_EXPIRY_SECONDS", "REBALANCE_SHARE"),
+            *("AWS_LAMBDA_LOG_STREAM_NAME", "WINDOW"),
+            *("EVICTIONS_PER_SECOND", "REBALANCE_SHARE"),
         ),
     ),
     Path(
@@ -149,10 +148,7 @@ PATHS = (
         "floors",
         "test_restore_begins_a_move_and_handover_finishes_it",
         calls=("sqs:SendMessage",),
-        settings=(
-            *("NAMESPACES", "RELAXED_FLOOR_SECONDS", "RELAX_FLOOR_AFTER_SECONDS"),
-            *("RESTORE_MOVES", "RESTORE_PATIENCE_SECONDS", "WAKE_UP_QUEUE_URL"),
-        ),
+        settings=(*("NAMESPACES", "RESTORE_MOVES", "WAKE_UP_QUEUE_URL"),),
     ),
     Path(
         "restore",
@@ -211,8 +207,7 @@ def test_each_client_that_the_code_makes_is_on_a_path_and_no_other_is() -> None:
     assert {call.partition(":")[0] for path in PATHS for call in path.calls} == services()
 
 
-def test_each_variable_that_the_code_reads_is_on_a_path_or_not_set_in_a_stack() -> None:
+def test_each_variable_that_the_code_reads_is_on_a_path() -> None:
     named = {setting for path in PATHS for setting in path.settings}
     shown = {name if name.startswith("AWS_") else f"EVENKEEL_{name}" for name in named}
-    assert not shown & INTERNAL
-    assert shown | INTERNAL == variables()
+    assert shown == variables()

@@ -58,7 +58,10 @@ def test_the_gate_takes_the_patience_that_the_stack_takes_and_no_other(bound: st
     assert set(parameters["Gate"]["AllowedValues"]) == {"labelled", "managed"}
     limit = parameters["GatePatienceSeconds"][bound]
     beyond = limit + (1 if bound == "MaxValue" else -1)
-    environ = {settings.shared.CLUSTER_NAME: "prod", settings.shared.MODE: "observe"}
+    environ: dict[str, str] = {
+        settings.shared.CLUSTER_NAME: "prod",
+        settings.shared.MODE: "observe",
+    }
     taken = settings.GateSettings.from_environment(environ | {settings.gate.PATIENCE: f"{limit}"})
     assert taken.patience == timedelta(seconds=limit)
     with pytest.raises(SettingsError):
@@ -69,7 +72,10 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
     stack = deployed(**CLUSTER, WebhookToken=TOKEN, CapacityLabels="example.com/life,lifecycle")
     for name in ("PlacementFunction", "HandoverFunction", "RestoreFunction"):
         environ = stack.environment(name)
-        assert settings.shared.capacity_labels(environ).keys == ("example.com/life", "lifecycle")
+        assert settings.shared.CAPACITY_LABELS.read(environ).keys == (
+            "example.com/life",
+            "lifecycle",
+        )
 
 
 NOT_LABELS = [",lifecycle", "a b", "lifecycle,", "a//b", "-x", "UPPER.com/x", "a" * 64]
@@ -107,7 +113,7 @@ def test_the_function_takes_the_tokens_that_the_stack_takes_and_no_others(text: 
     # Every setting is read without the white space around it. An empty token means no webhook.
     told = text.strip()
     assume(told)
-    environ = {
+    environ: dict[str, str] = {
         settings.shared.CLUSTER_NAME: "prod",
         settings.shared.MODE: "observe",
         settings.placement.WEBHOOK_TOKEN: text,

@@ -37,13 +37,6 @@ NETWORK = {
     "ec2:AssignPrivateIpAddresses",
     "ec2:UnassignPrivateIpAddresses",
 }
-INTERNAL = {
-    settings.handover.WORK,
-    settings.handover.PAUSE,
-    settings.placement.CLAIM_EXPIRY,
-    settings.placement.COUNTING,
-}
-"""Settings that go with the functions', queues' and API server's times: no parameters either."""
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +71,7 @@ def test_it_observes_and_reads_no_replays_unless_told_otherwise(stack: Stack) ->
 
 def test_what_a_parameter_leaves_open_is_what_the_settings_would_take(stack: Stack) -> None:
     told = stack.environment("HandoverFunction")
-    untold = {
+    untold: dict[str, str] = {
         name: told[name]
         for name in (
             settings.shared.MODE,
@@ -102,7 +95,7 @@ def test_every_setting_can_be_set_and_nothing_else_is() -> None:
     known = {name for name in variables() if name.startswith("EVENKEEL_")}
     functions = (*FUNCTIONS, "PlacementFunction", "RestoreFunction")
     set_ = {name for function in functions for name in stack.environment(function)}
-    assert set_ == known - INTERNAL
+    assert set_ == known
 
 
 # Times

@@ -1,6 +1,8 @@
-"""Links between the project's pages lead somewhere."""
+"""Links between the project's pages lead somewhere, and Sphinx makes a site of them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,10 @@ PAGES = [
     *(page for folder in ("docs", "tests", "bench") for page in (ROOT / folder).rglob("*.md")),
 ]
 CODE = re.compile(r"```.*?```", re.DOTALL)
+MADE = {"manifests/scheduler/extender/config.yaml"}
+"""Files that a command of the page makes."""
+LOADED = re.compile(r"<(?:script|img|link|iframe)[^>]*https?://[^>]*>|url\([\"']?(?:https?:)?//")
+"""What a browser would fetch from another server."""
 
 
 def text_of(page: Path) -> str:
@@ -32,3 +38,31 @@ def test_a_link_leads_to_a_page_and_a_heading_that_are_there(page: Path) -> None
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or target.suffix != ".md" or anchor in anchors_of(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_files_and_targets_that_are_there(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    text = page.read_text()
+    assert set(re.findall(r"`make ([a-z]+(?:-[a-z]+)*)", text)) <= targets
+    named = re.findall(r"(?<![\w/.-])(?:manifests|events|docs)/[\w./-]*\w", text)
+    for path in set(named) - MADE:
+        assert (ROOT / path).exists(), path
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    options = ["-q", "-n", "-W", "-E", "-d", str(tmp_path / "read")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, ROOT / "docs", tmp_path / "site"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    files = [path for kind in ("html", "css") for path in (tmp_path / "site").rglob(f"*.{kind}")]
+    assert files
+    for path in files:
+        assert not LOADED.findall(path.read_text()), path

@@ -27,7 +27,6 @@ DERIVED = frozenset(
         "Answers",
         "Cloud",
         "OnceRecorder",
-        "PaceOfPlanning",
         "Progress",
         # the same in all states, or told by itself
         "Clock",
@@ -53,8 +52,11 @@ UNTOLD = frozenset(
         "_flushing",
         "_look_at",
         "delay",
-        # found anew at once
+        # found anew at once; when plans change by time follows from them
+        "_heap",
+        "_opens_at",
         "_routes",
+        "_times",
     )
 )
 """Attributes that do not either."""

@@ -5,20 +5,23 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
 from rich.live import Live
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.node import Node
-from evenkeel_cli import console, events, options, snapshot, tables, words
+from evenkeel_cli import console, events, options, snapshot, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.demo import play
+from evenkeel_cli.demo.listing import DemoResult, DemoResultList
 from evenkeel_cli.demo.play import Phase, Scene
+from evenkeel_cli.demo.ratios import Ratios
 from evenkeel_cli.demo.recovery import Recovery
 from evenkeel_cli.demo.view import View
 from evenkeel_cli.lines import Line
+from evenkeel_cli.output import Output
 from evenkeel_cli.pace import Pace
-from evenkeel_cli.wrapping import Wrapped
+from evenkeel_cli.report import Report
 from evenkeel_sandbox.simulation import nodes_of
 
 HEADLINES: Final = {
@@ -29,10 +32,11 @@ HEADLINES: Final = {
 }
 
 
-@click.command(short_help="Show a storm of spot interruptions, without a cluster.")
-@options.output("table", "wide", "json", "yaml")
+@click.command(cls=Command)
+@options.output()
 @click.option(
     "--speed",
+    metavar="FACTOR",
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,
@@ -45,7 +49,7 @@ HEADLINES: Final = {
     metavar="FILE",
     help="Write the cluster's objects at the end, for --snapshot of other commands.",
 )
-def demo(*, output: str, speed: float, no_live: bool, snapshot_to: Path | None) -> int:
+def demo(*, output: Output, speed: float, no_live: bool, snapshot_to: Path | None) -> int:
     """Show a storm of spot interruptions on a built-in cluster of 60 nodes.
 
     The sample events of events/ and 14 more interruption warnings go through the real Lambda
@@ -53,98 +57,93 @@ def demo(*, output: str, speed: float, no_live: bool, snapshot_to: Path | None) 
     restore function brings pods back to where they belong. Ready pods are counted from outside.
     Exit code 1 if a workload that could have been handed over had no ready pod, or if a floor
     does not stand at the end.
+
+    Examples:
+        evenkeel demo
+        evenkeel demo --speed 4 --snapshot-to end.json
     """
-    out = console.standard_output()
     if snapshot_to is not None:
         snapshot.reserve(snapshot_to)
+    is_live = console.can_show_live(output.console) and output.is_for_people and not no_live
+    live = speed if is_live else 0.0
     scene = play.prepare()
     simulation = scene.simulation
     try:
-        if output in ("json", "yaml"):
-            for _ in play.steps(scene):
-                pass
-            report = simulation.report()
-            recovery = _restored(scene)
-            tables.dump({**report.data(), **recovery.ratios.data()}, output)
-        else:
-            live = speed if console.can_show_live(out) and not no_live else 0.0
-            _introduce(scene, out)
-            _show_storm(scene, out, live)
-            simulation.report().show(out, wide=output == "wide")
-            recovery = _show_restore(scene, out, live)
-            recovery.ratios.show(out, wide=output == "wide")
+        _introduce(scene, output)
+        _show_storm(scene, output, live)
+        report = simulation.report()
+        report.show(output)
+        recovery = _show_restore(scene, output, live)
+        recovery.ratios.show(output)
+        at_the_end = simulation.report()
+        if at_the_end.failures:
+            output.say(at_the_end.verdict, "red")
+        output.dump(DemoResultList(items=[_result(report, recovery.ratios, at_the_end)]))
         if snapshot_to is not None:
             snapshot.write(snapshot_to, simulation.cluster.objects)
-        return _exit_code(scene, recovery, out if output in ("table", "wide") else None)
+        return 1 if at_the_end.failures or recovery.ratios.short else 0
     finally:
         simulation.close()
 
 
-def _introduce(scene: Scene, out: Console) -> None:
+def _result(report: Report, ratios: Ratios, at_the_end: Report) -> DemoResult:
+    return DemoResult(
+        workloads=report.of_workloads(),
+        moves=report.of_moves(),
+        failed=[health.workload for health in at_the_end.failures],
+        ratios=ratios.of_workloads(),
+    )
+
+
+def _introduce(scene: Scene, output: Output) -> None:
     spot = sum(WELL_KNOWN.call_spot(node) for node in scene.nodes)
     pods = scene.simulation.cluster.objects("Pod")
-    out.print(
+    output.say(
         f"A simulated cluster: {words.counted(len(scene.nodes), 'node')}, {spot} of them spot,"
         f" {words.counted(len(pods), 'pod')}."
     )
-    out.print(
+    output.say(
         f"{words.counted(len(scene.storm.blows), 'event')} of EC2 arrive within"
         f" {scene.storm.last.total_seconds():.0f} s; a warning leaves its node 120 s."
     )
-    out.print()
+    output.say()
 
 
-def _show_storm(scene: Scene, out: Console, speed: float) -> None:
+def _show_storm(scene: Scene, output: Output, speed: float) -> None:
     """The storm as a picture, or with speed 0 as lines."""
     if speed:
-        _show_live(scene, scene.nodes, play.steps(scene), out, speed)
+        _show_live(scene, scene.nodes, play.steps(scene), output, speed)
     else:
-        _tell(scene, out)
+        _tell(scene, output)
 
 
-def _show_restore(scene: Scene, out: Console, speed: float) -> Recovery:
+def _show_restore(scene: Scene, output: Output, speed: float) -> Recovery:
     """What comes after the storm, as a picture if ``speed`` is not 0, and a line about it."""
     simulation = scene.simulation
     recovery = Recovery(simulation, scene.found)
     phases = (Phase.RESTORE for _ in recovery.steps())
     if speed:
-        _show_live(scene, nodes_of(simulation.cluster), phases, out, speed)
+        _show_live(scene, nodes_of(simulation.cluster), phases, output, speed)
     else:
         for _ in phases:
             pass
     minutes = recovery.took.total_seconds() / 60
-    out.print()
-    out.print(
+    output.say()
+    output.say(
         f"{words.counted(recovery.new_nodes, 'new spot node')} came. Once a minute restore ran:"
         f" {words.counted(recovery.moves, 'pod')} moved in {minutes:.0f} minutes."
     )
     return recovery
 
 
-def _restored(scene: Scene) -> Recovery:
-    """What comes after the storm, without a word."""
-    recovery = Recovery(scene.simulation, scene.found)
-    for _ in recovery.steps():
-        pass
-    return recovery
-
-
-def _exit_code(scene: Scene, recovery: Recovery, out: Console | None) -> int:
-    """1 if a workload went to zero that need not have, at whatever time, or a floor is not held."""
-    report = scene.simulation.report()
-    if report.failures and out is not None:
-        out.print(Wrapped(report.verdict, "bold red"))
-    return 1 if report.failures or recovery.ratios.short else 0
-
-
 def _show_live(
-    scene: Scene, nodes: Sequence[Node], phases: Iterable[Phase], out: Console, speed: float
+    scene: Scene, nodes: Sequence[Node], phases: Iterable[Phase], output: Output, speed: float
 ) -> None:
     simulation = scene.simulation
-    view = View(simulation, nodes, out)
+    view = View(simulation, nodes, output.console)
     pace = Pace(SystemClock())
     before = simulation.clock.now()
-    with Live(console=out, auto_refresh=False, transient=True, screen=False) as live:
+    with Live(console=output.console, auto_refresh=False, transient=True, screen=False) as live:
         for phase in phases:
             now = simulation.clock.now()
             in_time = pace.hold(now - before, phase.value * speed)
@@ -154,15 +153,15 @@ def _show_live(
                 live.update(view.picture(f"{passed}  {HEADLINES[phase]}"), refresh=True)
 
 
-def _tell(scene: Scene, out: Console) -> None:
+def _tell(scene: Scene, output: Output) -> None:
     """Where no picture can be painted: a line for every event, and for every machine's end."""
     simulation = scene.simulation
 
     def say(word: str, text: str) -> None:
-        Line(simulation.clock.now() - simulation.started, word, text).show(out, wraps=True)
+        output.tell(Line(simulation.clock.now() - simulation.started, word, text))
 
     simulation.on_event = lambda arriving, node: say("event", events.describe(arriving, node))
     simulation.on_loss = lambda node, pods: say("end", words.end_of(node, pods))
     for _ in play.steps(scene):
         pass
-    out.print()
+    output.say()

@@ -11,23 +11,26 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import RestCluster
 from evenkeel.settings.shared import CLUSTER_NAME
-from evenkeel_cli import capacity, console, options, tables
+from evenkeel_cli import capacity, options
 from evenkeel_cli.aws import asking, eks
 from evenkeel_cli.aws.asking import Aws
-from evenkeel_cli.doctor import in_aws, in_cluster, report
+from evenkeel_cli.command import Command
+from evenkeel_cli.doctor import in_aws, in_cluster
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding
 from evenkeel_cli.doctor.in_aws import Wanted
 from evenkeel_cli.doctor.in_cluster import Known
+from evenkeel_cli.doctor.listing import listing
 from evenkeel_cli.doctor.version import OUTPUT
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.output import Output
 from evenkeel_cli.targets import Target
 
 BUDGET: Final = timedelta(seconds=6)
 """The time of one question with all its tries."""
 
 
-@click.command(short_help="Say what is broken between EC2's notice and the pod.")
+@click.command(cls=Command)
 @click.option(
     "--cluster-name",
     "cluster",
@@ -43,14 +46,14 @@ BUDGET: Final = timedelta(seconds=6)
     metavar="NAME",
     help="Evenkeel's stack; else evenkeel-NAME of --cluster-name NAME.",
 )
-@options.output("table", "json")
+@options.output()
 def doctor(
     *,
     cluster: str | None,
     context: str | None,
     kubeconfig: Path | None,
     stack: str | None,
-    output: str,
+    output: Output,
 ) -> int:
     """Look at every link of the chain: rules, queues, functions, rights, webhooks, nodes, clocks.
 
@@ -59,6 +62,10 @@ def doctor(
     nothing of AWS is looked at.
 
     Exit code 1 if a link is broken.
+
+    Examples:
+        evenkeel doctor --cluster-name prod
+        evenkeel doctor --context prod -o json
     """
     target = Target(context, kubeconfig)
     wanted = Wanted(
@@ -68,12 +75,9 @@ def doctor(
     )
     aws = "AWS was not asked for" if wanted.stack is None else asking.of_environment()
     with _open(target, aws, cluster) as opened:
-        findings = report.ordered(_look(opened, aws, wanted))
-    if output == "json":
-        tables.dump(report.data(findings), output)
-    else:
-        report.show(findings, console.standard_output())
-    return 1 if report.has_broken(findings) else 0
+        found = listing(_look(opened, aws, wanted))
+    output.show(found, found.sentences())
+    return 1 if found.has_broken else 0
 
 
 def _open(target: Target, aws: Aws | str, cluster: str | None) -> RestCluster:

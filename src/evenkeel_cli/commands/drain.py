@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Final
 
 import click
-from rich.console import Console
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
 from evenkeel.settings import HandoverSettings, Mode
-from evenkeel_cli import capacity, console, lines, node_names, options, pausing, ways_table
+from evenkeel_cli import capacity, console, lines, node_names, options, pausing, planned_moves
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
@@ -21,18 +22,20 @@ from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.lines import Line
+from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.targets import Target
 
 MOST_NAMED: Final = 5
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are; the same command goes on from there, and"
-    " evenkeel cancel NODE --apply takes them back"
+    f" {NAME} cancel NODE --apply takes them back"
 )
 
 
-@click.command(short_help="Empty nodes on purpose: make before break.")
-@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.command(cls=Command)
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True, shell_complete=values.nodes)
 @click.option(
     "--timeout",
     type=Duration(SHORTEST, LONGEST),
@@ -47,6 +50,7 @@ INTERRUPTED: Final = (
 )
 @options.apply
 @options.cluster
+@options.output(names=True)
 def drain(
     *,
     nodes: Sequence[str],
@@ -55,6 +59,7 @@ def drain(
     apply: bool,
     context: str | None,
     kubeconfig: Path | None,
+    output: Output,
 ) -> int:
     """Empty every NODE for good reason: an upgrade, a repair. Each pod's replacement runs first.
 
@@ -64,19 +69,23 @@ def drain(
     Ctrl-C leaves a state from which the same command goes on; evenkeel cancel takes it back.
 
     Exit code 1 if a pod stayed that does not belong to its node.
+
+    Examples:
+        evenkeel drain ip-10-0-1-2
+        evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply
     """
     target = Target(context, kubeconfig)
-    clock, out = SystemClock(), console.standard_output()
+    clock = SystemClock()
     started = clock.now()
-    journal = Journal(
-        clock,
-        listener=lambda entry: lines.of_decision(entry.decision, entry.at - started).show(out),
-    )
 
     def tell(step: Step) -> None:
         pod = f"pod {step.pod.namespace}/{step.pod.name}: {step.text}"
         style = lines.STYLES.get(step.verb, lines.QUIET)
-        Line(clock.now() - started, step.verb.value, pod, style).show(out)
+        output.tell(Line(clock.now() - started, step.verb.value, pod, style))
+
+    journal = Journal(
+        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
+    )
 
     with target.connect() as cluster:
         guarded = GuardedCluster(cluster, Guard(writes=apply))
@@ -91,12 +100,12 @@ def drain(
         )
         losing = () if delete_emptydir_data else made.pods().losing_data
         if not apply:
-            return _plan(made, losing, out, target)
+            return _plan(made, losing, output, target)
         if losing:
             raise BadInputError(_of_local_data(losing))
         present = pausing.find(guarded)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         told: set[str] = set()
         journal.on_note = lambda note: _note(note, told)
         try:
@@ -104,19 +113,22 @@ def drain(
         except KeyboardInterrupt:
             _note(INTERRUPTED, told)
             raise click.Abort from None
-    if left.situations:
-        out.print()
-        left.table().show(out)
-    out.print(f"\n{summary(made.nodes, left)}.")
+    if left.situations or not output.is_for_people:
+        output.say()
+        output.show(left.listing())
+    output.say()
+    output.say(f"{summary(made.nodes, left)}.")
     return 1 if left.situations else 0
 
 
-def _plan(made: Drain, losing: Sequence[Pod], out: Console, target: Target) -> int:
+def _plan(made: Drain, losing: Sequence[Pod], output: Output, target: Target) -> int:
     """Say how each workload's pods would go."""
     made.mark(act=False)
-    out.print()
-    ways_table.table(made.pods().situations, hinted=made.nodes).show(out)
-    out.print(f"\nNothing was written to {target}: add --apply to do it.")
+    output.say()
+    output.show(
+        planned_moves.listing(made.pods().situations, hinted=made.nodes),
+        [f"Nothing was written to {target}: add --apply to do it."],
+    )
     if losing:
         _note(_of_local_data(losing), set())
     return 0

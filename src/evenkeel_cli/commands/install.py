@@ -1,20 +1,24 @@
 """``evenkeel install``: everything that a cluster needs, in one command."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
 from evenkeel.settings import Mode
 from evenkeel_cli import options
-from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.install import build, choices, others, plan, settling, steps, terms
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Asked, Choices, Webhook
 from evenkeel_cli.install.render import render as render_all
 from evenkeel_cli.install.site import Place, Site, opened
+from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 
 
-@click.command(short_help="Install Evenkeel for an EKS cluster, or change how it is installed.")
+@click.command(cls=Command)
 @terms.place
 @terms.delivery
 @click.option(
@@ -27,11 +31,12 @@ from evenkeel_cli.install.site import Place, Site, opened
     type=click.Choice([each.value for each in Webhook]),
     help="What places new pods and gates evictions. [default: as it is; at first lambda]",
 )
-@click.option("--image", default="", help="The image for --webhook in-cluster.")
+@click.option("--image", metavar="IMAGE", default="", help="The image for --webhook in-cluster.")
 @click.option(
     "--manage",
     "namespaces",
-    metavar="NAME",
+    metavar="NAMESPACE",
+    shell_complete=values.namespaces,
     multiple=True,
     help="A namespace that takes part: it gets its labels. May be given several times.",
 )
@@ -60,7 +65,9 @@ from evenkeel_cli.install.site import Place, Site, opened
     help="Write it all into files instead, for Argo CD, Flux or Terraform.",
 )
 @terms.change_set
+@terms.timeout
 @options.apply
+@options.output()
 def install(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     where: Place,
@@ -73,16 +80,20 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
     beside_drainers: bool,
     render: Path | None,
     change_set: bool,
+    patience: timedelta,
     apply: bool,
+    output: Output,
 ) -> None:
     """Install Evenkeel for an EKS cluster: rights, stack, webhook, namespaces.
 
     Prints what is to be done; with --apply it is done, step by step. A step that is as wanted is
     left alone, so what was interrupted goes on when the command is run again. What no option says
     stays as it is.
+
+    Examples:
+        evenkeel install --cluster-name prod
+        evenkeel install --cluster-name prod --manage shop --apply
     """
-    if (render is not None) + change_set + apply > 1:
-        raise BadInputError("--render, --change-set and --apply are three ways: keep one of them")
     made = build.made()
     asked = Asked(
         mode=Mode(mode) if mode else None,
@@ -92,51 +103,66 @@ def install(  # noqa: PLR0913 - a command has as many arguments as options
         is_everywhere=all_namespaces,
         parameters=parameters,
     )
-    with opened(where) as site:
+    with opened(where, output, patience) as site:
         found = settling.at_rest(site) if apply else site.stack()
         chosen = choices.made(asked, found, site.objects)
-        click.echo(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}\n")
-        tell_of_others(site, chosen, beside=beside_drainers)
+        tell_of_choices(site, chosen, output)
+        tell_of_others(site, chosen, output, beside=beside_drainers)
         if render is not None:
             files = render_all(site, chosen, made, render)
-            click.echo(f"wrote {len(files)} files into {render}: its README.md says what to do")
+            output.say(f"wrote {len(files)} files into {render}: its README.md says what to do")
             return
-        go_on(site, chosen, made, apply=apply, change_set=change_set)
+        go_on(site, chosen, made, output, apply=apply, change_set=change_set)
 
 
-def tell_of_others(site: Site, chosen: Choices, *, beside: bool) -> None:
+def tell_of_choices(site: Site, chosen: Choices, output: Output) -> None:
+    """Say what is installed where."""
+    output.say(f"evenkeel for {site.title}: mode {chosen.mode}, webhook {chosen.webhook}")
+    output.say()
+
+
+def tell_of_others(site: Site, chosen: Choices, output: Output, *, beside: bool) -> None:
     """Say which other drainers there are. Raises BadInputError where both would act."""
     found = others.look(site, chosen)
     for line in others.lines(found):
-        click.echo(f"{'drainers':{steps.WIDTH}}  {line}")
+        output.say(f"Other drainers: {line}.", hang=2)
+    if found:
+        output.say()
     others.check(found, beside=beside)
 
 
 def go_on(
-    site: Site, chosen: Choices, made: Build, *, apply: bool, change_set: bool = False
+    site: Site,
+    chosen: Choices,
+    made: Build,
+    output: Output,
+    *,
+    apply: bool,
+    change_set: bool = False,
 ) -> None:
     """Go through all steps, and say how to go on."""
-    steps.go(plan.installation(site, chosen, made), click.echo, apply=apply)
+    steps.go(plan.installation(site, chosen, made), output, apply=apply)
+    output.say()
     if change_set:
-        propose(site, chosen, made)
+        propose(site, chosen, made, output)
         return
     if not apply:
-        click.echo("\nnothing was changed: add --apply to do it")
+        output.say("nothing was changed: add --apply to do it")
         return
     named = f" --stack-name {site.place.stack}" if site.place.stack else ""
-    click.echo(
-        "\nsee whether every link holds:"
-        f" evenkeel doctor --cluster-name {site.place.cluster}{named}"
+    output.say(
+        f"see whether every link holds: {NAME} doctor --cluster-name {site.place.cluster}{named}"
     )
     if chosen.mode is Mode.OBSERVE:
-        click.echo("it observes, and changes nothing in the cluster: --mode act lets it act")
+        output.say("it observes, and changes nothing in the cluster: --mode act lets it act")
 
 
-def propose(site: Site, chosen: Choices, made: Build) -> None:
+def propose(site: Site, chosen: Choices, made: Build, output: Output) -> None:
     """Make the stack's change set, and say how it is executed."""
-    click.echo()
     by_hand = plan.deployed(site, chosen, made).propose()
     if by_hand is None:
-        click.echo("no change set was made: the stack is as wanted")
+        output.say("no change set was made: the stack is as wanted")
         return
-    click.echo(f"\nto execute it: {by_hand}\nthe rest is done by --apply instead of --change-set")
+    output.say()
+    output.say(f"to execute it: {by_hand}", hang=2)
+    output.say("the rest is done by --apply instead of --change-set")

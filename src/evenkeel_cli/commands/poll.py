@@ -14,6 +14,7 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.ports import Queue
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_cli import metering, options
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.targets import Target
@@ -25,7 +26,7 @@ from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import Source
 
 
-@click.command(short_help="Run the functions here, fed from the SQS queues.")
+@click.command(cls=Command)
 @click.option("--queue-url", required=True, metavar="URL", help="The notice queue.")
 @click.option(
     "--wake-up-queue-url",
@@ -34,7 +35,11 @@ from evenkeel_runtime.poll.sources import Source
 )
 @options.cluster
 @options.cluster_name
-@click.option("--region", help="The queues' and instances' region; else from the queue's URL.")
+@click.option(
+    "--region",
+    metavar="REGION",
+    help="The queues' and instances' region; else from the queue's URL.",
+)
 @click.option(
     "--endpoint-url", metavar="URL", help="Where AWS answers; else $AWS_ENDPOINT_URL, else AWS."
 )
@@ -56,12 +61,15 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
 
     For clusters without Lambda, for laptops and for tests: the same handlers, five batches of
     at most ten at a time, a schedule that looks for left work once a minute, and restore, once a
-    minute too. Whoever starts it has said yes to writing; --dry-run observes. SIGTERM or Ctrl-C
-    ends it when the batches under way are done.
+    minute too. It acts without --apply; with --dry-run it observes. SIGTERM or Ctrl-C ends it when
+    the batches under way are done.
 
     The settings of the functions (EVENKEEL_WINDOW and the others) are read from the
     environment here, too. It needs what the functions' roles allow, for the queues and for
     ec2:DescribeInstances. Do not let it and Lambda read the same queues.
+
+    Examples:
+        evenkeel poll --queue-url "$QUEUE_URL" --context prod --dry-run
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())

@@ -8,18 +8,21 @@ from typing import BinaryIO
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli import binding, capacity, console, event_files, events, options
+from evenkeel_cli import binding, capacity, event_files, events, options
 from evenkeel_cli.binding import Wish
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.event_files import STANDARD_INPUT
+from evenkeel_cli.output import Output
 from evenkeel_cli.replay.command import Run
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.targets import Target
 from evenkeel_hosting.files import sample_events
 
 
-@click.command(short_help="Show what EC2's events would do, or do it.")
-@click.argument("files", metavar="FILE...", nargs=-1)
+@click.command(cls=Command)
+@click.argument("files", metavar="FILE...", nargs=-1, shell_complete=values.files)
 @click.option(
     "--sample",
     "samples",
@@ -51,7 +54,7 @@ from evenkeel_hosting.files import sample_events
     help="Write the decision log to this file, as JSON lines.",
 )
 @options.namespaces
-@options.output("table", "wide", "json", "yaml")
+@options.output()
 def replay(  # noqa: PLR0913 - a command has as many arguments as options
     *,
     files: Sequence[str],
@@ -66,7 +69,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     decisions: Path | None,
     namespace: str | None,
     all_namespaces: bool,
-    output: str,
+    output: Output,
 ) -> int:
     """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
 
@@ -79,6 +82,10 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     Events whose time is not now are sent as if they were new, unless --keep-time.
     Exit code 1 if a workload that could have been handed over had no ready pod,
     2 if a record was bad (the good ones are done first, and without any nothing is printed).
+
+    Examples:
+        evenkeel replay --sample interruption-warning-terminate
+        evenkeel replay event.json --snapshot mine.json
     """
     target = Target(context, kubeconfig)
     chosen = [str(path) for path in sample_events() if path.stem in samples]
@@ -89,7 +96,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     labels = capacity.labels(built_in=snapshot is None and not target.is_named)
     wish = Wish(binding.parse(pairs), strict_instances, labels)
     good, flaws = events.understand(event_files.read_all([*files, *chosen]))
-    run = Run(console.standard_output(), output, SystemClock())
+    run = Run(output, SystemClock())
     code = 0
     with _opened(decisions) as log:
         task = Task(good, wish, keep_time, shown, log)

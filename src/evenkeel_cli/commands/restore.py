@@ -3,20 +3,23 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan
+from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
-from evenkeel_cli import capacity, console, lines, options, pausing, tables, words
+from evenkeel.model.reasons import Reason
+from evenkeel_cli import capacity, console, lines, options, pausing, words
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
-from evenkeel_cli.restoring import plan as plans
+from evenkeel_cli.restoring.listing import ACCEPTED, listing
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.targets import Target
 
@@ -25,7 +28,7 @@ INTERRUPTED = (
 )
 
 
-@click.command(short_help="Bring workloads back to their floor, and the rest to spot.")
+@click.command(cls=Command)
 @options.apply
 @options.cluster
 @options.snapshot
@@ -37,7 +40,7 @@ INTERRUPTED = (
     help="Namespaces take part without the label, too.",
 )
 @options.namespaces
-@options.output("table", "wide", "json", "yaml")
+@options.output(names=True)
 def restore(  # noqa: PLR0913 - one for each option
     *,
     apply: bool,
@@ -48,7 +51,7 @@ def restore(  # noqa: PLR0913 - one for each option
     everywhere: bool,
     namespace: str | None,
     all_namespaces: bool,
-    output: str,
+    output: Output,
 ) -> int:
     """Bring every workload back to its floor, and what is above it to spot.
 
@@ -56,6 +59,10 @@ def restore(  # noqa: PLR0913 - one for each option
     With --apply on a real cluster pods are moved, of each workload one at a time, until nothing
     more can be; a replacement that is not where it has to be in time is taken back. Of a real
     cluster that is the context's namespace, or as -n and -A say.
+
+    Examples:
+        evenkeel restore -A
+        evenkeel restore -n shop --apply
     """
     target = Target(context, kubeconfig)
     real = None if snapshot is not None or built_in else target
@@ -65,28 +72,26 @@ def restore(  # noqa: PLR0913 - one for each option
     if not apply:
         with reading(target, snapshot, built_in=built_in) as cluster:
             made = plan(read(cluster, SystemClock(), Terms(), scope))
-        _show(made, output, namespaced=bool(searched))
-        if output in ("table", "wide") and snapshot is None and not built_in:
-            click.echo(f"\nNothing was written to {target}: add --apply to do it.")
+        _show(made, output, searched)
+        if snapshot is None and not built_in:
+            output.say()
+            output.say(f"Nothing was written to {target}: add --apply to do it.")
         return 0
     if snapshot is not None or built_in:
         raise BadInputError("only a real cluster can be changed: leave --apply away")
     return _apply(target, scope, output)
 
 
-def _apply(target: Target, scope: Scope, output: str) -> int:
-    out = console.standard_output()
+def _apply(target: Target, scope: Scope, output: Output) -> int:
     clock = SystemClock()
     started = clock.now()
-    journal = Journal(clock)
-    if output in ("table", "wide"):
-        journal.listener = lambda entry: lines.of_decision(entry.decision, entry.at - started).show(
-            out
-        )
+    journal = Journal(
+        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
+    )
     with target.connect() as cluster:
         present = pausing.find(cluster)
         if present is not None:
-            raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+            raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
         guarded = GuardedCluster(cluster, Guard(writes=True))
         restoring = Restoring(guarded, clock, Terms(), scope, journal)
         try:
@@ -94,45 +99,34 @@ def _apply(target: Target, scope: Scope, output: str) -> int:
         except KeyboardInterrupt:
             console.standard_error().print(f"note: {INTERRUPTED}", style="yellow")
             raise click.Abort from None
-    _conclude(restoring, left, output, out)
-    return 1 if _is_unmet(restoring, left) else 0
-
-
-def _conclude(restoring: Restoring, left: RestorePlan, output: str, out: Console) -> None:
-    if output in ("json", "yaml"):
-        _show(left, output, namespaced=bool(restoring.scope.namespace))
-        return
     back = len(restoring.rolled_back)
     went_back = f", {back} went back" if back else ""
-    out.print(f"\n{words.counted(restoring.moved, 'pod')} moved{went_back}.")
-    shown = plans.rows(left, everything=False)
-    if shown:
-        plans.table(shown).show(out, wide=output == "wide")
+    output.say()
+    output.say(f"{words.counted(restoring.moved, 'pod')} moved{went_back}.")
+    shown = listing(left, everything=not output.is_for_people)
+    if shown.items or not output.is_for_people:
+        output.show(shown, shown.sentences(), namespace=scope.namespace)
+    return 1 if _is_unmet(restoring, left) else 0
 
 
 def _is_unmet(restoring: Restoring, left: RestorePlan) -> bool:
     """Whether something is not as wanted: a move failed, or a workload is still off."""
-    is_off = any(decision.reason not in plans.ACCEPTED for decision in left.left)
+    is_off = any(decision.reason not in ACCEPTED for decision in left.left)
     return is_off or bool(restoring.rolled_back)
 
 
-def _show(made: RestorePlan, output: str, *, namespaced: bool) -> None:
+def _show(made: RestorePlan, output: Output, namespace: str) -> None:
     """Print a plan; of a single namespace everything, else what is off."""
-    shown = plans.rows(made, everything=namespaced or output in ("json", "yaml"))
-    table = plans.table(shown)
-    if output in ("json", "yaml"):
-        tables.dump(table.data(), output)
-        return
-    out = console.standard_output()
-    if not shown:
-        out.print(_nothing(made, namespaced=namespaced))
-        return
-    table.show(out, wide=output == "wide")
+    shown = listing(made, everything=bool(namespace) or not output.is_for_people)
+    if shown.items or not output.is_for_people:
+        output.show(shown, shown.sentences(), namespace=namespace)
+    else:
+        output.say(_nothing(made, namespaced=bool(namespace)))
 
 
 def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
     more = " (-A looks at all)" if namespaced else ""
     reasons = {decision.reason for decision in made.left}
-    if AS_WANTED not in reasons and "NotManaged" in reasons:
+    if Reason.AS_WANTED not in reasons and Reason.NOT_MANAGED in reasons:
         return f"Nothing to move: no namespace of these workloads has {names.MANAGED}=true{more}."
     return f"Nothing to move: every managed workload is as wanted{more}."

@@ -8,13 +8,12 @@ import click
 import yaml
 
 from evenkeel_cli import capacity, schedulers, webhooks
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError
 
 
-@click.command("scheduler-config", short_help="Print the configuration of a scheduler.")
-@click.option(
-    "--url", metavar="URL", help="Where evenkeel serve --extender answers: https://HOST/v1/TOKEN."
-)
+@click.command("scheduler-config", cls=Command)
+@click.option("--url", metavar="URL", help="Where serve --extender answers: https://HOST/v1/TOKEN.")
 @click.option(
     "--certificate-authority",
     "ca",
@@ -26,9 +25,12 @@ def scheduler_config(*, url: str | None, ca: Path | None) -> None:
     """Print a KubeSchedulerConfiguration with the profile "evenkeel", which prefers spot.
 
     Pods choose it by their schedulerName. With --url the scheduler asks the extender, too, about
-    every pod that it schedules, whatever its profile. The URL holds the token: who may read the
-    configuration can call the webhook.
+    every pod that it schedules, by any profile. The URL holds the token: everybody who may read
+    the configuration can call the webhook.
     The labels that tell the capacity type are those of EVENKEEL_CAPACITY_LABELS.
+
+    Examples:
+        evenkeel scheduler-config > scheduler.yaml
     """
     found: Mapping[str, Any] = schedulers.configuration(capacity.labels())
     if url is not None:

@@ -18,6 +18,7 @@ from evenkeel.handlers import scheduling
 from evenkeel.handlers.requests import Answerer, authenticate
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from evenkeel_cli import metering, options
+from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.log import LineRecorder
 from evenkeel_cli.targets import Target
@@ -30,17 +31,31 @@ from evenkeel_runtime.serve.sharing import SharingCluster
 from evenkeel_runtime.serve.watching import Watching
 
 
-@click.command(short_help="Serve the webhook that places new pods.")
-@click.option("--port", type=click.IntRange(0, 65535), required=True, help="0 takes a free one.")
-@click.option("--bind", default="0.0.0.0", show_default=True, help="The address to listen on.")  # noqa: S104 - the API server comes from elsewhere
+@click.command(cls=Command)
+@click.option(
+    "--port",
+    metavar="PORT",
+    type=click.IntRange(0, 65535),
+    required=True,
+    help="0 takes a free one.",
+)
+@click.option(
+    "--bind",
+    metavar="ADDRESS",
+    default="0.0.0.0",  # noqa: S104 - the API server comes from elsewhere
+    show_default=True,
+    help="The address to listen on.",
+)
 @click.option(
     "--tls-cert",
+    metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     required=True,
     help="The server's certificate, PEM.",
 )
 @click.option(
     "--tls-key",
+    metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     required=True,
     help="Its key, PEM.",
@@ -74,7 +89,10 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
     With --extender the scheduler asks at /v1/TOKEN/filter and /v1/TOKEN/prioritize, and is
     answered from watches. Probes ask the port of --metrics-port, which no crowd at this one holds
     up; GET /healthz is answered here, too. SIGTERM or Ctrl-C ends it when the requests under way
-    are answered. Whoever starts it has said yes to writing; --dry-run observes.
+    are answered. It acts without --apply; with --dry-run it observes.
+
+    Examples:
+        evenkeel serve --port 8443 --tls-cert tls.crt --tls-key tls.key
     """
     target = Target(context, kubeconfig)
     clock, log = SystemClock(), LineRecorder(SystemClock())

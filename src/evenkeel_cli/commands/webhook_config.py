@@ -6,9 +6,10 @@ import click
 import yaml
 
 from evenkeel_cli import webhooks
+from evenkeel_cli.command import Command
 
 
-@click.command("webhook-config", short_help="Print the webhook's configuration, filled in.")
+@click.command("webhook-config", cls=Command)
 @click.option(
     "--url", required=True, metavar="URL", help="Where the webhook answers: https://HOST/v1/TOKEN."
 )
@@ -36,6 +37,10 @@ def webhook_config(*, url: str, ca: Path | None, all_namespaces: bool, gate: boo
     the configuration can call the webhook.
     --manage-all goes with EVENKEEL_NAMESPACES=all of the webhook, with --gate with its
     EVENKEEL_GATE=managed.
+
+    Examples:
+        evenkeel webhook-config --url "$URL" | kubectl apply -f -
+        evenkeel webhook-config --url "$URL" --gate | kubectl apply -f -
     """
     folder = webhooks.GATE if gate else webhooks.PLACEMENT
     found = webhooks.configuration(

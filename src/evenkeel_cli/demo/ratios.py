@@ -2,25 +2,59 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-from rich.console import Console
+from typing import Final
 
 from evenkeel.decisions.floor.standing import Standing
-from evenkeel.decisions.restore.step import AS_WANTED
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, ObjectItem, Output
 from evenkeel_cli.status.gather import Found
-from evenkeel_cli.tables import Cell, Column, Table
-from evenkeel_cli.wrapping import Wrapped
 
-COLUMNS: Final = (
-    Column(key="workload", title="WORKLOAD"),
-    Column(key="floor", title="FLOOR"),
-    Column(key="first", title="AT FIRST", right=True),
-    Column(key="storm", title="AFTER STORM", right=True),
-    Column(key="restored", title="RESTORED", right=True),
-    Column(key="survivors", title="SURVIVE", right=True),
+
+class Split(Item, frozen=True, kw_only=True):
+    """How many pods are where; ``ok``: as the owner wants it."""
+
+    on_demand: int
+    spot: int
+    ok: bool
+
+    def __str__(self) -> str:
+        """``12 + 36``."""
+        return f"{self.on_demand} + {self.spot}"
+
+    @property
+    def style(self) -> str:
+        """Yellow if it is not as it should be."""
+        return "" if self.ok else "yellow"
+
+
+class WorkloadRatio(ObjectItem, frozen=True, kw_only=True):
+    """Where the pods of a workload were at ``first``, after the ``storm`` and when ``restored``.
+
+    ``ok``: its floor stands at the end, for as many ``survivors`` are Ready on on-demand nodes.
+    """
+
+    ok: bool
+    floor: int
+    policy: str
+    first: Split | None
+    storm: Split | None
+    restored: Split
+    survivors: int
+
+
+RATIOS: Final[Columns[WorkloadRatio]] = (
+    NAMESPACE,
+    WORKLOAD,
+    Column("OK", lambda each: each.ok),
+    Column("FLOOR", lambda each: each.floor),
+    Column("POLICY", lambda each: each.policy, wide=True),
+    Column("AT-FIRST", lambda each: each.first),
+    Column("AFTER-STORM", lambda e: e.storm, style=lambda e: e.storm.style if e.storm else ""),
+    Column("RESTORED", lambda each: each.restored, style=lambda each: each.restored.style),
+    Column("SURVIVE", lambda each: each.survivors),
 )
 
 
@@ -33,19 +67,16 @@ class Ratios:
     restored: Found
 
     @property
-    def short(self) -> Sequence[str]:
+    def short(self) -> Sequence[Reference]:
         """The workloads whose floor does not stand at the end: Ready, on on-demand nodes."""
-        return [
-            words.workload_name(each.workload.reference)
-            for each in _managed(self.restored).values()
-            if each.survivors < each.wanted
-        ]
+        return [each.subject for each in self.of_workloads() if not each.ok]
 
     @property
     def verdict(self) -> str:
         """One sentence: whether every floor stands."""
         if self.short:
-            return f"Not as wanted: the floor does not stand of {', '.join(self.short)}."
+            which = ", ".join(map(words.workload_name, self.short))
+            return f"Not as wanted: the floor does not stand of {which}."
         floors = sum(each.wanted > 0 for each in _managed(self.restored).values())
         return f"{words.counted(floors, 'workload has', 'workloads have')} a floor: each stands."
 
@@ -56,62 +87,47 @@ class Ratios:
         return [
             f"{words.workload_name(workload)} is left: {decision.message}"
             for workload, decision in told
-            if decision is not None and decision.reason != AS_WANTED
+            if decision is not None and decision.reason is not Reason.AS_WANTED
         ]
 
-    def table(self) -> Table:
-        """A row for every workload of the managed namespaces."""
+    def of_workloads(self) -> Sequence[WorkloadRatio]:
+        """An item for every workload of the managed namespaces."""
         first, storm = _managed(self.first), _managed(self.storm)
-        return Table(
-            COLUMNS,
-            [
-                _row(each, first.get(workload), storm.get(workload))
-                for workload, each in _managed(self.restored).items()
-            ],
-        )
+        return [
+            _ratio(each, first.get(workload), storm.get(workload))
+            for workload, each in _managed(self.restored).items()
+        ]
 
-    def show(self, console: Console, *, wide: bool = False) -> None:
+    def show(self, output: Output) -> None:
         """Print the table, what is left as it is, and the verdict."""
-        console.print(
+        output.say(
             "Pods on on-demand + spot nodes, and how many SURVIVE if all spot nodes die now:"
         )
-        console.print()
-        self.table().show(console, wide=wide)
-        console.print()
+        output.say()
+        output.table(RATIOS, self.of_workloads())
+        output.say()
         for line in self.left:
-            console.print(Wrapped(line))
-        console.print(Wrapped(self.verdict, "bold red" if self.short else "bold green"))
-
-    def data(self) -> Mapping[str, Any]:
-        """The same for programs."""
-        return {"ratios": self.table().data(), "short": list(self.short)}
+            output.say(line)
+        output.say(self.verdict, "red" if self.short else "green")
 
 
 def _managed(found: Found) -> Mapping[Reference, Standing]:
     return {each.workload.reference: each for each in found.standings if each.is_managed}
 
 
-def _row(restored: Standing, first: Standing | None, storm: Standing | None) -> Sequence[Cell]:
-    policy, wanted = str(restored.floor.floor), restored.wanted
-    shown = f"{wanted}" if policy == f"{wanted}" else f"{wanted} ({policy})"
-    is_short = restored.survivors < wanted
-    return (
-        Cell(words.workload_name(restored.workload.reference)),
-        Cell(shown, value={"policy": policy, "replicas": wanted}),
-        _split(first),
-        _split(storm),
-        _split(restored),
-        Cell(str(restored.survivors), "bold red" if is_short else "", value=restored.survivors),
+def _ratio(restored: Standing, first: Standing | None, storm: Standing | None) -> WorkloadRatio:
+    return WorkloadRatio(
+        subject=restored.workload.reference,
+        ok=restored.survivors >= restored.wanted,
+        floor=restored.wanted,
+        policy=str(restored.floor.floor),
+        first=_split(first) if first is not None else None,
+        storm=_split(storm) if storm is not None else None,
+        restored=_split(restored),
+        survivors=restored.survivors,
     )
 
 
-def _split(standing: Standing | None) -> Cell:
-    """How many are where; yellow if that is not what the owner wants."""
-    if standing is None:
-        return Cell("-")
-    off = standing.missing or standing.surplus
-    return Cell(
-        f"{standing.on_demand} + {standing.spot}",
-        "yellow" if off else "green",
-        value={"onDemand": standing.on_demand, "spot": standing.spot},
-    )
+def _split(standing: Standing) -> Split:
+    is_off = bool(standing.missing or standing.surplus)
+    return Split(on_demand=standing.on_demand, spot=standing.spot, ok=not is_off)

@@ -1,7 +1,7 @@
 """The live picture of the demo: nodes, workloads, and what was decided last."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -12,13 +12,13 @@ from evenkeel.decisions.notice import marks
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.node import Node
 from evenkeel_cli import lines, words
+from evenkeel_cli.nodes.listing import style_of
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_sandbox.observer.health import Health
 
 CELL: Final = 7
 LABEL: Final = 10
 BAR: Final = 8
-HURRY: Final = timedelta(seconds=30)
 LEGEND: Final = "seconds until a node dies; hint: a rebalance recommendation; -: nothing known"
 FIXED_ROWS: Final = 4
 """Lines that are neither nodes nor workloads nor decisions."""
@@ -75,11 +75,9 @@ class View:
         notice = marks.read(current)
         if notice is None:
             return f"{'-':^{CELL}}", "green"
-        if notice.is_hint:
-            return f"{'hint':^{CELL}}", "cyan"
-        left = notice.deadline - now
-        seconds = max(0, round(left.total_seconds()))
-        return f"{f'{seconds}s':^{CELL}}", "bold red" if left < HURRY else "bold yellow"
+        seconds = round((notice.deadline - now).total_seconds())
+        text = "hint" if notice.is_hint else f"{max(0, seconds)}s"
+        return f"{text:^{CELL}}", style_of(seconds, hint=notice.is_hint)
 
     def _workloads(self) -> Table:
         """All workloads in two columns, so that they fit beside the nodes in 24 lines."""

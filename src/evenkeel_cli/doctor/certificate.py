@@ -11,6 +11,7 @@ from cryptography import x509
 from evenkeel.adapters.kubernetes import tls
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked
 from evenkeel_cli.doctor.webhook import Place
+from evenkeel_cli.program import NAME
 
 PATIENCE: Final = 3.0
 """Seconds that the API server waits for the whole answer."""
@@ -82,7 +83,7 @@ def judge(place: Place, seen: Seen, now: datetime) -> Finding:
             link,
             f"the caBundle does not vouch for {host}: {seen.distrust}",
             "renew the certificate, or apply the configuration with the right"
-            " --certificate-authority (evenkeel webhook-config)",
+            f" --certificate-authority ({NAME} webhook-config)",
         )
     if seen.until is None:
         return not_looked(link, f"{host} is not reached from here: {seen.silence}")

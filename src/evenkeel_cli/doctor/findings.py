@@ -1,12 +1,12 @@
 """What is found about one link of the chain."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from evenkeel.errors import ClusterError, ForbiddenError, UnauthenticatedError
 from evenkeel_cli.aws.asking import AwsError
+from evenkeel_cli.output import Item
 
 
 class Verdict(StrEnum):
@@ -18,8 +18,7 @@ class Verdict(StrEnum):
     FINE = "fine"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Item, frozen=True):
     """A link, how it is, why that is said, and what mends it (empty where nothing is to do)."""
 
     link: str
@@ -30,7 +29,7 @@ class Finding:
 
 type Findings = Iterable[Finding]
 
-ASK_WITH_MORE: Final = "ask again with the rights that docs/operations.md lists"
+ASK_WITH_MORE: Final = "ask again with the rights that docs/troubleshoot.md lists"
 
 
 def fine(link: str, reason: str) -> Finding:

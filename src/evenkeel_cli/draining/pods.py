@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from evenkeel.decisions.drain.route import Way
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel_cli import words
-from evenkeel_cli.tables import Cell, Column, Table
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.output import NAMESPACE, Listing, ObjectItem
+from evenkeel_cli.program import NAME
 from evenkeel_cli.ways import Situation
 
 OF_THE_NODE: Final = frozenset({"DaemonSet", "StaticPod", "Finished"})
@@ -17,14 +19,29 @@ OF_THE_NODE: Final = frozenset({"DaemonSet", "StaticPod", "Finished"})
 GOING_ANYWAY: Final = frozenset({"AlreadyLeaving", "JobMayFinish"})
 """Reasons for which a pod that Evenkeel leaves is waited for all the same."""
 
-COLUMNS: Final = (
-    Column(key="pod", title="STAYED"),
-    Column(key="node", title="NODE"),
-    Column(key="why", title="WHY", wraps=True),
-    Column(key="remedy", title="WHAT WOULD CHANGE IT", wide=True, wraps=True),
-)
+IN_TIME: Final = f"it could not be handed over in time: {NAME} explain pod says what it waits for"
 
-IN_TIME: Final = "it could not be handed over in time: evenkeel explain pod says what it waits for"
+
+class StayedPod(ObjectItem, frozen=True, kw_only=True):
+    """A pod that is still on a node that was drained, why, and what would change that."""
+
+    node: str
+    why: str
+    remedy: str
+
+
+class StayedPodList(Listing, frozen=True, kw_only=True):
+    """The pods that stayed: what ``evenkeel drain --apply`` prints at the end."""
+
+    columns: ClassVar[Columns[StayedPod]] = (
+        NAMESPACE,
+        Column("STAYED", lambda each: each.subject.name),
+        Column("NODE", lambda each: words.short_node(each.node)),
+        Column("REMEDY", lambda each: each.remedy, wide=True),
+        Column("WHY", lambda each: each.why),
+    )
+
+    items: Sequence[StayedPod]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +80,10 @@ class Pods:
         """Whether any of them waits for its replacement."""
         return any(s.pod.released and s.pod.active for s in self.situations)
 
-    def table(self) -> Table:
-        """A row for each that is still there, and why."""
+    def listing(self) -> StayedPodList:
+        """An item for each that is still there, and why."""
         ordered = sorted(self.situations, key=lambda s: (s.pod.spec.node_name, s.pod.name))
-        return Table(COLUMNS, [_row(situation) for situation in ordered])
+        return StayedPodList(items=[_stayed(situation) for situation in ordered])
 
 
 @dataclass(slots=True)
@@ -103,12 +120,11 @@ def _goes(situation: Situation) -> bool:
     return route.way is not Way.LEAVE or route.reason in GOING_ANYWAY
 
 
-def _row(situation: Situation) -> Sequence[Cell]:
+def _stayed(situation: Situation) -> StayedPod:
     route = situation.way(hint=True)
-    handed = route.way is not Way.LEAVE
-    return (
-        Cell(f"{situation.pod.namespace}/{situation.pod.name}"),
-        Cell(words.short_node(situation.pod.spec.node_name)),
-        Cell(IN_TIME if handed else route.message),
-        Cell(route.remedy),
+    return StayedPod(
+        subject=situation.pod.reference,
+        node=situation.pod.spec.node_name,
+        why=IN_TIME if route.way is not Way.LEAVE else route.message,
+        remedy=route.remedy,
     )

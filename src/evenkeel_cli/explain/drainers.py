@@ -4,7 +4,6 @@ docs/compatibility.md has the same at more length.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from evenkeel.flows.asking import list_all
@@ -12,14 +11,14 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Cluster
+from evenkeel_cli.output import Item
 
 NODE_GROUP: Final = "eks.amazonaws.com/nodegroup"
 NODE_POOL: Final = "karpenter.sh/nodepool"
 AUTO_MODE: Final = "eks.amazonaws.com/compute-type"
 
 
-@dataclass(frozen=True, slots=True)
-class Drainer:
+class Drainer(Item, frozen=True):
     """Another drainer: who it is, how it was seen, and how the two get on."""
 
     name: str

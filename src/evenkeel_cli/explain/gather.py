@@ -17,13 +17,13 @@ from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.explain import drainers, hurdles
-from evenkeel_cli.explain.answer import Answer
+from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations
 
 
 def answer(
     cluster: Cluster, subject: KubernetesObject, labels: CapacityLabels = WELL_KNOWN
-) -> Answer:
+) -> Explanation:
     """Everything that explains the subject. ``labels`` tell what is spot. Raises ClusterError."""
     found = situations(cluster, [pods_of(subject)])
     if not isinstance(subject, Node | Pod):
@@ -37,7 +37,7 @@ def answer(
         *_asked(each.pod for each in found),
         *hurdles.find(cluster, found),
     ]
-    return Answer(subject, facts, found, drainers.find(cluster, nodes))
+    return explanation(subject, facts, found, drainers.find(cluster, nodes))
 
 
 def pods_of(subject: KubernetesObject) -> Selection[Pod]:

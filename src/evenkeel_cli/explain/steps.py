@@ -1,24 +1,21 @@
 """What Evenkeel would do to a pod, step by step, from the way that its own decision takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from evenkeel.decisions.drain.budgets import hold_now, max_unavailable
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.notice.event import Rules
+from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.decisions.notice.interruption_warning import LEAD
 from evenkeel.model import names
 from evenkeel.model.release import COOLDOWN_FIRST
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli import words
+from evenkeel_cli.output import Item
 from evenkeel_cli.ways import Situation
-
-EXPIRY: Final = Rules().rebalance_expiry
-"""How long a rebalance recommendation counts, unless a deployment sets it otherwise."""
 
 NEVER: Final = f"annotation {names.HANDOVER}: never (it then goes before its replacement runs)"
 LEAVE: Final = f"annotation {names.AT_DEADLINE}: leave (a budget then keeps it to the end)"
@@ -28,14 +25,14 @@ KEEP: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What would happen: the way, why, the steps in order, and what an owner can change."""
+class Course(Item, frozen=True):
+    """What would happen to so many pods: the way, why, the steps in order, what changes it."""
 
     way: Way
     reason: str
     steps: tuple[str, ...]
     changes: tuple[str, ...] = ()
+    pods: int = 1
 
 
 def under_warning(situation: Situation) -> Course:
@@ -136,7 +133,7 @@ def _put_back() -> str:
 
 
 def _expiry() -> str:
-    return f"after {EXPIRY.total_seconds() / 60:.0f} min"
+    return f"after {rebalance_recommendation.EXPIRY.total_seconds() / 60:.0f} min"
 
 
 def _sentence(text: str) -> str:

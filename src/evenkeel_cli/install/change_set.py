@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +12,6 @@ from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.following import EVERY, checks
 
-LONGEST: Final = timedelta(minutes=10)
 MOST_PAGES: Final = 50
 UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 """In the reason of a change set that failed because nothing is to be done."""
@@ -109,7 +107,6 @@ class ChangeSets:
     """Makes and executes change sets. Its methods raise AwsError and UnmetError."""
 
     def __init__(self, aws: Aws, clock: Clock) -> None:
-        """Nothing is made yet."""
         self._aws = aws
         self._clock = clock
 
@@ -145,16 +142,11 @@ class ChangeSets:
 
     def _made(self, named: Mapping[str, str]) -> Page:
         """Its first page, once CloudFormation has translated the template and compared."""
-        give_up = self._clock.now() + LONGEST
-        while self._clock.now() < give_up:
+        while True:
             page: Page = self._ask("describe_change_set", Page, **named)
             if page.status in ("CREATE_COMPLETE", "FAILED"):
                 return page
             self._clock.sleep(EVERY)
-        raise UnmetError(
-            f"the change set {named['ChangeSetName']} is not made after {LONGEST}: run the same"
-            " command again"
-        )
 
     def _changes(self, named: Mapping[str, str], page: Page) -> Sequence[Change]:
         found = list(page.changes)

@@ -15,12 +15,9 @@ import msgspec
 from evenkeel.ports import Clock
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.stack import Stacks
-from evenkeel_cli.errors import UnmetError
 
 type Say = Callable[[str], None]
 
-LONGEST: Final = timedelta(hours=1)
-"""AWS goes on for longer where it has to; a person looks at it by then."""
 EVERY: Final = timedelta(seconds=1)
 MOST_PAGES: Final = 50
 BEGUN: Final = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
@@ -100,10 +97,10 @@ class Following:
         """Follow what happens after this event; None: the operation that is under way.
 
         ``of`` are the resources that change, where that is known; a line says how many of them are
-        done. Raises UnmetError when it does not end. An interrupt ends nothing but the following.
+        done. It waits for as long as the clock lets it. An interrupt, or a clock that does not
+        sleep any longer, ends nothing but the following.
         """
         told: list[Event] = []
-        give_up = self._clock.now() + LONGEST
         try:
             while True:
                 fresh = self._after(told[-1].event_id if told else after)
@@ -111,11 +108,6 @@ class Following:
                 told.extend(fresh)
                 if (status := self._ended(told)) is not None:
                     return Ended(status, self._failure(told))
-                if self._clock.now() >= give_up:
-                    raise UnmetError(
-                        f"CloudFormation is not done after {LONGEST}: it goes on, and the same"
-                        " command follows it"
-                    )
                 self._clock.sleep(EVERY)
         except KeyboardInterrupt:
             self._say("AWS goes on by itself: the same command follows it")

@@ -42,7 +42,6 @@ class Unlabelled:
     title = "namespaces"
 
     def __init__(self, objects: Objects) -> None:
-        """Nothing is changed yet."""
         self._objects = objects
 
     def look(self) -> Sequence[str]:

@@ -34,7 +34,7 @@ BESIDE: Final = (
     " --template-file template.json --s3-bucket BUCKET --use-json` uploads them."
 )
 ROLES: Final = """\
-3. Its outputs name the roles that `aws-auth` has to map (docs/operations.md has the lines): this
+3. Its outputs name the roles that `aws-auth` has to map (docs/install.md has the lines): this
    cluster knows no access entries.
 """
 HOOKS: Final = """\

@@ -49,7 +49,6 @@ class Unmapped:
     title = "aws-auth"
 
     def __init__(self, site: Site) -> None:
-        """Nothing is changed yet."""
         self._site = site
 
     def look(self) -> Sequence[str]:

@@ -1,10 +1,11 @@
 """Where Evenkeel is installed: an account, a cluster, and the stack that is there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 
-import click
 import msgspec
 
 from evenkeel.adapters.clock import SystemClock
@@ -15,10 +16,12 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.aws.eks import Authority, Described
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.errors import BadInputError
-from evenkeel_cli.install import template
+from evenkeel_cli.install import steps, template
 from evenkeel_cli.install.objects import Objects
-from evenkeel_cli.install.steps import WIDTH
+from evenkeel_cli.install.patience import USUAL, ImpatientClock
+from evenkeel_cli.install.steps import Say
 from evenkeel_cli.install.template import Template
+from evenkeel_cli.output import Output
 from evenkeel_cli.targets import Target
 
 
@@ -48,11 +51,6 @@ class Place:
         return self.stack or f"evenkeel-{self.cluster}"
 
 
-def _say(line: str) -> None:
-    """Print it below what the step said that is being done."""
-    click.echo(f"{'':{WIDTH}}  {line}")
-
-
 @dataclass(frozen=True, slots=True)
 class Site:
     """An account and a cluster, both open. ``described`` is the cluster as EKS has it.
@@ -66,7 +64,7 @@ class Site:
     cluster: RestCluster
     objects: Objects
     clock: Clock
-    say: Callable[[str], None] = _say
+    say: Say
 
     def stack(self) -> Stack | None:
         """The stack as it is now; None if there is none. Raises AwsError."""
@@ -84,8 +82,12 @@ class Site:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Site]:
-    """Ask EKS where the cluster is, and open it. Raises CommandError."""
+def opened(place: Place, output: Output, patience: timedelta = USUAL) -> Iterator[Site]:
+    """Ask EKS where the cluster is, and open it. Raises CommandError.
+
+    What takes long tells of itself in the output. The site's clock lets nothing be waited for
+    longer than ``patience``, all in all.
+    """
     if bool(place.endpoint) != bool(place.authority):
         raise BadInputError("--server and --certificate-authority belong together: give both")
     aws = asking.of_environment(place.region, place.profile)
@@ -97,11 +99,12 @@ def opened(place: Place) -> Iterator[Site]:
         described = msgspec.structs.replace(
             described, endpoint=place.endpoint, certificate_authority=authority
         )
-    clock = SystemClock()
+    clock = ImpatientClock(SystemClock(), patience)
     with (
         place.target.connect()
         if place.target.is_named
         else eks.connect(aws, place.cluster, described)
     ) as cluster:
         objects = Objects(cluster.transport, clock)
-        yield Site(place, aws, described, cluster, objects, clock)
+        say = partial(steps.tell, output)
+        yield Site(place, aws, described, cluster, objects, clock, say)

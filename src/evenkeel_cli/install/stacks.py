@@ -168,7 +168,6 @@ class Deleted:
     title = "stack"
 
     def __init__(self, site: Site) -> None:
-        """Nothing is deleted yet."""
         self._site = site
 
     def look(self) -> Sequence[str]:

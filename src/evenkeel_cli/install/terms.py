@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import click
 
 from evenkeel.settings.shared import CLUSTER_NAME
 from evenkeel_cli import options
+from evenkeel_cli.duration import Duration, short
 from evenkeel_cli.errors import BadInputError
+from evenkeel_cli.install.patience import LONGEST, USUAL
 from evenkeel_cli.install.site import Place
 from evenkeel_cli.options import Decorator
 from evenkeel_cli.targets import Target
@@ -57,6 +60,17 @@ change_set = click.option(
     help="Make the stack's change set and print it, for a review; nothing is executed.",
 )
 """``--change-set``: files are uploaded, a change set is made, and that is all."""
+
+
+timeout = click.option(
+    "--timeout",
+    "patience",
+    type=Duration(timedelta(seconds=1), LONGEST),
+    default=short(USUAL),
+    show_default=True,
+    help="How long to wait for AWS and the cluster, which go on by themselves.",
+)
+"""``--timeout``: how long a command waits for what others do, all in all."""
 
 
 def _base64(path: Path) -> str:
@@ -105,7 +119,9 @@ _PLACE: tuple[Decorator, ...] = (
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="Its certificate authority, PEM; else as EKS tells.",
     ),
-    click.option("--region", metavar="NAME", default="", help="The AWS region; else AWS_REGION's."),
+    click.option(
+        "--region", metavar="REGION", default="", help="The AWS region; else AWS_REGION's."
+    ),
     click.option(
         "--profile",
         metavar="NAME",

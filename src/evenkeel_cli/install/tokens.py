@@ -16,6 +16,7 @@ from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.hooks import Answering
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.install.steps import Step
+from evenkeel_cli.program import NAME
 
 READ: Final = timedelta(seconds=75)
 """By then every container of the function has read the secret: each does once a minute."""
@@ -60,7 +61,6 @@ class OfSecret:
     title = "token"
 
     def __init__(self, site: Site, arn: str, *, everywhere: bool) -> None:
-        """Nothing is changed yet."""
         self._site = site
         self._arn = arn
         self._everywhere = everywhere
@@ -98,7 +98,6 @@ class OfService:
     title = "token"
 
     def __init__(self, site: Site, *, everywhere: bool) -> None:
-        """Nothing is changed yet."""
         self._site = site
         self._everywhere = everywhere
 
@@ -140,7 +139,7 @@ def rotation(site: Site, choices: Choices, stack: Stack | None) -> Sequence[Step
     arn = stack.outputs.get(ARN, "") if stack is not None else ""
     if not arn:
         raise BadInputError(
-            f"{site.title} has no secret that holds a token: evenkeel install --webhook lambda or"
+            f"{site.title} has no secret that holds a token: {NAME} install --webhook lambda or"
             " in-cluster makes one"
         )
     return [OfSecret(site, arn, everywhere=everywhere)]

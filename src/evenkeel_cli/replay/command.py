@@ -1,18 +1,25 @@
 """The three kinds of replay as the command runs them, and what each of them prints."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import click
-from rich.console import Console
 
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
-from evenkeel_cli import pausing, snapshot, tables, ways_table
+from evenkeel_cli import pausing, planned_moves, snapshot
 from evenkeel_cli.console import standard_error
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
-from evenkeel_cli.replay import output, simulated
+from evenkeel_cli.output import Output
+from evenkeel_cli.program import NAME
+from evenkeel_cli.replay import simulated
+from evenkeel_cli.replay.listing import (
+    ReplayPlan,
+    ReplayPlanList,
+    ReplayResult,
+    ReplayResultList,
+)
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.real import Replay
 from evenkeel_cli.replay.task import Task
@@ -25,26 +32,20 @@ from evenkeel_sandbox.snapshot_cluster import build
 
 INTERRUPTED: Final = (
     "interrupted: marks and releases stay as they are, and the next run goes on from there;"
-    " evenkeel cancel NODE --apply takes them back"
+    f" {NAME} cancel NODE --apply takes them back"
 )
 HINTS_EXPIRE: Final = (
-    "a recommendation expires after 15 min, with the next run after that, or when evenkeel"
-    " cancel NODE --apply takes it back"
+    "a recommendation expires after 15 min, with the next run after that, or when"
+    f" {NAME} cancel NODE --apply takes it back"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One call of the command. ``form`` is -o: table, wide, json or yaml."""
+    """One call of the command."""
 
-    out: Console
-    form: str
+    output: Output
     clock: Clock
-
-    @property
-    def is_for_people(self) -> bool:
-        """Whether lines are printed as things happen, and tables at the end."""
-        return self.form in ("table", "wide")
 
     def simulate(self, task: Task, snapshot_file: str | None) -> int:
         """On the built-in cluster, or on a snapshot. Answers the exit code."""
@@ -54,7 +55,7 @@ class Run:
             self._note(*taken.notes)
             builder = lambda clock: build(taken.objects, clock)  # noqa: E731 - a Builder of this snapshot
         now = self.clock.now()
-        simulation = simulated.run(task, builder, now, self.out, quiet=not self.is_for_people)
+        simulation = simulated.run(task, builder, now, self.output)
         try:
             report = replace(simulation.report(), namespace=task.namespace)
             if simulation.application.errors:
@@ -71,14 +72,14 @@ class Run:
             replay.plan(self._printer())
         shown = [s for s in replay.situations if task.namespace in ("", s.pod.namespace)]
         hinted = {name for name, notice in replay.doomed.items() if notice.is_hint}
-        table = ways_table.table(shown, hinted=hinted)
-        if self.is_for_people:
-            self.out.print()
-            table.show(self.out, wide=self.form == "wide")
-            self.out.print(f"\nNothing was written to {target}: add --apply to do it.")
-        else:
-            made = output.decisions(replay.journal, CLUSTER_NAME, Mode.OBSERVE)
-            tables.dump({"decisions": made, "plan": table.data()}, self.form)
+        plan = planned_moves.listing(shown, hinted=hinted)
+        self.output.say()
+        self.output.table(plan.columns, plan.items, namespace=task.namespace)
+        self.output.say()
+        self.output.say(f"Nothing was written to {target}: add --apply to do it.")
+        made = replay.journal.records(CLUSTER_NAME, Mode.OBSERVE)
+        item = ReplayPlan(decisions=made, moves=plan.items)
+        self.output.dump(ReplayPlanList(items=[item]))
         return 0
 
     def act(self, task: Task, target: Target) -> int:
@@ -86,7 +87,7 @@ class Run:
         with target.connect() as cluster:
             present = pausing.find(cluster)
             if present is not None:
-                raise UnmetError(f"{target} is {present}: evenkeel resume --apply ends it")
+                raise UnmetError(f"{target} is {present}: {NAME} resume --apply ends it")
             replay = Replay(self._updated(task), cluster, self.clock, Mode.ACT)
             self._warn_of_strangers(replay, target)
             try:
@@ -108,15 +109,18 @@ class Run:
         return replace(task, arriving=arriving)
 
     def _printer(self) -> Printer:
-        return Printer(self.out, self.clock, quiet=not self.is_for_people)
+        return Printer(self.output, self.clock)
 
     def _show(self, report: Report, journal: Journal, mode: Mode) -> int:
-        if self.is_for_people:
-            self.out.print()
-            report.show(self.out, wide=self.form == "wide")
-        else:
-            made: dict[str, Any] = {"decisions": output.decisions(journal, CLUSTER_NAME, mode)}
-            tables.dump(made | dict(report.data()), self.form)
+        self.output.say()
+        report.show(self.output)
+        item = ReplayResult(
+            decisions=journal.records(CLUSTER_NAME, mode),
+            workloads=report.of_workloads(),
+            moves=report.of_moves(),
+            failed=[health.workload for health in report.failures],
+        )
+        self.output.dump(ReplayResultList(items=[item]))
         return 1 if report.failures else 0
 
     def _warn_of_strangers(self, replay: Replay, target: Target) -> None:

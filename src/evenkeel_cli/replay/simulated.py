@@ -4,11 +4,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from rich.console import Console
-
 from evenkeel.model.notice import Concern
 from evenkeel.settings import Mode
 from evenkeel_cli import binding
+from evenkeel_cli.output import Output
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.simulation import ReportedSimulation
@@ -29,9 +28,7 @@ AFTERWARDS: Final = timedelta(seconds=30)
 """For replacements of what died without a warning."""
 
 
-def run(
-    task: Task, build: Builder, now: datetime, out: Console, *, quiet: bool
-) -> ReportedSimulation:
+def run(task: Task, build: Builder, now: datetime, output: Output) -> ReportedSimulation:
     """Send the events, let everything that follows happen, and answer what was seen.
 
     Each event is given at its own time with ``keep_time``; else all are given at once, stale
@@ -55,7 +52,7 @@ def run(
         reserved=task.of(Concern.RESERVED, bound),
     )
     clock.advance(beginning - clock.now())
-    printer = Printer(out, clock, quiet=quiet)
+    printer = Printer(output, clock)
     simulation.journal.listener = printer.decided
     simulation.on_event = printer.event
     simulation.on_loss = printer.lost

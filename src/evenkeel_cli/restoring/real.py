@@ -17,6 +17,7 @@ from evenkeel.ports import Clock, Cluster
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
+from evenkeel_cli.program import NAME
 from evenkeel_hosting import functions
 from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME
@@ -131,7 +132,7 @@ class Restoring:
 
     def _complaint(self, reason: str) -> str:
         if reason == "Paused":
-            return "Evenkeel is paused: evenkeel resume --apply ends it"
+            return f"Evenkeel is paused: {NAME} resume --apply ends it"
         return self.journal.notes[-1] if self.journal.notes else "the cluster does not answer"
 
 

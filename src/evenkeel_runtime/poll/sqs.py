@@ -72,7 +72,6 @@ class SqsSource:
     """
 
     def __init__(self, client: "SQSClient", url: str) -> None:
-        """Nothing is asked yet."""
         self.url = url
         self._client = client
         self._arn = url

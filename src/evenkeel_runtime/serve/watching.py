@@ -21,7 +21,6 @@ class Watching:
     """A thread that watches all that a world is made of. Use it in a with statement."""
 
     def __init__(self, cluster: Cluster, world: World, recorder: Recorder) -> None:
-        """Nothing is watched yet."""
         self._cluster = cluster
         self._world = world
         self._recorder = recorder

@@ -34,7 +34,6 @@ def _shop() -> list[dict[str, Any]]:
     return [
         _deployment("shop", "web", 96, cpu="900m", annotations={names.ON_DEMAND: "20%"}),
         _service("shop", "web"),
-        _autoscaler("shop", "web", 96, 144),
         _deployment(
             "shop",
             "api",
@@ -197,16 +196,6 @@ def _budget(namespace: str, name: str, **bound: int) -> dict[str, Any]:
         "kind": "PodDisruptionBudget",
         "metadata": _meta(namespace, name),
         "spec": {"selector": {"matchLabels": {LABEL: name}}, **bound},
-    }
-
-
-def _autoscaler(namespace: str, name: str, least: int, most: int) -> dict[str, Any]:
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
-    return {
-        "apiVersion": "autoscaling/v2",
-        "kind": "HorizontalPodAutoscaler",
-        "metadata": _meta(namespace, name),
-        "spec": {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": most},
     }
 
 

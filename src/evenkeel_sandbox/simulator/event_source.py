@@ -78,7 +78,24 @@ class _Invocations:
         self._clock.call_at(context.deadline, process.kill)
 
 
-class SimulatedEventSource:
+class _Invoker:
+    """What invokes one function."""
+
+    def __init__(self, clock: SimulatedClock, handler: Handler, timeout: timedelta) -> None:
+        self._invocations = _Invocations(clock, handler, timeout)
+
+    @property
+    def errors(self) -> Sequence[Exception]:
+        """What the handler raised so far."""
+        return self._invocations.errors
+
+    @property
+    def running(self) -> Sequence[Process]:
+        """The invocations under way; killing one is what a crash looks like from outside."""
+        return self._invocations.running
+
+
+class SimulatedEventSource(_Invoker):
     """Lambda's event source mapping for an SQS standard queue, with partial batch responses.
 
     Batches of at most 10 without a window, ``concurrency`` of them at once. What a handler
@@ -97,22 +114,12 @@ class SimulatedEventSource:
         timeout: timedelta | None = None,
     ) -> None:
         """Begin to poll."""
+        super().__init__(clock, handler, timeout or queue.visibility)
         self._queue = queue
         self._concurrency = concurrency
-        self._invocations = _Invocations(clock, handler, timeout or queue.visibility)
         self.batches: list[int] = []
         queue.on_visible(self._poll)
         clock.call_in(timedelta(), self._poll)
-
-    @property
-    def errors(self) -> Sequence[Exception]:
-        """What the handler raised so far."""
-        return self._invocations.errors
-
-    @property
-    def running(self) -> Sequence[Process]:
-        """The invocations under way; killing one is what a crash looks like from outside."""
-        return self._invocations.running
 
     def _poll(self) -> None:
         while len(self.running) < self._concurrency:
@@ -134,7 +141,7 @@ class SimulatedEventSource:
         self._poll()
 
 
-class SimulatedSchedule:
+class SimulatedSchedule(_Invoker):
     """EventBridge Scheduler: invokes a function again and again with the same event."""
 
     def __init__(
@@ -146,21 +153,11 @@ class SimulatedSchedule:
         timeout: timedelta = FUNCTION_TIMEOUT,
     ) -> None:
         """The first invocation comes after ``every``."""
+        super().__init__(clock, handler, timeout)
         self._clock = clock
         self._every = every
         self._stopped = False
-        self._invocations = _Invocations(clock, handler, timeout)
         clock.call_in(every, self._invoke)
-
-    @property
-    def errors(self) -> Sequence[Exception]:
-        """What the handler raised so far."""
-        return self._invocations.errors
-
-    @property
-    def running(self) -> Sequence[Process]:
-        """The invocations under way."""
-        return self._invocations.running
 
     def stop(self) -> None:
         """Invoke no more."""

@@ -45,7 +45,7 @@ def examined(ground: Ground) -> tuple[int, dict[str, dict[str, Any]]]:
     """The exit code, and the findings by their links."""
     done = evenkeel(ground.control_plane, "doctor", "-o", "json")
     assert done.stderr == ""
-    return done.returncode, {each["link"]: each for each in json.loads(done.stdout)}
+    return done.returncode, {each["link"]: each for each in json.loads(done.stdout)["items"]}
 
 
 def broken(findings: dict[str, dict[str, Any]]) -> set[str]:

@@ -8,7 +8,6 @@ import yaml
 
 import evenkeel
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.aws.asking import Aws
@@ -24,6 +23,7 @@ from evenkeel_cli.install.rights import Rights
 from evenkeel_cli.install.scheduler import Unnamed
 from evenkeel_cli.install.site import Place, Site
 from evenkeel_cli.manifests import Manifest
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.manifests import bare_pod, deployment
 from tests.fixtures.control_plane import ROOT, ControlPlane
 
@@ -212,7 +212,7 @@ def test_drainers_that_only_eks_knows_of_are_named_with_what_each_choice_costs(
 ) -> None:
     described = Described(compute_config=Compute(enabled=True))
     aws = Aws("eu-central-1", lambda _: NodeGroups())
-    site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock())
+    site = Site(Place("prod"), aws, described, control_plane.cluster, objects, SystemClock(), print)
     without, gated = (
         others.look(site, Choices(Mode.ACT, webhook)) for webhook in (Webhook.NONE, Webhook.LAMBDA)
     )

@@ -96,7 +96,7 @@ def test_a_workload_of_the_cluster_is_explained(site: Site) -> None:
     done = evenkeel(site, "explain", f"{site.namespace}/deploy/guarded", "-o", "json")
 
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    (found,) = json.loads(done.stdout)["items"]
     (warning,), (hint,) = found["onInterruptionWarning"], found["onRebalanceRecommendation"]
     assert (warning["way"], hint["way"]) == ("handover", "handover")
     assert any("the budget guarded allows that" in step for step in warning["steps"])
@@ -115,8 +115,8 @@ def test_the_split_of_a_cluster_s_workloads_is_shown(site: Site) -> None:
     done = evenkeel(site, "status", "-n", site.namespace, "-o", "json")
 
     assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
+    (row,) = json.loads(done.stdout)["items"]
     assert (row["replicas"], row["onDemand"] + row["spot"]) == (3, 3)
-    assert row["floor"] == {"policy": "all", "replicas": 3}
+    assert row["floor"] == {"replicas": 3, "policy": "all", "source": "workload"}
     assert row["survivors"] == row["onDemand"]
-    assert [each["reason"] for each in row["status"]] == (["BelowFloor"] if row["spot"] else [])
+    assert [each["reason"] for each in row["remarks"]] == (["BelowFloor"] if row["spot"] else [])

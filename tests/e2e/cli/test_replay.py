@@ -61,12 +61,12 @@ def test_no_workload_misses_a_replica_when_five_of_twenty_nodes_go(
     assert (process.returncode, err) == (0, "")
     for name, replicas in REPLICAS.items():
         assert site.witness.lowest(name) == replicas
-    told = {row["workload"]: row for row in json.loads(out)["workloads"]}
+    told = by_name(json.loads(out)["items"][0]["workloads"])
     for name, replicas in REPLICAS.items():
-        row = told[f"{site.namespace}/deploy/{name}"]
+        row = told[name]
         assert (row["lowest"], row["wanted"]) == (replicas, replicas)
         assert set(row["moves"]) == {"handed over"}
-    assert set(told[f"{site.namespace}/sts/db"]["moves"]) == {"one at a time"}
+    assert set(told["db"]["moves"]) == {"one at a time"}
     reasons = {event["reason"] for event in control_plane.items("v1", "Event", site.namespace)}
     assert "ReplacementAvailable" in reasons
 
@@ -78,11 +78,9 @@ def test_nothing_is_written_when_only_the_plan_is_asked_for(site: Site, warnings
     done = evenkeel(control_plane, "replay", warnings, "-o", "json")
 
     assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    ways = {row["workload"]: row["way"] for row in found["plan"]}
-    assert ways == {f"{site.namespace}/deploy/{name}": "handover" for name in REPLICAS} | {
-        f"{site.namespace}/sts/db": "one at a time"
-    }
+    (found,) = json.loads(done.stdout)["items"]
+    ways = {name: move["way"] for name, move in by_name(found["moves"]).items()}
+    assert ways == dict.fromkeys(REPLICAS, "handover") | {"db": "by-ordinal"}
     assert {d["verb"] for d in found["decisions"]} >= {"mark", "release"}
     assert _versions(site) == before
     assert control_plane.items("coordination.k8s.io/v1", "Lease", names.SYSTEM_NAMESPACE) == []
@@ -94,7 +92,8 @@ def test_the_plan_is_told_to_people_with_the_way_to_carry_it_out(
     done = evenkeel(site.control_plane, "replay", warnings)
 
     assert done.returncode == 0
-    assert f"{site.namespace}/deploy/guarded" in done.stdout
+    rows = [line.split()[:2] for line in done.stdout.splitlines()]
+    assert [site.namespace, "deploy/guarded"] in rows
     assert "\nNothing was written to " in done.stdout
     assert "\\n" not in done.stdout
     assert done.stdout.endswith("add --apply to do it.\n")
@@ -152,7 +151,7 @@ def test_the_next_run_goes_on_when_the_first_was_interrupted(site: Site, tmp_pat
 def test_a_snapshot_that_kubectl_takes_shows_what_would_happen(
     site: Site, warnings: Path, tmp_path: Path
 ) -> None:
-    kinds = "nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota,hpa"
+    kinds = "nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,netpol,quota"
     file = tmp_path / "cluster.json"
     file.write_text(site.control_plane.kubectl("get", kinds, "-A", "-o", "json"))
 
@@ -168,12 +167,14 @@ def test_a_snapshot_that_kubectl_takes_shows_what_would_happen(
     )
 
     assert done.returncode == 0, done.stderr
-    told = {row["workload"]: row for row in json.loads(done.stdout)["workloads"]}
-    assert set(told) == {f"{site.namespace}/deploy/{name}" for name in REPLICAS} | {
-        f"{site.namespace}/sts/db"
-    }
+    told = by_name(json.loads(done.stdout)["items"][0]["workloads"])
+    assert set(told) == {*REPLICAS, "db"}
     for name, replicas in REPLICAS.items():
-        assert told[f"{site.namespace}/deploy/{name}"]["lowest"] == replicas
+        assert told[name]["lowest"] == replicas
+
+
+def by_name(items: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {each["subject"]["name"]: each for each in items}
 
 
 def _versions(site: Site) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.errors import NotFoundError
 from evenkeel.model.gang import CoschedulingPodGroup, PodGroup
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import List, Listing, Selection
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.gangs.test_gangs import group
 from tests.e2e.harness import Site
 from tests.unit.kubernetes.making import Lines

@@ -40,8 +40,8 @@ def restore(ground: Ground, *arguments: str) -> subprocess.CompletedProcess[str]
 
 def planned(ground: Ground) -> dict[str, Any]:
     """What the command says of each workload, by its name."""
-    rows = json.loads(restore(ground, "-o", "json").stdout)
-    return {row["workload"].rpartition("/")[2]: row for row in rows}
+    items = json.loads(restore(ground, "-o", "json").stdout)["items"]
+    return {each["subject"]["name"]: each for each in items}
 
 
 def all_ready(ground: Ground, number: int, *, nowhere: str = "?") -> list[dict[str, Any]]:

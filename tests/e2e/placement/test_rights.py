@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from evenkeel.adapters.kubernetes import from_kubeconfig
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
@@ -18,6 +17,7 @@ from evenkeel.model import gang, names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Listing
+from evenkeel_runtime.kubeconfig import from_kubeconfig
 from tests.e2e.audit import Audit, audited
 from tests.e2e.harness import ShiftedClock
 from tests.e2e.manifests import Manifest, deployment, job, stateful_set

@@ -1,4 +1,4 @@
-"""A person who installs: a user with the rights that docs/operations.md names, who comes by TLS.
+"""A person who installs: a user with the rights that docs/install.md names, who comes by TLS.
 
 The bucket that the commands make takes no other requests. ministack listens without TLS, and
 believes what a server before it says of that.

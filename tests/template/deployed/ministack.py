@@ -133,7 +133,7 @@ def launched(folder: Path) -> Iterator[Ministack]:
 
 
 def deploy(ministack: Ministack, name: str, parameters: Mapping[str, str]) -> Mapping[str, str]:
-    """Deploy what `make build` built, as docs/operations.md says; the stack's outputs."""
+    """Deploy what `make build` built, as docs/install.md says; the stack's outputs."""
     assert BUILT.exists(), "nothing is built: make build"
     overrides: Sequence[str] = [f"{key}={value}" for key, value in parameters.items()]
     ministack.sam(

@@ -1,7 +1,7 @@
 """``evenkeel install``, and ``uninstall``, by which all is as it was before.
 
 The commands run as a stranger runs them: out of a wheel, in an empty folder, by the credentials of
-a user who has no more rights in AWS than docs/operations.md names. EKS's token lets that user into
+a user who has no more rights in AWS than docs/install.md names. EKS's token lets that user into
 the cluster, too.
 """
 
@@ -121,7 +121,7 @@ class Account:
             timeout=LONGEST,
             check=False,
         )
-        found = json.loads(done.stdout)
+        found = json.loads(done.stdout)["items"]
         return {each["link"]: each["verdict"] for each in found if each["verdict"] != "fine"}
 
     def in_cluster(self) -> set[str]:

@@ -15,14 +15,14 @@ from tests.fixtures.control_plane import ROOT
 from tests.template.deployed.conftest import Deployed, endpoint_of, knowing, stood_up
 from tests.template.deployed.gateway import Gateway, opened, reviewed_by
 from tests.template.deployed.ministack import DEPLOYING, ROOT_USER, Ministack
+from tests.template.deployed.pages import INSTALL
 from tests.template.deployed.process import plain_environment
 from tests.template.deployed.verifier import verifying
-from tests.template.test_operations import PAGE
 
 pytestmark = pytest.mark.stack
 
 SECOND = "evenkeel-prod"
-"""As docs/operations.md calls it: its commands are run as they stand there."""
+"""As docs/install.md calls it: its commands are run as they stand there."""
 TOKEN = secrets.token_hex(32)
 """The webhook's, by the parameter; the first stack has a secret."""
 
@@ -125,8 +125,8 @@ def gateway(second: Deployed, tmp_path: Path) -> Iterator[Gateway]:
 
 
 def documented(heading: str) -> Sequence[str]:
-    """The commands under a heading of docs/operations.md."""
-    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    """The commands under a heading of docs/install.md."""
+    section = INSTALL.split(f"## {heading}\n")[1].split("\n## ")[0]
     (block,) = re.findall(r"```console\n(.*?)```", section, re.DOTALL)
     return str(block).splitlines()
 

@@ -24,10 +24,10 @@ class Installed:
     programs: Path
     folder: Path
 
-    def run(self, *arguments: str, code: int = 0) -> str:
+    def run(self, *arguments: str, code: int = 0, program: str = "evenkeel") -> str:
         """What it prints; where its code is not 0, the error."""
         done = subprocess.run(
-            [self.programs / "evenkeel", *arguments],
+            [self.programs / program, *arguments],
             cwd=self.folder,
             env={**plain_environment(), "KUBECONFIG": "/nowhere", "PATH": "/nowhere"},
             stdin=subprocess.DEVNULL,
@@ -48,9 +48,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 def test_it_says_its_version_and_what_is_in_its_layer(installed: Installed) -> None:
-    facts = json.loads(installed.run("version", "-o", "json"))
-    assert facts["evenkeel"] == evenkeel.__version__
-    licences = {each["name"]: each["licence"] for each in facts["layer"]}
+    components = json.loads(installed.run("version", "-o", "json"))["items"]
+    assert (components[0]["name"], components[0]["version"]) == ("evenkeel", evenkeel.__version__)
+    licences = {each["name"]: each["licence"] for each in components if each["part"] == "layer"}
     assert licences["msgspec"] == "BSD-3-Clause"
     assert len(licences) == 10
 
@@ -67,6 +67,17 @@ def test_nothing_lies_beside_its_packages(installed: Installed) -> None:
         "evenkeel_sandbox",
     }
     assert found - ours == {f"evenkeel_spot-{evenkeel.__version__}.dist-info"}
+
+
+def test_kubectl_finds_a_plugin_and_what_completes_its_line(installed: Installed) -> None:
+    told = installed.run("--version", program="kubectl-evenkeel")
+    assert told == f"kubectl evenkeel {evenkeel.__version__}\n"
+    completed = installed.run("res", program="kubectl_complete-evenkeel")
+    assert [line.partition("\t")[0] for line in completed.splitlines()] == [
+        "restore",
+        "resume",
+        ":4",
+    ]
 
 
 def test_the_demo_tells_its_story(installed: Installed) -> None:

@@ -11,20 +11,22 @@ LIBRARIES = ROOT / ".venv-command"
 """An environment with the libraries that requirements/command.txt pins, and nothing else."""
 
 
+PIP = ROOT / ".venv-uv" / "bin" / "python"
+"""A Python that has pip: the wheel is installed by what everybody has."""
+
+
 def installed(folder: Path) -> Path:
     """The programs of an environment that has the wheel, and the libraries that it needs."""
-    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
-    _pip(*build)
+    _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
     (wheel,) = folder.glob("*.whl")
     environment = folder / "environment"
     venv.create(environment, symlinks=True)
     (packages,) = environment.glob("lib/*/site-packages")
     (libraries,) = LIBRARIES.glob("lib/*/site-packages")
     (packages / "libraries.pth").write_text(f"{libraries}\n")
-    _pip("--python", environment, "install", "--no-deps", wheel)
+    _run(PIP, "-m", "pip", "--python", environment, "install", "--quiet", "--no-deps", wheel)
     return environment / "bin"
 
 
-def _pip(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"]
-    subprocess.run(command, check=True, timeout=300)
+def _run(*command: str | Path) -> None:
+    subprocess.run(command, check=True, cwd=ROOT, timeout=300)

@@ -10,11 +10,11 @@ from bench.cost.month import Times, month
 from bench.cost.prices import MEMORY_MB
 from bench.cost.reckoning import reckon
 from bench.cost.storms import Usage, bytes_of_line, price, scaled, scenarios, usage
-from bench.machine import Machine
 from bench.report.cost import table
 from bench.storm.figures import judge, percentiles
 from bench.storm.invocations import Invocations
 from bench.storm.results import Bare, Result, Round
+from tests.unit.bench.made import CONDITIONS
 
 READ = prices.read()
 INVOCATIONS = {
@@ -34,6 +34,8 @@ ROUND = Round(
     seconds=60.0,
     invocations=INVOCATIONS,
     lines=1_000,
+    idle_ms=50.0,
+    peak_mb=200.0,
 )
 
 
@@ -42,15 +44,12 @@ def result(measured: Round) -> Result:
         scenario="A",
         title="",
         condition="",
+        nodes=100,
+        workloads=100,
         pods=3_000,
-        machine=Machine(
-            cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0
-        ),
+        conditions=CONDITIONS,
         worker="",
         rounds=[measured],
-        peak_mb=200.0,
-        messages_left={},
-        idle_ms=50.0,
     )
 
 
@@ -145,7 +144,14 @@ def test_the_tables_name_the_prices_date_and_sum_up() -> None:
     found = month(TIMES, TEMPLATE, READ)
     storms = scenarios([result(ROUND)], READ, 500)
     text = table(
-        Bill(prices=READ, memory_mb=MEMORY_MB, line_bytes=500, scenarios=storms, month=found)
+        Bill(
+            measured=[CONDITIONS],
+            prices=READ,
+            memory_mb=MEMORY_MB,
+            line_bytes=500,
+            scenarios=storms,
+            month=found,
+        )
     )
     assert "| A: 100 nodes, 60 s | 15 | 60.0 s | 146 | 0.5 MB | $" in text
     assert f"read on {READ.read}" in text

@@ -7,11 +7,9 @@ import pytest
 
 from bench.drainers.figures import Outcome, judge
 from bench.drainers.results import Drains, Pair, Run
-from bench.machine import Machine
 from bench.report import drainers as report
 from bench.storm.figures import Sight
-
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
+from tests.unit.bench.made import CONDITIONS
 
 
 def pod(at: float, uid: str, node: str, **what: Any) -> Sight:
@@ -72,16 +70,16 @@ def test_a_pod_that_nobody_touches_stays() -> None:
 def drains(gated: Outcome) -> Drains:
     without = judge(BROKEN_BEFORE, {"one": 1}, {"old"})
     return Drains(
-        machine=MACHINE,
         replicas={"one": 1, "three": 3},
         start="2s",
         longest=120.0,
         pairs={
             "kubectl": Pair(
+                conditions=CONDITIONS,
                 title="`kubectl drain`",
                 budgets=True,
-                without=Run(outcome=_with_three(without, 1), refusals=0, ended=False),
-                gated=Run(outcome=_with_three(gated, 3), refusals=4, ended=True, ran=6.0),
+                without=Run(outcome=_with_three(without, 1), refusals=0),
+                gated=[Run(outcome=_with_three(gated, 3), refusals=4, ran=6.0)],
             )
         },
     )

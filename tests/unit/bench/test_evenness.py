@@ -6,8 +6,10 @@ from bench.evenness.results import Evenness
 from bench.evenness.run import run
 from bench.report import evenness as report
 from bench.storm.scenario import SCENARIOS
+from tests.unit.bench.made import CONDITIONS
 
 FOUND = Evenness(
+    conditions=CONDITIONS,
     nodes=100,
     pods=3_000,
     qps=20.0,

@@ -4,15 +4,14 @@ import msgspec
 import pytest
 
 from bench.extender.results import Calls, Extending, Extent, Pair
-from bench.machine import Machine
 from bench.report import extender
 from bench.storm.figures import Percentiles
+from tests.unit.bench.made import CONDITIONS
 
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 QUICK = Percentiles(count=300, median=0.001, p99=0.002, worst=0.003)
 SLOW = Percentiles(count=300, median=0.004, p99=0.006, worst=0.01)
 GOOD = Extending(
-    machine=MACHINE,
+    conditions=CONDITIONS,
     extent=Extent(),
     calls=(Calls(offered=500, filter=QUICK, prioritize=QUICK),),
     peak_mb=80.0,

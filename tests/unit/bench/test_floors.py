@@ -6,19 +6,18 @@ import msgspec
 import pytest
 
 from bench.floors.figures import Stand, Wanted, overdue, stands
-from bench.floors.results import Floors
+from bench.floors.results import Floors, Run
 from bench.floors.run import SCENARIO
-from bench.machine import Machine
 from bench.placement.results import Webhook
 from bench.report import floors as report
 from bench.storm.figures import Sight, judge
 from bench.storm.scenario import SCENARIOS
 from bench.storm.workloads import manifests
+from tests.unit.bench.made import CONDITIONS
 
 BEGAN = 1_000.0
 SPOT = frozenset({"s1", "s2"})
 WANTED = {"large-00": Wanted(3, 1)}
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 
 
 def pod(at: float, uid: str, node: str, app: str = "large-00", **state: Any) -> Sight:
@@ -147,12 +146,7 @@ def floors(**changes: Any) -> Floors:
         30.0,
     )
     values: dict[str, Any] = {
-        "machine": MACHINE,
-        "worker": "one CPU",
-        "pods": 3_000,
-        "spot": 1,
-        "on_demand": 50,
-        "percent": 20,
+        "conditions": CONDITIONS,
         "fill": 40.0,
         "stands": [stood(pod(1, "b", "s1", leaving=True), pod(2, "c", "s2", leaving=True))],
         "outcome": outcome,
@@ -161,7 +155,15 @@ def floors(**changes: Any) -> Floors:
         "peak_mb": 200.0,
         "webhook": Webhook(reviews=5_300, mean=0.3, cpu_seconds=16.0, peak_mb=80.0),
     }
-    return Floors(**(values | changes))
+    spot = changes.pop("spot", 1)
+    return Floors(
+        worker="one CPU",
+        pods=3_000,
+        spot=spot,
+        on_demand=50,
+        percent=20,
+        runs=[Run(**(values | changes))],
+    )
 
 
 def test_floors_that_stand_and_pods_that_are_off_are_as_wanted() -> None:
@@ -183,7 +185,7 @@ def test_floors_that_stand_and_pods_that_are_off_are_as_wanted() -> None:
 )
 def test_what_is_not_as_wanted_is_told(changes: dict[str, Any], miss: str) -> None:
     found = floors()
-    (stand,) = found.stands
+    (stand,) = found.worst.stands
     own = {key: value for key, value in changes.items() if key in Stand.__struct_fields__}
     others = {key: value for key, value in changes.items() if key not in own}
     found = floors(stands=[msgspec.structs.replace(stand, **own)], **others)
@@ -191,7 +193,7 @@ def test_what_is_not_as_wanted_is_told(changes: dict[str, Any], miss: str) -> No
 
 
 def test_the_table_tells_how_each_kind_stood() -> None:
-    large = floors().stands[0]
+    large = floors().worst.stands[0]
     small = msgspec.structs.replace(large, kind="set", ready=(1, 2))
     table = report.table(floors(stands=[large, small]))
     assert "| Deployments of 3 | 1 | 1 (20 %) | 1 | 1 | 0 | 1 |" in table

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
+from bench.conditions import look
 from bench.growth.results import Growth, Point
-from bench.machine import look
 from bench.storm.figures import judge
 
 
@@ -22,7 +22,7 @@ def point(doomed: int, whole: float | None, fill: float = 20.0, bystanders: int 
 
 
 def growth(*points: Point) -> Growth:
-    return Growth(machine=look(), worker="", points=points)
+    return Growth(conditions=look(), worker="", points=points)
 
 
 def test_a_point_is_told_in_its_own_cluster_s_fills() -> None:

@@ -6,10 +6,10 @@ from typing import Self
 
 import pytest
 
+from bench.conditions import look
 from bench.growth import simulated
 from bench.growth.inside import Outside, Stopwatch, counted
 from bench.growth.results import Functions, Inside
-from bench.machine import look
 from bench.report import functions
 
 
@@ -128,8 +128,8 @@ def test_a_pod_that_takes_more_among_many_is_missed() -> None:
         Inside(doomed=30, pods=900, seconds=0.9),
         Inside(doomed=300, pods=9_000, seconds=18.0),
     ]
-    found = Functions(machine=look(), points=points)
+    found = Functions(conditions=look(), points=points)
     assert found.linear == pytest.approx(2.0)
     assert found.missed == ["CPU per pod, most doomed nodes to fewest: 2.00, wanted at most 1.3"]
     assert "| 300 | 9,000 | 18.0 s | 2.00 ms |" in functions.table(found)
-    assert not Functions(machine=look(), points=points[:1]).missed
+    assert not Functions(conditions=look(), points=points[:1]).missed

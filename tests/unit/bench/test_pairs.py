@@ -5,14 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bench.machine import Machine
-from bench.pairs.checkout import Repository
 from bench.pairs.results import Deletion, Pair, Pairs, Run, Sittings, median, quotient
 from bench.report import pairs as report
+from bench.repository import Repository
 from bench.storm import own
 from bench.storm.figures import judge, percentiles
+from tests.unit.bench.made import CONDITIONS
 
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 OUTCOME = msgspec.structs.replace(
     judge([], {"web": 1}, {"n": 0.0}, 120.0, 30.0),
     released=21.0,
@@ -42,9 +41,8 @@ def sitting(*pairs: Pair) -> Pairs:
         condition="no QPS limit",
         nodes=10,
         pods=300,
-        machine=MACHINE,
+        conditions=CONDITIONS,
         worker="one CPU",
-        this="abc",
         base="def",
         pairs=pairs,
     )
@@ -64,7 +62,7 @@ def test_a_row_has_the_medians_of_both_and_their_ratio() -> None:
 
 def test_one_pair_is_told_without_medians_and_with_what_was_sent() -> None:
     table = report.table(Sittings({"A": sitting(Pair(this=ran(70.0), base=ran(None, cpu=20.0)))}))
-    assert "| storm A | this (abc) | BASE (def) | ratio |\n" in table
+    assert "| storm A | this (1a2b3c4) | BASE (def) | ratio |\n" in table
     assert "| all off | 70.0 s | never | - |" in table
     assert "| overlap, median | 2.0 s | 2.0 s | 1.00 |" in table
     assert "| CPU | 10.0 s | 20.0 s | 0.50 |" in table

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from bench.machine import look
+from bench.conditions import look
 from bench.placement.planned import PlanGrowth, Planned
 from bench.placement.planning import measure
 from bench.placement.synthetic import NODE_BYTES, POD_BYTES, SyntheticServer
@@ -33,7 +33,7 @@ def growth(read: float = 10.0, peak: float = 300.0, cpu: float = 12.0) -> PlanGr
     whole = msgspec.structs.replace(
         TENTH, nodes=5_000, pods=150_000, read=read, plan=2.0, cpu=cpu, peak_mb=peak
     )
-    return PlanGrowth(machine=look(), tenth=TENTH, whole=whole)
+    return PlanGrowth(conditions=look(), tenth=TENTH, whole=whole)
 
 
 def test_ten_times_the_pods_with_ten_times_the_cpu_is_linear() -> None:

@@ -1,5 +1,6 @@
 """What was measured, as README shows it."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -7,12 +8,11 @@ import pytest
 
 from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
-from bench.machine import Machine
 from bench.report import faults, growth
-from bench.report.pages import PAGES, paste, tables
+from bench.report.pages import PAGES, PICTURE, blocks, drawn, paste
 from bench.storm.figures import judge, percentiles
+from tests.unit.bench.made import CONDITIONS
 
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 OUTCOME = msgspec.structs.replace(
     judge([], {"web": 1}, {"n": 0.0}, 120.0, 30.0),
     whole=40.0,
@@ -37,7 +37,9 @@ def point(doomed: int, whole: float, bystanders: int = 0) -> Point:
 
 def test_growth_is_a_row_per_storm_and_what_they_amount_to() -> None:
     points = (point(100, 40.0), point(25, 10.0), point(100, 44.0, bystanders=10_000))
-    lines = growth.table(Growth(machine=MACHINE, worker="one CPU", points=points)).splitlines()
+    lines = growth.table(
+        Growth(conditions=CONDITIONS, worker="one CPU", points=points)
+    ).splitlines()
     assert lines[2] == "| 25 of 160 | 750 | 2,250 | 20.0 s | 10.0 s = 0.50 x | 2.00 x |"
     assert lines[4] == "| 100 of 460 | 3,000 | 10,000 | 20.0 s | 44.0 s = 2.20 x | 2.20 x |"
     assert "1.00 x as long with the most" in lines[6]
@@ -60,7 +62,7 @@ def test_faults_are_a_row_each_with_what_was_sent_and_lost() -> None:
         peak_mb=100.0,
         answers={"429": 3, "passed on": 1_000},
     )
-    table = faults.table(Faults(machine=MACHINE, worker="one CPU", storms=[storm]))
+    table = faults.table(Faults(conditions=CONDITIONS, worker="one CPU", storms=[storm]))
     assert "| API server down | 2 | 1 | 1 | 0.90 | 0 | 0 | 40 s | 50 s |" in table
     assert "- API server down: passed on 1,000, 429 3." in table
 
@@ -81,9 +83,20 @@ def test_a_marker_without_its_end_is_an_error() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_shows_the_results_that_are_kept(page: Path) -> None:
     text = page.read_text()
-    assert paste(text, tables()) == text, f"{page.name} is behind: python -m bench.report"
+    assert paste(text, blocks()) == text, f"{page.name} is behind: python -m bench.report"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_has_no_table_that_no_results_make(page: Path) -> None:
+    shown = re.findall(r"<!-- ([\w-]+) -->\n(.+?)<!-- /\1 -->", page.read_text(), re.DOTALL)
+    assert {name for name, _ in shown} - {"demo"} <= blocks().keys()
+
+
+def test_the_picture_is_that_of_the_results_that_are_kept() -> None:
+    kept = PICTURE.read_text() if PICTURE.exists() else None
+    assert kept == drawn(), "the picture is behind: python -m bench.report"
 
 
 def test_every_table_is_on_one_page() -> None:
-    shown = [name for page in PAGES for name in tables() if f"<!-- {name} -->" in page.read_text()]
-    assert sorted(shown) == sorted(tables())
+    shown = [name for page in PAGES for name in blocks() if f"<!-- {name} -->" in page.read_text()]
+    assert sorted(shown) == sorted(blocks())

@@ -7,13 +7,12 @@ import msgspec
 import pytest
 
 from bench.floors.figures import Stand
-from bench.machine import Machine
 from bench.placement.results import Webhook
 from bench.report import restoring as report
 from bench.restoring.results import Restored, Run
 from bench.restoring.run import SCENARIO
+from tests.unit.bench.made import CONDITIONS
 
-MACHINE = Machine(cpus=2, model="x", memory_gib=24, system="Linux", python="3.13.0", load=1.0)
 LARGE = Stand(
     kind="large",
     workloads=50,
@@ -43,7 +42,7 @@ ONE = msgspec.structs.replace(
 
 def restored(stands: Sequence[Stand] = (LARGE, ONE), moves: int = 50) -> Restored:
     return Restored(
-        machine=MACHINE,
+        conditions=CONDITIONS,
         worker="one CPU",
         pods=3_000,
         spot=100,

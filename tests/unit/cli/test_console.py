@@ -1,6 +1,7 @@
 import io
 
 import pytest
+from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
@@ -22,13 +23,32 @@ def test_no_text_steers_the_terminal(capsys: pytest.CaptureFixture[str], *, wrap
     assert not capsys.readouterr().out
 
 
-def test_what_is_trimmed_for_a_pipe_does_not_steer_it_either() -> None:
+@pytest.mark.parametrize("variable", ["NO_COLOR", "TERM"])
+def test_nothing_is_bold_or_coloured_where_that_is_not_wanted(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(variable, "dumb")
     out = console.standard_output()
     out.file = io.StringIO()
 
-    console.print_trimmed(out, Text("x\x1b]0;pwn"))
+    out.print(Text("x", "bold red"))
 
-    assert out.file.getvalue() == "x\\x1b]0;pwn\n"
+    assert out.file.getvalue() == "x\n"
+
+
+def test_a_text_is_whole_in_a_pipe_and_ends_at_spaces_on_a_terminal() -> None:
+    text = "evenkeel.dev/on-demand: one word that is longer than the line"
+    pipe, terminal = (Console(width=20, force_terminal=is_one) for is_one in (False, True))
+    assert console.wrapped(pipe, text, 2) == [text]
+    assert console.wrapped(terminal, text, 2) == [
+        "evenkeel.dev/on-demand:",
+        "  one word that is",
+        "  longer than the",
+        "  line",
+    ]
+    assert console.wrapped(terminal, "") == [""]
 
 
 def test_colours_are_still_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,10 +100,10 @@ def test_a_pod_that_goes_back_is_told() -> None:
 
 
 def test_what_stayed_is_told_with_why() -> None:
-    (row,) = standing(web(node="n1")).table().data()
-    assert (row["pod"], row["node"], row["why"]) == ("default/a", "n1", IN_TIME)
-    (row,) = standing(builders.pod("b"), kind="Workflow").table().data()
-    assert row["why"] == "its controller is a Workflow: no gap is made while its node lives"
+    (item,) = standing(web(node="n1")).listing().items
+    assert (item.subject.name, item.node, item.why) == ("a", "n1", IN_TIME)
+    (item,) = standing(builders.pod("b"), kind="Workflow").listing().items
+    assert item.why == "its controller is a Workflow: no gap is made while its node lives"
 
 
 SCRATCH = (Volume(name="scratch", empty_dir=EmptyDir()),)

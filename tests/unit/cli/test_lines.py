@@ -5,6 +5,7 @@ from rich.console import Console
 
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli import lines, words
 from evenkeel_cli.lines import Line
 from evenkeel_cli.pace import Pace
@@ -32,18 +33,22 @@ def test_a_time_since_the_beginning_is_short(duration: timedelta, text: str) -> 
     ("decision", "text", "style"),
     [
         (
-            Decision(verb=Verb.EVICT, subject=POD, reason="LastMoment", message="it goes"),
+            Decision(verb=Verb.EVICT, subject=POD, reason=Reason.LAST_MOMENT, message="it goes"),
             "   +3.0s  evict       pod shop/web-1: LastMoment: it goes",
             "green",
         ),
         (
-            Decision(verb=Verb.EXCLUDE, subject=NODE, reason="NodeDying", message="no more"),
+            Decision(verb=Verb.EXCLUDE, subject=NODE, reason=Reason.NODE_DYING, message="no more"),
             "   +3.0s  exclude     node ip-10-0-0-1: NodeDying: no more",
             lines.QUIET,
         ),
         (
             Decision(
-                verb=Verb.EVICT, subject=POD, reason="BarePod", message="it goes", warning=True
+                verb=Verb.EVICT,
+                subject=POD,
+                reason=Reason.BARE_POD,
+                message="it goes",
+                warning=True,
             ),
             "   +3.0s  evict       pod shop/web-1: BarePod: it goes",
             lines.WARNING,
@@ -66,7 +71,7 @@ def test_a_line_is_whole_in_a_pipe_and_wrapped_below_itself_on_a_terminal() -> N
         told[terminal] = [each.rstrip() for each in capture.get().splitlines()]
 
     assert told[False] == [line.flat().plain]
-    assert [each[:22].strip() for each in told[True]] == ["+1.0s event", ""]
+    assert [each[:22].strip() for each in told[True]] == ["+1.0s  event", ""]
 
 
 def test_simulated_time_passes_no_faster_than_it_should() -> None:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evenkeel.adapters.kubernetes.kubeconfig import ContextFacts
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_cli.log import LineRecorder
+from evenkeel_runtime.kubeconfig.files import ContextFacts
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 
@@ -17,14 +18,24 @@ def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
     clock = SimulatedClock(datetime(2026, 11, 21, 6, 0, 0, 123_456, tzinfo=UTC))
     log = LineRecorder(clock, stream)
     pod = Reference(kind="Pod", namespace="shop", name="web-1", uid="u")
-    log.decided(Decision(verb=Verb.EVICT, subject=pod, reason="Replaced", message="it\ncan go"))
-    node = Reference(kind="Node", name="ip-10-0-0-1.internal", uid="n")
     log.decided(
-        Decision(verb=Verb.CORDON, subject=node, reason="Spot", message="it goes", warning=True)
+        Decision(
+            verb=Verb.EVICT, subject=pod, reason=Reason.REPLACEMENT_AVAILABLE, message="it\ncan go"
+        )
+    )
+    node = Reference(kind="Node", name="ip-10-0-0-1", uid="n")
+    log.decided(
+        Decision(
+            verb=Verb.CORDON,
+            subject=node,
+            reason=Reason.NODE_DYING,
+            message="it goes",
+            warning=True,
+        )
     )
     assert stream.getvalue().splitlines() == [
-        "2026-11-21T06:00:00.123Z evict      pod shop/web-1: Replaced: it can go",
-        "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1.internal: Spot: it goes (warning)",
+        "2026-11-21T06:00:00.123Z evict      pod shop/web-1: ReplacementAvailable: it can go",
+        "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1: NodeDying: it goes (warning)",
     ]
 
 

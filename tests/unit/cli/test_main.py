@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -7,9 +8,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import evenkeel
 from evenkeel.errors import ForbiddenError, SettingsError
 from evenkeel_cli import main as entry
 from evenkeel_cli.errors import BadInputError, UnmetError
+from evenkeel_cli.groups import COMMANDS, GROUPS
 
 EVENKEEL = Path(sys.executable).parent / "evenkeel"
 
@@ -31,11 +34,13 @@ def test_help_is_shown_when_nothing_is_asked_for() -> None:
 
     assert done.returncode == 0
     assert "Usage: evenkeel" in done.stdout
-    for name in entry.COMMANDS:
-        assert f"\n  {name}" in done.stdout
+    for heading, commands in GROUPS.items():
+        section = done.stdout.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == list(commands)
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", entry.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_within_80_columns(name: str) -> None:
     done = CliRunner().invoke(entry.main, [name, "--help"], terminal_width=80)
 
@@ -110,10 +115,12 @@ def test_a_traceback_is_shown_when_it_is_asked_for(monkeypatch: pytest.MonkeyPat
 
 def test_the_version_is_told_to_people_and_programs() -> None:
     told = CliRunner().invoke(entry.main, ["version"])
+    short = CliRunner().invoke(entry.main, ["--version"])
     data = CliRunner().invoke(entry.main, ["version", "-o", "json"])
 
-    assert told.output.startswith("evenkeel ")
-    assert '"evenkeel": ' in data.output
+    assert told.output.splitlines()[1].split() == ["evenkeel", evenkeel.__version__]
+    assert short.output == f"evenkeel {evenkeel.__version__}\n"
+    assert json.loads(data.output)["items"][0]["version"] == evenkeel.__version__
 
 
 @pytest.mark.parametrize("command", [["version"], ["demo", "--speed", "1000"]], ids=" ".join)
@@ -140,4 +147,4 @@ def test_it_can_be_started_as_a_module() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("evenkeel ")
+    assert done.stdout.splitlines()[1].startswith("evenkeel ")

@@ -5,6 +5,7 @@ import pytest
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition, KubernetesObject
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli.journal import Journal
@@ -15,10 +16,10 @@ from tests import builders
 
 REPLICA_SET = builders.replica_set(replicas=2)
 POD = builders.pod(of=REPLICA_SET, node="n1")
-NOT_REPLACED = (Verb.WAIT, "ReplacementPending")
-LAST_MOMENT = (Verb.EVICT, "LastMoment")
+NOT_REPLACED = (Verb.WAIT, Reason.REPLACEMENT_PENDING)
+LAST_MOMENT = (Verb.EVICT, Reason.LAST_MOMENT)
 
-type Story = list[tuple[Verb, str]]
+type Story = list[tuple[Verb, Reason]]
 type Happening = Callable[[Observer], None]
 
 
@@ -63,35 +64,39 @@ def no_place(observer: Observer) -> None:
     ("story", "happenings", "move", "why"),
     [
         pytest.param(
-            [(Verb.RELEASE, "NodeDoomed"), NOT_REPLACED, (Verb.EVICT, "ReplacementAvailable")],
+            [
+                (Verb.RELEASE, Reason.NODE_DOOMED),
+                NOT_REPLACED,
+                (Verb.EVICT, Reason.REPLACEMENT_AVAILABLE),
+            ],
             [],
             Move.HANDED_OVER,
             "its replacement ran before it went",
             id="handed over",
         ),
         pytest.param(
-            [(Verb.EVICT, "StatefulSet")],
+            [(Verb.EVICT, Reason.STATEFUL_SET)],
             [],
             Move.ONE_AT_A_TIME,
             "StatefulSet: each ordinal exists once",
             id="one ordinal at a time",
         ),
         pytest.param(
-            [(Verb.EVICT, "NoSurge")],
+            [(Verb.EVICT, Reason.NO_SURGE)],
             [],
             Move.IN_TURNS,
             "the Deployment's maxSurge is 0",
             id="some at a time",
         ),
         pytest.param(
-            [(Verb.EVICT, "Recreate")],
+            [(Verb.EVICT, Reason.RECREATE)],
             [],
             Move.AT_ONCE,
             "the Deployment's strategy is Recreate",
             id="all at once",
         ),
         pytest.param(
-            [(Verb.WAIT, "JobMayFinish"), LAST_MOMENT],
+            [(Verb.WAIT, Reason.JOB_MAY_FINISH), LAST_MOMENT],
             [],
             Move.LAST_MOMENT,
             "Job: it may still finish",
@@ -101,7 +106,7 @@ def no_place(observer: Observer) -> None:
             [LAST_MOMENT], [], Move.LAST_MOMENT, NO_WARNING, id="at the last moment from the start"
         ),
         pytest.param(
-            [NOT_REPLACED, LAST_MOMENT, (Verb.DELETE, "BudgetRefusedAtLastMoment")],
+            [NOT_REPLACED, LAST_MOMENT, (Verb.DELETE, Reason.BUDGET_REFUSED_AT_LAST_MOMENT)],
             [],
             Move.LAST_MOMENT,
             "its replacement was not available in time",
@@ -115,17 +120,21 @@ def no_place(observer: Observer) -> None:
             id="no place",
         ),
         pytest.param(
-            [(Verb.DELETE, "ScaledToZero")], [], Move.DELETED, "ScaledToZero it is", id="deleted"
+            [(Verb.DELETE, Reason.SCALED_TO_ZERO)],
+            [],
+            Move.DELETED,
+            "ScaledToZero it is",
+            id="deleted",
         ),
         pytest.param(
-            [NOT_REPLACED, (Verb.ROLL_BACK, "CannotBeReplaced")],
+            [NOT_REPLACED, (Verb.ROLL_BACK, Reason.CANNOT_BE_REPLACED)],
             [],
             Move.PUT_BACK,
             "no replacement could be made",
             id="put back",
         ),
         pytest.param(
-            [(Verb.LEAVE, "DaemonSet")],
+            [(Verb.LEAVE, Reason.DAEMON_SET)],
             [lost],
             Move.LEFT,
             "DaemonSet: it belongs to its node",
@@ -140,7 +149,7 @@ def no_place(observer: Observer) -> None:
         ),
         pytest.param([], [lost], Move.LOST, NO_WARNING, id="lost without a decision"),
         pytest.param(
-            [(Verb.WAIT, "JobMayFinish")],
+            [(Verb.WAIT, Reason.JOB_MAY_FINISH)],
             [finished],
             Move.FINISHED,
             "Job: it may still finish",
@@ -166,13 +175,13 @@ def test_what_became_of_a_pod_follows_from_decisions_and_from_what_was_seen(
 def test_a_single_replica_takes_no_turns() -> None:
     single = builders.replica_set(replicas=1)
 
-    assert fate([(Verb.EVICT, "NoSurge")], replica_set=single).move is Move.AT_ONCE
+    assert fate([(Verb.EVICT, Reason.NO_SURGE)], replica_set=single).move is Move.AT_ONCE
 
 
 def test_a_decision_that_is_made_again_is_kept_once() -> None:
     journal = Journal(SimulatedClock(builders.NOW))
     decision = Decision(
-        verb=Verb.EVICT, subject=POD.reference, reason="LastMoment", message="it goes"
+        verb=Verb.EVICT, subject=POD.reference, reason=Reason.LAST_MOMENT, message="it goes"
     )
 
     journal.decided(decision)

@@ -22,16 +22,16 @@ def cluster() -> SimulatedCluster:
 def test_evenkeel_is_paused_when_a_pause_begins_on_a_fresh_cluster(
     cluster: SimulatedCluster,
 ) -> None:
-    assert pausing.begin(cluster, "ada@ops", NOW, "upgrade")
+    assert pausing.begin(cluster, pausing.planned("ada@ops", NOW, "upgrade"))
 
     assert is_paused(cluster)
     assert str(pausing.find(cluster)) == "paused since 2026-11-21T06:00:00Z by ada@ops: upgrade"
 
 
 def test_the_first_pause_stays_when_a_second_one_begins(cluster: SimulatedCluster) -> None:
-    pausing.begin(cluster, "ada@ops", NOW)
+    pausing.begin(cluster, pausing.planned("ada@ops", NOW))
 
-    assert not pausing.begin(cluster, "bob@ops", NOW)
+    assert not pausing.begin(cluster, pausing.planned("bob@ops", NOW))
     assert str(pausing.find(cluster)) == "paused since 2026-11-21T06:00:00Z by ada@ops"
 
 
@@ -47,12 +47,12 @@ def test_a_pause_begins_when_another_makes_the_namespace_in_the_same_moment(
 
         session = cluster.session
 
-    assert pausing.begin(Racing(), "ada@ops", NOW)
+    assert pausing.begin(Racing(), pausing.planned("ada@ops", NOW))
     assert is_paused(cluster)
 
 
 def test_nothing_is_paused_any_more_when_the_pause_ends(cluster: SimulatedCluster) -> None:
-    pausing.begin(cluster, "ada@ops", NOW)
+    pausing.begin(cluster, pausing.planned("ada@ops", NOW))
     found = pausing.find(cluster)
     assert found is not None
 
@@ -61,7 +61,7 @@ def test_nothing_is_paused_any_more_when_the_pause_ends(cluster: SimulatedCluste
 
 
 def test_a_pause_that_another_ended_is_told(cluster: SimulatedCluster) -> None:
-    pausing.begin(cluster, "ada@ops", NOW)
+    pausing.begin(cluster, pausing.planned("ada@ops", NOW))
     found = pausing.find(cluster)
     assert found is not None
     cluster.delete("ConfigMap", names.PAUSED, names.SYSTEM_NAMESPACE)

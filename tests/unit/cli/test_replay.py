@@ -27,6 +27,15 @@ def replay(*arguments: str | Path, stdin: object = None) -> Result:
     return CliRunner().invoke(main, ["replay", *map(str, arguments)], input=text)
 
 
+def replayed(*arguments: str | Path) -> dict[str, Any]:
+    """What a program gets of the warning."""
+    done = replay("-", "-o", "json", *arguments, stdin=WARNING)
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads(done.stdout)["items"]
+    assert isinstance(found, dict)
+    return found
+
+
 def about(instance_id: str, event: Any = WARNING, **changes: str) -> Any:
     return event | {"detail": event["detail"] | {"instance-id": instance_id} | changes}
 
@@ -201,8 +210,8 @@ def test_a_strange_instance_is_acknowledged_when_instances_are_strict() -> None:
 
 
 def test_a_notice_counts_from_now_unless_its_time_is_kept() -> None:
-    fresh = json.loads(replay("-", "-o", "json", stdin=WARNING).stdout)
-    kept = json.loads(replay("-", "-o", "json", "--keep-time", stdin=WARNING).stdout)
+    fresh = replayed()
+    kept = replayed("--keep-time")
 
     marks = [next(d for d in found["decisions"] if d["verb"] == "mark") for found in (fresh, kept)]
     assert marks[1]["time"].startswith("2026-11-21T06:00:0")
@@ -221,7 +230,7 @@ def test_events_come_at_their_own_times_when_these_are_kept() -> None:
 def test_the_decision_log_holds_every_decision(tmp_path: Path) -> None:
     log = tmp_path / "decisions.jsonl"
 
-    told = json.loads(replay("-", "-o", "json", "--decisions", log, stdin=WARNING).stdout)
+    told = replayed("--decisions", log)
 
     logged = [json.loads(line) for line in log.read_text().splitlines()]
     assert {(d["verb"], d["subject"]["name"]) for d in told["decisions"]} == {
@@ -231,25 +240,22 @@ def test_the_decision_log_holds_every_decision(tmp_path: Path) -> None:
 
 
 def test_programs_get_decisions_and_report_as_data() -> None:
-    done = replay("-", "-o", "json", stdin=WARNING)
-
-    found = json.loads(done.stdout)
-    assert done.exit_code == 0
-    assert set(found) == {"decisions", "workloads", "ways", "failed"}
+    found = replayed()
+    assert set(found) == {"decisions", "workloads", "moves", "failed"}
     assert found["failed"] == []
 
 
 def test_only_one_namespace_is_reported_when_it_is_named() -> None:
-    found = json.loads(replay("-", "-o", "json", "-n", "shop", stdin=WARNING).stdout)
+    found = replayed("-n", "shop")
 
-    assert {row["workload"].partition("/")[0] for row in found["workloads"]} == {"shop"}
+    assert {row["subject"]["namespace"] for row in found["workloads"]} == {"shop"}
 
 
 def test_a_snapshot_shows_what_would_happen_to_its_cluster(snapshot_file: Path) -> None:
     done = replay("-", "--snapshot", snapshot_file, stdin=WARNING)
 
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "shop/deploy/" in done.stdout
+    assert "shop         deploy/" in done.stdout
     assert "none was without a ready pod" in done.stdout
 
 

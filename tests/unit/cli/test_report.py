@@ -3,6 +3,7 @@ from rich.console import Console
 
 from evenkeel.model.meta import Reference
 from evenkeel_cli.moves import Fate, Move
+from evenkeel_cli.output import Output
 from evenkeel_cli.report import Report
 from evenkeel_sandbox.observer.health import Health, Outage
 from tests.builders import NOW
@@ -76,20 +77,23 @@ def test_a_failure_counts_when_its_namespace_is_not_shown() -> None:
     assert elsewhere.failures
 
 
-def test_the_report_is_plain_text_in_80_columns_when_it_is_piped() -> None:
+def test_people_get_rows_and_the_verdict() -> None:
     console = Console(width=80)
     with console.capture() as capture:
-        report(health(lowest=1, outage=None)).show(console)
+        report(health(lowest=1, outage=None), namespace="shop").show(Output("table", console))
 
-    text = capture.get()
-    assert "\x1b" not in text
-    assert max(map(len, text.splitlines())) <= 80
-    assert text.splitlines()[1].split() == ["shop/deploy/web", "2", "2", "1", "1", "handed", "over"]
+    assert capture.get().splitlines() == [
+        "WORKLOAD    OK   WANTED  READY  LOWEST  MOVES",
+        "deploy/web  yes  2       2      1       1 handed over",
+        "",
+        "MOVE         PODS  WHY",
+        "handed over  1     its replacement ran before it went",
+        "",
+        "Of 1 workload that could be handed over, none was without a ready pod.",
+    ]
 
 
 def test_programs_get_numbers() -> None:
-    data = report(health()).data()
-
-    (row,) = data["workloads"]
-    assert (row["wanted"], row["lowest"], row["moves"]) == (2, 0, {"handed over": 1})
-    assert data["failed"] == ["shop/deploy/web"]
+    (item,) = report(health()).of_workloads()
+    assert not item.ok
+    assert (item.wanted, item.lowest, item.moves) == (2, 0, {"handed over": 1})

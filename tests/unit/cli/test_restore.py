@@ -17,7 +17,7 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.main import main
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.show import table
+from evenkeel_cli.status.listing import listing
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import SYSTEM
@@ -67,23 +67,24 @@ def restore(*arguments: str) -> Result:
 
 
 def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snapshot: str) -> None:
-    rows = json.loads(restore("--snapshot", snapshot, "-o", "json").stdout)
-    told = {row["workload"]: (row["action"], row["reason"]) for row in rows}
+    items = json.loads(restore("--snapshot", snapshot, "-o", "json").stdout)["items"]
+    told = {each["subject"]["name"]: (each["action"], each["reason"]) for each in items}
     assert told == {
-        "default/deploy/web": ("release", "AboveFloor"),
-        "default/sts/db": ("evict", "AboveFloor"),
-        "default/deploy/kept": ("leave", "Protected"),
-        "default/deploy/low": ("leave", "OwnRules"),
+        "web": ("release", "AboveFloor"),
+        "db": ("evict", "AboveFloor"),
+        "kept": ("leave", "Protected"),
+        "low": ("leave", "OwnRules"),
     }
+    assert [each["subject"]["name"] for each in items if each["planned"]] == ["web", "db"]
     shown = restore("--snapshot", snapshot)
     assert shown.exit_code == 0
-    assert "default/deploy/web" in shown.stdout
+    assert "deploy/web" in shown.stdout
     assert "POD" not in shown.stdout
     assert "POD" in restore("--snapshot", snapshot, "-o", "wide").stdout
 
 
 def test_a_namespace_is_enough(snapshot: str) -> None:
-    assert "default/deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
+    assert "deploy/web" in restore("--snapshot", snapshot, "-n", "default").stdout
     empty = restore("--snapshot", snapshot, "-n", "empty")
     assert empty.stdout == (
         "Nothing to move: every managed workload is as wanted (-A looks at all).\n"
@@ -95,7 +96,7 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )
-    assert "shop/deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
+    assert "deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
 
 
 def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:
@@ -173,9 +174,9 @@ def test_an_api_server_that_fails_is_told(scene: RestoreScene) -> None:
 
 
 def test_status_says_what_restore_does(scene: RestoreScene) -> None:
-    rows = {row["workload"]: row for row in table(gather(scene.cluster)).data()}
-    (above,) = rows["default/deploy/web"]["status"]
-    assert above["reason"] == "AboveFloor"
-    assert "next: release web-" in above["message"]
-    (below,) = rows["default/deploy/low"]["status"]
-    assert "now it does not: its own rules exclude on-demand" in below["message"]
+    remarks = {each.subject.name: each.remarks for each in listing(gather(scene.cluster)).items}
+    (above,) = remarks["web"]
+    assert above.reason == "AboveFloor"
+    assert "next: release web-" in above.message
+    (below,) = remarks["low"]
+    assert "now it does not: its own rules exclude on-demand" in below.message

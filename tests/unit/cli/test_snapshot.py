@@ -24,16 +24,12 @@ def thing(
 
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "uid": "n1"}}
-HPA = thing("HorizontalPodAutoscaler", "web") | {
-    "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"}}
-}
 WHOLE = [
     NODE,
     thing("Deployment", "web"),
     thing("ReplicaSet", "web-1", ("Deployment", "web")),
     thing("Pod", "web-1-a", ("ReplicaSet", "web-1")),
     thing("Pod", "agent-a", ("DaemonSet", "agent")),
-    HPA,
     *(
         thing(kind, "x")
         for kind in ("PodDisruptionBudget", "Service", "NetworkPolicy", "ResourceQuota")
@@ -65,7 +61,6 @@ def test_other_kinds_are_passed_over() -> None:
         ("Service", "no services in it"),
         ("NetworkPolicy", "no networkpolicies in it"),
         ("ResourceQuota", "no resourcequotas in it"),
-        ("HorizontalPodAutoscaler", "no horizontalpodautoscalers in it"),
         ("ReplicaSet", "it lacks replicasets that own pods (1 of them): they count as bare pods"),
         ("Deployment", "it lacks deployments that own replicasets (1 of them): the Deployments'"),
     ],

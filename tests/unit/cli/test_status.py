@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 
 from evenkeel.decisions import writes
@@ -19,13 +18,17 @@ from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.request import List, Selection
 from evenkeel.model.template import new_trace
 from evenkeel.model.workload import ReplicaSet
+from evenkeel_cli.following import Seen
 from evenkeel_cli.main import main
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.show import evictions, table
+from evenkeel_cli.status.listing import GONE, WorkloadStatus, WorkloadStatusList, listing
+from evenkeel_cli.words import workload_name
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests import builders
 from tests.builders import NOW, seconds
+from tests.fixtures.scene import Scene
+from tests.unit.cli.watching import watch
 from tests.unit.drain.manifests import deployment, stateful_set
 
 
@@ -34,17 +37,28 @@ def status(*arguments: str) -> Result:
 
 
 def told(*arguments: str) -> dict[str, dict[str, Any]]:
-    rows = json.loads(status(*arguments, "-o", "json").stdout)
-    return {row["workload"]: row for row in rows}
+    items = json.loads(status(*arguments, "-o", "json").stdout)["items"]
+    return {workload_name(msgspec.convert(item["subject"], Reference)): item for item in items}
+
+
+def standing(cluster: SimulatedCluster) -> dict[str, WorkloadStatus]:
+    return {each.subject.name: each for each in listing(gather(cluster)).items}
+
+
+def reasons(item: WorkloadStatus) -> list[str]:
+    return [remark.reason for remark in item.remarks]
 
 
 def test_every_deployment_and_stateful_set_has_a_row() -> None:
     rows = told("--built-in")
-    assert rows["data/sts/postgres"]["floor"] == {"policy": "majority", "replicas": 2}
+    floor = {"replicas": 2, "policy": "majority", "source": "workload"}
+    assert rows["data/sts/postgres"]["floor"] == floor
     assert rows["data/sts/postgres"]["survivors"] == 2
-    assert rows["shop/deploy/web"]["floor"] == {"policy": "20%", "replicas": 20}
+    assert rows["shop/deploy/web"]["floor"]["policy"] == "20%"
+    assert rows["shop/deploy/web"]["floor"]["replicas"] == 20
     assert (rows["shop/deploy/web"]["onDemand"], rows["shop/deploy/web"]["spot"]) == (20, 76)
-    assert rows["shop/deploy/web"]["status"] == []
+    assert rows["shop/deploy/web"]["ok"]
+    assert rows["shop/deploy/web"]["remarks"] == []
     assert not any("/job/" in name or "/ds/" in name for name in rows)
 
 
@@ -67,25 +81,8 @@ def unmanaged(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_floors_of_namespaces_that_are_not_managed_are_told_to_be_missing() -> None:
     rows = told("--built-in", "-n", "data")
     assert rows["data/sts/postgres"]["survivors"] == 0
-    assert rows["data/sts/postgres"]["status"][0]["reason"] == "NotManaged"
-
-
-@pytest.mark.usefixtures("unmanaged")
-def test_what_is_off_and_what_to_do_stand_below_the_table() -> None:
-    shown = status("--built-in", "-n", "data")
-    assert shown.exit_code == 0
-    assert "2 below its floor" not in shown.stdout.splitlines()[0]
-    unfolded = " ".join(shown.stdout.split())
-    assert "data/sts/postgres: 2 of its floor of 2 are not on on-demand nodes" in unfolded
-    assert "label the namespace evenkeel.dev/managed=true" in unfolded
-    assert max(map(len, shown.stdout.splitlines())) <= 80
-
-
-def test_wide_tells_more_and_yaml_says_the_same_as_json() -> None:
-    assert "MANAGED" in status("--built-in", "-o", "wide").stdout
-    assert "MANAGED" not in status("--built-in").stdout
-    rows = yaml.safe_load(status("--built-in", "-n", "data", "-o", "yaml").stdout)
-    assert rows == list(told("--built-in", "-n", "data").values())
+    assert rows["data/sts/postgres"]["remarks"][0]["reason"] == "NotManaged"
+    assert not rows["data/sts/postgres"]["ok"]
 
 
 def test_two_clusters_at_once_are_one_too_many(tmp_path: Path) -> None:
@@ -122,10 +119,19 @@ def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
     cluster.apply(lease | msgspec.json.decode(msgspec.json.encode(trace)))
     cluster.clock.advance(seconds(20))
-    rows = {row["workload"]: row for row in table(gather(cluster)).data()}
-    assert rows["default/sts/db"]["placement"] == "webhook"
-    assert rows["default/deploy/web"]["placement"] == "template"
-    assert "TemplateUndone" in [each["reason"] for each in rows["default/deploy/web"]["status"]]
+    found = standing(cluster)
+    assert found["db"].placement == "webhook"
+    assert found["web"].placement == "template"
+    assert "TemplateUndone" in reasons(found["web"])
+
+
+def test_more_evictions_wait_than_are_told_one_by_one(cluster: SimulatedCluster) -> None:
+    cluster.clock.advance(seconds(20))
+    (item,) = (each for each in listing(gather(cluster)).items if each.subject.name == "web")
+    many = msgspec.structs.replace(item, evictions=[f"pod {i}" for i in range(12)])
+    told = list(WorkloadStatusList(items=[many]).sentences())
+    assert "pod 9" in told[-2]
+    assert told[-1] == "And 2 more evictions that wait: see -o json."
 
 
 def test_other_labels_can_tell_what_is_spot(cluster: SimulatedCluster) -> None:
@@ -174,14 +180,11 @@ def test_evictions_that_wait_are_told_with_who_asked_for_them(cluster: Simulated
     for write in (writes.release_patch(first, release), writes.annotate(second, names.ASKED, note)):
         (reply,) = cluster.perform([write])
         assert reply.error is None
-    found = gather(cluster)
-    (row,) = (row for row in table(found).data() if row["workload"] == "default/deploy/web")
-    reasons = [each["reason"] for each in row["status"]]
-    assert "EvictionsWait" in reasons
-    lines = evictions(found)
-    assert len(lines) == 2
-    assert f"Pod {first.name}: alice asked at" in lines[0]
-    assert f"Pod {second.name}: bob asked at" in lines[1]
+    assert "EvictionsWait" in reasons(standing(cluster)["web"])
+    sentences = [each for each in listing(gather(cluster)).sentences() if "asked at" in each]
+    assert len(sentences) == 2
+    assert f"Pod {first.name}: alice asked at" in sentences[0]
+    assert f"Pod {second.name}: bob asked at" in sentences[1]
 
 
 def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
@@ -204,9 +207,45 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
         made,
     )
     cluster.clock.advance(seconds(20))
-    rows = {row["workload"]: row for row in table(gather(cluster)).data()}
-    train = rows["default/deploy/train"]
-    assert train["floor"]["replicas"] == 2
-    assert [each["reason"] for each in train["status"]] == ["BelowFloor"]
+    train = standing(cluster)["train"]
+    assert train.floor.replicas == 2
+    assert reasons(train) == ["BelowFloor"]
     told = "now it does not: on-demand has no room for all 2 pods of the PodGroup train: none moves"
-    assert train["status"][0]["message"].endswith(told)
+    assert train.remarks[0].message.endswith(told)
+
+
+def test_who_follows_is_told_of_each_workload_whose_standing_changes(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
+    scene.settle()
+    scene.begin()
+    scene.later(3, lambda: scene.cluster.apply(deployment("web", 3, notes={names.ON_DEMAND: "1"})))
+
+    def look() -> Seen:
+        found = listing(gather(scene.cluster, clock=scene.clock))
+        return Seen(found, found.headline, found.told(), GONE)
+
+    watch(scene, 5, look)
+
+    below = "on spot, 0 waiting, 0 would survive: 1 below its floor"
+    assert capsys.readouterr().out.splitlines() == [
+        (
+            "2026-11-21T12:00:50Z default/deploy/api: floor 0 of 1, 0 on on-demand, 1 on spot,"
+            " 0 waiting, 0 would survive: as wanted"
+        ),
+        f"2026-11-21T12:00:50Z default/deploy/web: floor 1 of 2, 0 on on-demand, 2 {below}",
+        f"2026-11-21T12:00:54Z default/deploy/web: floor 1 of 3, 0 on on-demand, 3 {below}",
+    ]
+
+
+def test_the_headline_counts_those_at_risk(scene: Scene) -> None:
+    empty = listing(gather(scene.cluster, clock=scene.clock))
+    assert empty.headline == "There is no Deployment and no StatefulSet."
+
+    scene.add_node("s1")
+    scene.apply(deployment("web", 2, notes={names.ON_DEMAND: "1"}), deployment("api"))
+    scene.settle()
+    found = listing(gather(scene.cluster, clock=scene.clock))
+    assert found.headline == "2 workloads, 1 of them at risk."

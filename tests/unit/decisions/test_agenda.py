@@ -24,6 +24,7 @@ from evenkeel.decisions.agenda import (
 )
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
 from tests import builders
 from tests.builders import NOW, seconds
@@ -194,7 +195,7 @@ def test_what_dies_later_makes_another_go_earlier_only_where_their_evictions_wou
 BACK = Decision(
     verb=Verb.ROLL_BACK,
     subject=forced().pod.reference,
-    reason="CannotBeReplaced",
+    reason=Reason.CANNOT_BE_REPLACED,
     message="back to its owner",
 )
 BEGIN = NOW + seconds(60)
@@ -248,7 +249,7 @@ def test_a_forced_eviction_says_why_and_warns_where_nothing_replaces_the_pod(
         subject=each.pod.reference,
         workload=DEPLOYMENT.reference,
         node="n1",
-        reason="LastMoment",
+        reason=Reason.LAST_MOMENT,
         message=f"its node dies and its grace period has to fit: evicted, {there}",
         warning=not is_replaced,
         forced=True,

@@ -1,10 +1,13 @@
 """Scenes for the stories: what is set up in a test ends with it."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from evenkeel.decisions.notice import rebalance_recommendation
+from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.property import levels
@@ -48,11 +51,21 @@ def _levels() -> Iterator[None]:
 
 
 @pytest.fixture
-def make_scene() -> Iterator[MakeScene]:
-    """Make a scene with settings of its own."""
+def make_scene(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeScene]:
+    """Make a scene with settings of its own.
+
+    ``rebalance_expiry`` and ``load_balancer_lead`` are no settings: a story that has others than
+    the usual ones sees more clearly what depends on them.
+    """
     made: list[Scene] = []
 
-    def make(**options: Any) -> Scene:
+    def make(
+        rebalance_expiry: timedelta = rebalance_recommendation.EXPIRY,
+        load_balancer_lead: timedelta = upkeep.LOAD_BALANCER_LEAD,
+        **options: Any,
+    ) -> Scene:
+        monkeypatch.setattr(rebalance_recommendation, "EXPIRY", rebalance_expiry)
+        monkeypatch.setattr(upkeep, "LOAD_BALANCER_LEAD", load_balancer_lead)
         made.append(Scene(**options))
         return made[-1]
 

@@ -14,7 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.request import List
 from evenkeel.model.selectors import LONGEST, size
 from evenkeel_cli.status.gather import gather
-from evenkeel_cli.status.show import remedies, table
+from evenkeel_cli.status.listing import listing
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
@@ -75,12 +75,12 @@ def test_status_and_plan_have_a_ceiling_and_an_honest_workload_is_seen(
     flow = RestoreFlow(Terms(), Scope(), cluster, queue, cluster.clock, recorder, acts=False)
     with measured() as effort:
         found = gather(cluster, clock=cluster.clock)
-        shown = table(found).data()
-        remedies(found)
+        shown = listing(found)
+        list(shown.sentences())
         outcome = flow.run()
-    rows: dict[str, Any] = {row["workload"]: row for row in shown}
-    assert rows["default/deploy/web"]["replicas"] == 2
-    assert rows["default/deploy/hostile"]["replicas"] == size
+    replicas = {each.subject.name: each.replicas for each in shown.items}
+    assert replicas["web"] == 2
+    assert replicas["hostile"] == size
     assert outcome.reason != "ClusterUnavailable"
     assert effort.steps < STEPS
     assert effort.memory < MEMORY

@@ -672,7 +672,7 @@ def test_a_node_that_cannot_be_read_again_is_tried_again_later(scene: Scene) -> 
 
     scene.cluster.intercept(fail)
     assert len(scene.deliver(warning(1))) == 1
-    assert scene.reasons() == ["UnavailableError"]
+    assert scene.reasons() == ["NoAnswerFromApiServer"]
 
 
 def test_notices_come_again_when_the_wake_up_could_not_be_sent(scene: Scene) -> None:
@@ -750,7 +750,7 @@ def test_nothing_is_marked_while_it_is_not_known_whether_it_is_paused(scene: Sce
     scene.cluster.intercept(fail)
     assert len(scene.deliver(warning(1))) == 1
     assert scene.writes() == []
-    assert scene.reasons() == ["UnavailableError"]
+    assert scene.reasons() == ["NoAnswerFromApiServer"]
 
 
 def test_observe_mode_writes_nothing_and_the_wake_up_carries_the_notices() -> None:

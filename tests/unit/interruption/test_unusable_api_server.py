@@ -134,7 +134,7 @@ def test_a_probe_that_finds_evenkeel_paused_is_counted_as_such(scene: Scene) -> 
     scene.deliver(probe())
     assert scene.recorder.total(Metric.PROBES_PAUSED) == 0
 
-    assert pausing.begin(scene.cluster, "ada@ops", scene.clock.now())
+    assert pausing.begin(scene.cluster, pausing.planned("ada@ops", scene.clock.now()))
     scene.deliver(probe())
     assert scene.recorder.total(Metric.PROBES_PAUSED) == 1
     assert scene.recorder.total(Metric.PROBES_ANSWERED) == 2

@@ -91,10 +91,10 @@ def test_what_only_resembles_a_probe_is_unknown(changed: dict[str, str]) -> None
     assert isinstance(read(event, Rules(replay_source="evenkeel.replay")), Unknown)
 
 
-def test_a_recommendation_expires_when_the_deployment_says_so() -> None:
-    reading = read(sample("rebalance-recommendation"), Rules(rebalance_expiry=timedelta(minutes=5)))
+def test_a_recommendation_counts_for_a_quarter_of_an_hour() -> None:
+    reading = read(sample("rebalance-recommendation"), Rules())
     assert isinstance(reading, Understood)
-    assert reading.notice.deadline == GIVEN + timedelta(minutes=5)
+    assert reading.notice.deadline == GIVEN + timedelta(minutes=15)
 
 
 def test_an_unknown_action_counts_as_terminate_with_a_warning() -> None:
@@ -435,13 +435,6 @@ def test_a_termination_that_waits_names_its_group_hook_and_token() -> None:
     assert notice.deadline == GIVEN + timedelta(hours=1)
     token = "87654321-4321-4321-4321-210987654321"
     assert notice.hook == Hook(group="workers", name="evenkeel", token=token)
-
-
-def test_a_termination_is_waited_for_as_long_as_the_deployment_says() -> None:
-    rules = Rules(lifecycle_hook="evenkeel", longest_termination=timedelta(minutes=7))
-    reading = read(sample("lifecycle-action-terminate"), rules)
-    assert isinstance(reading, Understood)
-    assert reading.notice.deadline == GIVEN + timedelta(minutes=7)
 
 
 @pytest.mark.parametrize("heeded", ["", "other", "Evenkeel"])

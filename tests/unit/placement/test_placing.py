@@ -16,6 +16,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_as
 from evenkeel.model.request import List, Request
 from evenkeel.settings import Mode
+from evenkeel.settings.placement import LONGEST_COUNTING
 from tests.unit.placement.scene import (
     NAMESPACE,
     Scene,
@@ -312,7 +313,7 @@ def test_what_is_read_of_namespaces_is_remembered_for_a_second(scene: Scene) -> 
     scene.cluster.intercept(note)
     scene.ask(asked)
     assert [request.kind.__name__ for request in requests] == ["ReplicaSet", "Lease"]
-    scene.clock.advance(scene.settings.counting)
+    scene.clock.advance(LONGEST_COUNTING)
     scene.ask(asked)
     assert len(requests) == 7
 

@@ -150,7 +150,7 @@ def test_whatever_fails_a_pod_passes(scene: Scene) -> None:
     asked = pod(scene.replica_set(4, "all"))
     scene.cluster.intercept(failing(UnavailableError("nobody answers")))
     assert scene.ask(asked) == {"uid": "review", "allowed": True}
-    assert scene.recorder.decisions[-1].reason == "Unavailable"
+    assert scene.recorder.decisions[-1].reason == "Unreadable"
 
 
 def test_an_unforeseen_error_is_told_and_the_pod_passes(scene: Scene) -> None:

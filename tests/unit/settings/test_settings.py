@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Mapping
-from datetime import timedelta
 
 import pytest
 
@@ -16,8 +15,9 @@ from evenkeel.settings import (
     PlacementSettings,
     RestoreSettings,
     environment,
+    unknown,
 )
-from evenkeel.settings.shared import capacity_labels
+from evenkeel.settings.shared import CAPACITY_LABELS
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 COMPLETE = {
@@ -36,7 +36,6 @@ def test_what_is_not_set_has_its_default() -> None:
     assert interruption == InterruptionSettings(
         mode=Mode.ACT,
         cluster_name="prod",
-        rebalance_expiry=timedelta(minutes=15),
         replay_source="",
         notice_queue_url=COMPLETE["EVENKEEL_NOTICE_QUEUE_URL"],
         wake_up_queue_url=COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"],
@@ -54,7 +53,6 @@ def test_what_is_not_set_has_its_default() -> None:
         endpoint="https://abc.gr7.eu-central-1.eks.amazonaws.com",
         certificate_authority=COMPLETE["EVENKEEL_CLUSTER_CA"],
         region="eu-central-1",
-        parallel=32,
     )
 
 
@@ -62,13 +60,8 @@ def test_what_is_set_is_taken() -> None:
     environ = COMPLETE | {
         "EVENKEEL_MODE": " Observe ",
         "EVENKEEL_WINDOW": "400",
-        "EVENKEEL_WORK_SECONDS": "10.5",
-        "EVENKEEL_PAUSE_SECONDS": "0",
         "EVENKEEL_REBALANCE_SHARE": "0.25",
-        "EVENKEEL_REBALANCE_EXPIRY_SECONDS": "600",
-        "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS": "30",
         "EVENKEEL_OUT_OF_SERVICE": "FALSE",
-        "EVENKEEL_PARALLEL_REQUESTS": "8",
         "EVENKEEL_REPLAY_SOURCE": "evenkeel.replay",
         "AWS_LAMBDA_LOG_STREAM_NAME": "2026/11/21/[$LATEST]abc",
     }
@@ -77,20 +70,13 @@ def test_what_is_set_is_taken() -> None:
         mode=Mode.OBSERVE,
         cluster_name="prod",
         window=400,
-        work=timedelta(seconds=10.5),
-        pause=timedelta(),
         rebalance_share=0.25,
-        rebalance_expiry=timedelta(minutes=10),
-        load_balancer_lead=timedelta(seconds=30),
         do_out_of_service=False,
         wake_up_queue_url=COMPLETE["EVENKEEL_WAKE_UP_QUEUE_URL"],
         holder="2026/11/21/[$LATEST]abc",
     )
     interruption = InterruptionSettings.from_environment(environ)
     assert interruption.replay_source == "evenkeel.replay"
-    assert interruption.rebalance_expiry == timedelta(minutes=10)
-    connection = ConnectionSettings.from_environment(environ)
-    assert connection.parallel == 8
 
 
 def test_restore_has_its_own() -> None:
@@ -101,18 +87,12 @@ def test_restore_has_its_own() -> None:
     environ = COMPLETE | {
         "EVENKEEL_NAMESPACES": "all",
         "EVENKEEL_RESTORE_MOVES": "7",
-        "EVENKEEL_RESTORE_PATIENCE_SECONDS": "60",
-        "EVENKEEL_RELAX_FLOOR_AFTER_SECONDS": "120",
-        "EVENKEEL_RELAXED_FLOOR_SECONDS": "600",
     }
     assert RestoreSettings.from_environment(environ) == RestoreSettings(
         mode=Mode.ACT,
         cluster_name="prod",
         everywhere=True,
         moves=7,
-        patience=timedelta(minutes=1),
-        relax_after=timedelta(minutes=2),
-        relaxed_for=timedelta(minutes=10),
         wake_up_queue_url=queue,
     )
 
@@ -171,21 +151,17 @@ def test_a_missing_variable_is_named(reader: str, name: str, value: str | None) 
         ("connection", "EVENKEEL_CLUSTER_CA", "%%%", "describe-cluster"),
         ("connection", "EVENKEEL_CLUSTER_CA", PEM, "describe-cluster"),
         ("connection", "EVENKEEL_CLUSTER_CA", "aGVsbG8=", "describe-cluster"),
-        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "0", "from 1 to 256"),
-        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "2.5", "a whole number"),
-        ("connection", "EVENKEEL_PARALLEL_REQUESTS", "many", "a whole number"),
+        ("handover", "EVENKEEL_EVICTIONS_PER_SECOND", "0", "from 10 to 1000"),
+        ("handover", "EVENKEEL_WINDOW", "2.5", "a whole number"),
+        ("handover", "EVENKEEL_WINDOW", "many", "a whole number"),
         ("interruption", "EVENKEEL_NOTICE_QUEUE_URL", "notices", "https://sqs."),
         ("interruption", "EVENKEEL_REPLAY_SOURCE", "aws.ec2", "a source of your own"),
-        ("interruption", "EVENKEEL_REBALANCE_EXPIRY_SECONDS", "5", "from 60 to 86400"),
         ("handover", "EVENKEEL_WAKE_UP_QUEUE_URL", "arn:aws:sqs", "https://sqs."),
         ("handover", "EVENKEEL_WINDOW", "-1", "from 1 to 5000"),
         ("handover", "EVENKEEL_WINDOW", "nan", "a whole number"),
         ("handover", "EVENKEEL_WINDOW", "inf", "a whole number"),
-        ("handover", "EVENKEEL_WORK_SECONDS", "871", "from 1 to 870"),
-        ("handover", "EVENKEEL_PAUSE_SECONDS", "soon", "a number of seconds"),
         ("handover", "EVENKEEL_REBALANCE_SHARE", "10", "from 0 to 1"),
         ("handover", "EVENKEEL_REBALANCE_SHARE", "10%", "from 0 to 1"),
-        ("handover", "EVENKEEL_LOAD_BALANCER_LEAD_SECONDS", "121", "from 0 to 120"),
         ("handover", "EVENKEEL_OUT_OF_SERVICE", "1", "true or false"),
     ],
 )
@@ -255,10 +231,17 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
 )
 def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):
-        capacity_labels({"EVENKEEL_CAPACITY_LABELS": text})
+        CAPACITY_LABELS.read({"EVENKEEL_CAPACITY_LABELS": text})
 
 
 def test_namespaces_take_part_by_their_label_or_all_do() -> None:
     environ = COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": TOKEN, "EVENKEEL_NAMESPACES": "some"}
     with pytest.raises(SettingsError, match="managed or all"):
         PlacementSettings.from_environment(environ)
+
+
+def test_a_variable_of_an_earlier_version_is_known_to_be_none() -> None:
+    """The network's and other programs' variables are not ours to know."""
+    environ = COMPLETE | {"EVENKEEL_PARALLEL_REQUESTS": "64", "AWS_REGION": "eu-central-1"}
+    assert unknown(COMPLETE) == []
+    assert unknown(environ) == ["EVENKEEL_PARALLEL_REQUESTS"]

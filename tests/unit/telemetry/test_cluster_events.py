@@ -11,6 +11,7 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ForbiddenError
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create
 from evenkeel.model.surroundings import Event
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -52,7 +53,7 @@ def marked(**changes: Any) -> Decision:
 
 
 def moved(
-    number: int, *, workload: Reference | None = WEB, reason: str = "Interruption"
+    number: int, *, workload: Reference | None = WEB, reason: Reason = Reason.NODE_DOOMED
 ) -> Decision:
     return Decision(
         verb=Verb.RELEASE,
@@ -110,11 +111,11 @@ def test_many_pods_of_a_workload_are_one_event_with_a_count(scene: Scene) -> Non
 
 
 def test_reasons_are_told_apart(scene: Scene) -> None:
-    scene.recorder.decided(moved(1, reason="Interruption"))
-    scene.recorder.decided(moved(2, reason="LastMoment"))
+    scene.recorder.decided(moved(1, reason=Reason.NODE_DOOMED))
+    scene.recorder.decided(moved(2, reason=Reason.LAST_MOMENT))
     scene.recorder.flush()
     assert {each["reason"] for each in scene.about("Deployment")} == {
-        "Interruption",
+        "NodeDoomed",
         "LastMoment",
     }
 

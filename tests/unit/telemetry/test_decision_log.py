@@ -10,6 +10,7 @@ from evenkeel.adapters.telemetry.decision_log import DecisionLog, DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
@@ -36,7 +37,7 @@ def test_a_decision_is_one_line_with_all_that_is_known() -> None:
         Decision(
             verb=Verb.EVICT,
             subject=POD,
-            reason="ReplacementAvailable",
+            reason=Reason.REPLACEMENT_AVAILABLE,
             message="its replacement is Available",
             workload=WEB,
             node="n1",
@@ -65,7 +66,7 @@ def test_a_decision_is_one_line_with_all_that_is_known() -> None:
 
 
 def test_what_is_empty_is_left_out_and_read_back_as_empty() -> None:
-    decision = Decision(verb=Verb.LEAVE, subject=POD, reason="DaemonSet", message="it stays")
+    decision = Decision(verb=Verb.LEAVE, subject=POD, reason=Reason.DAEMON_SET, message="it stays")
     first, second = lines_of(decision, decision)
     assert set(first) == {
         "v",

@@ -14,6 +14,7 @@ from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)
@@ -41,7 +42,7 @@ def metrics(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, A
 
 def test_a_decision_is_one_structured_line(recorder: LambdaRecorder, log: io.StringIO) -> None:
     recorder.decided(
-        Decision(verb=Verb.MARK, subject=NODE, reason="SpotInterruption", message="cordoned")
+        Decision(verb=Verb.MARK, subject=NODE, reason=Reason.SPOT_INTERRUPTION, message="cordoned")
     )
     line = json.loads(log.getvalue())
     assert line["level"] == "INFO"
@@ -56,7 +57,9 @@ def test_a_decision_is_one_structured_line(recorder: LambdaRecorder, log: io.Str
 
 def test_what_a_person_should_know_is_a_warning(recorder: LambdaRecorder, log: io.StringIO) -> None:
     recorder.decided(
-        Decision(verb=Verb.LEAVE, subject=NODE, reason="X", message="look", warning=True)
+        Decision(
+            verb=Verb.LEAVE, subject=NODE, reason=Reason.BARE_POD, message="look", warning=True
+        )
     )
     assert json.loads(log.getvalue())["level"] == "WARNING"
 
@@ -68,6 +71,13 @@ def test_a_note_keeps_its_details_apart(recorder: LambdaRecorder, log: io.String
     assert first["details"] == {"event_id": "e1", "seconds": 3}
     assert second["message"] == "just so"
     assert "details" not in second
+
+
+def test_settings_that_nothing_reads_are_named_in_a_line(log: io.StringIO) -> None:
+    logger = Logger(service=f"test-{uuid.uuid4()}", stream=log, location=None)
+    LambdaRecorder(SimulatedClock(NOW), cluster="c", mode="act", ignores=["A", "B"], logger=logger)
+    message = json.loads(log.getvalue())["message"]
+    assert message == "no setting of this version, and ignored: A, B"
 
 
 def test_counts_are_summed_up_per_invocation_and_measurements_are_not(

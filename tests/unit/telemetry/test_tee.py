@@ -5,13 +5,17 @@ from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 
 
 def test_every_recorder_hears_everything() -> None:
     first, second = InMemoryRecorder(), InMemoryRecorder()
     tee = Tee(first, second)
     decision = Decision(
-        verb=Verb.MARK, subject=Reference(kind="Node", name="n1"), reason="X", message="y"
+        verb=Verb.MARK,
+        subject=Reference(kind="Node", name="n1"),
+        reason=Reason.SPOT_INTERRUPTION,
+        message="y",
     )
 
     tee.decided(decision)

@@ -11,6 +11,7 @@ from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 
 SLOWEST = timedelta(seconds=4)
 """No eviction is sent earlier than by this because the API server is slow to answer."""
@@ -73,26 +74,28 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
         reason, message = self._why
-        return Decision(
-            verb=Verb.EVICT,
-            subject=self.pod.reference,
+        return Decision.about(
+            self.pod,
+            Verb.EVICT,
+            reason,
+            message,
             workload=self.owner.workload,
-            node=self.pod.spec.node_name,
-            reason=reason,
-            message=message,
             warning=not self.is_replaced,
             forced=not self.lives,
             write=writes.evict(self.pod),
         )
 
     @property
-    def _why(self) -> tuple[str, str]:
+    def _why(self) -> tuple[Reason, str]:
         if self.together is not None:
             where = "a healthy node" if self.lives else "a dying node"
             told = f"too few of its gang stay: evicted from {where} together with the others"
-            return "GangBroken", told
+            return Reason.GANG_BROKEN, told
         there = "its replacement is available" if self.is_replaced else "replacement or not"
-        return "LastMoment", f"its node dies and its grace period has to fit: evicted, {there}"
+        return (
+            Reason.LAST_MOMENT,
+            f"its node dies and its grace period has to fit: evicted, {there}",
+        )
 
 
 class Slot(msgspec.Struct, frozen=True):

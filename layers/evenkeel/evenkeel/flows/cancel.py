@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.asking import ask
@@ -11,6 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Cluster, Recorder
 
@@ -53,15 +53,16 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     unmark = marks.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
-            decide(node, Verb.LIFT, "Cancelled", "the notice was cancelled by hand", write=unmark)
+            Decision.about(
+                node, Verb.LIFT, Reason.CANCELLED, "the notice was cancelled by hand", write=unmark
+            )
         )
     decisions += [
-        Decision(
-            verb=Verb.ROLL_BACK,
-            subject=pod.reference,
-            node=node.name,
-            reason="Cancelled",
-            message="the notice was cancelled by hand: back to its owner",
+        Decision.about(
+            pod,
+            Verb.ROLL_BACK,
+            Reason.CANCELLED,
+            "the notice was cancelled by hand: back to its owner",
             write=writes.roll_back_patch(pod, pod.release),
         )
         for pod in released

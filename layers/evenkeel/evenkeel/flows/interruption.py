@@ -31,6 +31,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get
 from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder, Reply
 
@@ -157,9 +158,9 @@ class InterruptionFlow:
                 work.notices[position] = timed
                 return True
             case NoHook(message=message):
-                self._acknowledge(notice, "NoLifecycleHook", message)
+                self._acknowledge(notice, Reason.NO_LIFECYCLE_HOOK, message)
             case Silent(message=message):
-                self._try_again(work, [position], "NoAnswerFromAutoScaling", message)
+                self._try_again(work, [position], Reason.NO_ANSWER_FROM_AUTO_SCALING, message)
         return False
 
     # decide
@@ -185,7 +186,7 @@ class InterruptionFlow:
                     decisions[name] = decision
                     break
                 position = queue.popleft()
-                if decision.reason == "AlreadyMarked":
+                if decision.reason == Reason.ALREADY_MARKED:
                     work.marked.add(position)
                 self._settle(notice, decision, now)
             else:
@@ -218,7 +219,7 @@ class InterruptionFlow:
         if paused:
             for name in names:
                 for position in work.queues.pop(name):
-                    self._wait(work, position, "Paused", "Evenkeel is paused")
+                    self._wait(work, position, Reason.PAUSED, "Evenkeel is paused")
         return not paused
 
     def _apply(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
@@ -251,7 +252,7 @@ class InterruptionFlow:
         tired = [name for name in names if work.attempts[name] >= ATTEMPTS]
         for name in tired:
             message = f"node {name} changed {ATTEMPTS} times while it was being marked"
-            self._try_again(work, work.queues.pop(name), "NodeKeepsChanging", message)
+            self._try_again(work, work.queues.pop(name), Reason.NODE_KEEPS_CHANGING, message)
         fresh = [name for name in names if name not in tired]
         replies = self._cluster.perform([Get(Node, name) for name in fresh]) if fresh else []
         for name, reply in zip(fresh, replies, strict=True):
@@ -274,7 +275,7 @@ class InterruptionFlow:
 
     def _gone(self, work: _Work, name: str) -> None:
         for position in work.queues.pop(name):
-            self._acknowledge(work.notices[position], "NodeGone", f"node {name} is gone")
+            self._acknowledge(work.notices[position], Reason.NODE_GONE, f"node {name} is gone")
 
     def _wake(self, work: _Work) -> None:
         """Wake the handover if any node carries a mark, also one of an earlier delivery.
@@ -289,7 +290,10 @@ class InterruptionFlow:
             self._wake_ups.send(wake_up, WAKE_UP_DELAY)
         except QueueError as error:
             self._try_again(
-                work, sorted(work.marked), "NoWakeUp", f"the wake-up could not be sent: {error}"
+                work,
+                sorted(work.marked),
+                Reason.NO_WAKE_UP,
+                f"the wake-up could not be sent: {error}",
             )
 
     # verdicts on single notices
@@ -300,29 +304,23 @@ class InterruptionFlow:
             delay = (now - notice.time) / timedelta(milliseconds=1)
             self._recorder.counted(Metric.NOTICE_DELAY, delay)
 
-    def _acknowledge(self, notice: Notice, reason: str, message: str) -> None:
-        self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE, subject=_subject(notice), reason=reason, message=message
-            )
-        )
+    def _acknowledge(self, notice: Notice, reason: Reason, message: str) -> None:
+        self._recorder.decided(Decision.about(_subject(notice), Verb.ACKNOWLEDGE, reason, message))
 
     def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
         """Acknowledge a notice that is not true of its instance, with a warning on the node."""
         self._recorder.counted(Metric.NOTICES_REFUSED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE,
-                subject=node.reference,
-                node=node.name,
-                reason=refused.reason,
-                message=f"{notice.name} notice {notice.event_id} is not believed: "
-                f"{refused.message}",
+            Decision.about(
+                node,
+                Verb.ACKNOWLEDGE,
+                refused.reason,
+                f"{notice.name} notice {notice.event_id} is not believed: {refused.message}",
                 warning=True,
             )
         )
 
-    def _wait(self, work: _Work, position: int, reason: str, message: str) -> None:
+    def _wait(self, work: _Work, position: int, reason: Reason, message: str) -> None:
         """Try again later, until it is too late."""
         notice = work.notices[position]
         until = max(notice.deadline, notice.time + PATIENCE)
@@ -337,13 +335,13 @@ class InterruptionFlow:
         if isinstance(error, ThrottledError):
             delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
         message = f"the API server did not carry it out: {error}"
-        self._try_again(work, positions, type(error).__name__, message, delay)
+        self._try_again(work, positions, Reason.NO_ANSWER_FROM_API_SERVER, message, delay)
 
     def _try_again(
         self,
         work: _Work,
         positions: Iterable[int],
-        reason: str,
+        reason: Reason,
         message: str,
         delay: timedelta = NO_ANSWER_DELAY,
         until: datetime | None = None,
@@ -352,11 +350,11 @@ class InterruptionFlow:
             work.again[position] = delay
             self._recorder.counted(Metric.NOTICES_RETRIED)
             self._recorder.decided(
-                Decision(
-                    verb=Verb.RETRY,
-                    subject=_subject(work.notices[position]),
-                    reason=reason,
-                    message=f"{message}; again in {delay.total_seconds():g} s",
+                Decision.about(
+                    _subject(work.notices[position]),
+                    Verb.RETRY,
+                    reason,
+                    f"{message}; again in {delay.total_seconds():g} s",
                     until=until,
                 )
             )

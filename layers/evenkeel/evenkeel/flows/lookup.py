@@ -17,6 +17,7 @@ from evenkeel.errors import ClusterError, InstancesError, NotFoundError
 from evenkeel.flows.asking import ask
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Clock, Cluster, Instances
 
@@ -43,7 +44,7 @@ class Absent:
     ``is_foreign`` says that there never was one.
     """
 
-    reason: str
+    reason: Reason
     message: str
     is_foreign: bool = True
 
@@ -56,7 +57,7 @@ class NotYet:
     the API server refused or left unanswered.
     """
 
-    reason: str
+    reason: Reason
     message: str
     is_booting: bool = False
     error: ClusterError | None = None
@@ -85,16 +86,20 @@ class NodeLookup:
         try:
             known = self._instances.describe(ids)
         except InstancesError as error:
-            silence = NotYet("NoAnswerFromEc2", f"EC2 does not answer: {error}")
+            silence = NotYet(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
             return self._search(dict.fromkeys(ids, silence), {})
         findings: dict[str, Finding] = {}
         candidates: dict[str, str] = {}
         for each in ids:
             instance = known.get(each)
             if instance is None:
-                findings[each] = Absent("UnknownInstance", f"EC2 knows no instance {each} here")
+                findings[each] = Absent(
+                    Reason.UNKNOWN_INSTANCE, f"EC2 knows no instance {each} here"
+                )
             elif self._is_elsewhere(instance):
-                findings[each] = Absent("OtherCluster", f"instance {each} is another cluster's")
+                findings[each] = Absent(
+                    Reason.OTHER_CLUSTER, f"instance {each} is another cluster's"
+                )
             else:
                 candidates[each] = instance.private_dns_name
         findings |= self._read(candidates, known)
@@ -107,15 +112,17 @@ class NodeLookup:
     def _without_node(self, instance: Instance) -> Absent | NotYet:
         """What it means that not even the list of nodes has the instance."""
         if not instance.belongs_to(self._cluster_name):
-            return Absent("NoNode", f"instance {instance.instance_id} is no node of this cluster")
+            return Absent(
+                Reason.NO_NODE, f"instance {instance.instance_id} is no node of this cluster"
+            )
         if instance.lives:
             return NotYet(
-                "NodeBooting",
+                Reason.NODE_BOOTING,
                 f"instance {instance.instance_id} is {instance.state} and no node yet",
                 is_booting=True,
             )
         return Absent(
-            "NodeGone",
+            Reason.NODE_GONE,
             f"instance {instance.instance_id} is {instance.state} and no node any more",
             is_foreign=False,
         )
@@ -173,4 +180,4 @@ class NodeLookup:
 
 def _silence(error: ClusterError) -> NotYet:
     message = f"the API server does not answer: {error}"
-    return NotYet("NoAnswerFromApiServer", message, error=error)
+    return NotYet(Reason.NO_ANSWER_FROM_API_SERVER, message, error=error)

@@ -47,7 +47,6 @@ class PauseGate:
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet, so no write may be sent."""
         self._paused = True
         self._known_at: datetime | None = None
         self._asked_at: datetime | None = None

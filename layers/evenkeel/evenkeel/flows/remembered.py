@@ -24,7 +24,6 @@ class Remembered:
     """Asks the API server, at most once a second for each question. Any thread may use it."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        """Nothing is remembered yet."""
         self._cluster = cluster
         self._clock = clock
         self._lock = Lock()

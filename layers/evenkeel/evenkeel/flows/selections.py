@@ -7,13 +7,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from evenkeel.decisions.drain.route import LONGEST_HASH
-from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.model import names, selectors
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
 
 MARKED_NODES = Selection(Node, labels=names.DOOMED)
 """All nodes with a notice."""

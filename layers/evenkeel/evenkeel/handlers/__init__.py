@@ -40,7 +40,6 @@ class Lazy:
     """
 
     def __init__(self, connect: Callable[[], Handler]) -> None:
-        """Keep how to build the handler; nothing is called yet."""
         self._connect = connect
         self._handler: Handler | None = None
 

@@ -23,6 +23,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
 from evenkeel.settings import InterruptionSettings, Mode
 
@@ -58,12 +59,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         labels=settings.capacity_labels,
         lifecycle=lifecycle,
     )
-    rules = Rules(
-        rebalance_expiry=settings.rebalance_expiry,
-        lifecycle_hook=settings.lifecycle_hook,
-        longest_termination=settings.longest_termination,
-        replay_source=settings.replay_source,
-    )
+    rules = Rules(lifecycle_hook=settings.lifecycle_hook, replay_source=settings.replay_source)
     return _NoticeHandler(flow, rules, cluster, notices, recorder)
 
 
@@ -130,16 +126,16 @@ class _NoticeHandler:
             self._recorder.counted(Metric.PROBES_PAUSED, len(probes))
         if error is None:
             self._recorder.counted(Metric.PROBES_ANSWERED, len(probes))
-            reason, message = "ProbeAnswered", "the API server answers"
+            reason, message = Reason.PROBE_ANSWERED, "the API server answers"
         else:
-            reason, message = "ProbeUnanswered", f"the API server does not answer: {error}"
+            reason, message = Reason.PROBE_UNANSWERED, f"the API server does not answer: {error}"
         for each in probes:
             self._recorder.decided(
-                Decision(
-                    verb=Verb.ACKNOWLEDGE,
-                    subject=Reference(kind="Probe", name=each.event_id),
-                    reason=reason,
-                    message=message,
+                Decision.about(
+                    Reference(kind="Probe", name=each.event_id),
+                    Verb.ACKNOWLEDGE,
+                    reason,
+                    message,
                     warning=error is not None,
                 )
             )
@@ -158,32 +154,29 @@ class _NoticeHandler:
     def _reject(self, record: Record, error: MalformedNoticeError) -> None:
         self._recorder.counted(Metric.NOTICES_MALFORMED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=Reference(kind="Message", name=record.message_id),
-                reason="MalformedNotice",
-                message=str(error),
+            Decision.about(
+                Reference(kind="Message", name=record.message_id),
+                Verb.REJECT,
+                Reason.MALFORMED_NOTICE,
+                str(error),
                 warning=True,
             )
         )
 
     def _acknowledge(self, reading: Harmless | Unknown) -> None:
         if isinstance(reading, Harmless):
-            reason, message = "Harmless", f"{reading.detail_type}: {reading.message}"
+            reason, message = Reason.HARMLESS, f"{reading.detail_type}: {reading.message}"
         else:
             self._recorder.counted(Metric.NOTICES_UNKNOWN)
             kind = (reading.source, reading.detail_type)
             if kind in self._unknown_kinds:
                 return
             self._unknown_kinds.add(kind)
-            reason = "UnknownKind"
+            reason = Reason.UNKNOWN_KIND
             message = f"{reading.source} {reading.detail_type!r} is not known to Evenkeel"
         self._recorder.decided(
-            Decision(
-                verb=Verb.ACKNOWLEDGE,
-                subject=Reference(kind="Notice", name=reading.event_id),
-                reason=reason,
-                message=message,
+            Decision.about(
+                Reference(kind="Notice", name=reading.event_id), Verb.ACKNOWLEDGE, reason, message
             )
         )
 

@@ -48,9 +48,4 @@ def build(
 
 def terms_of(settings: RestoreSettings) -> Terms:
     """How carefully restore acts by these settings."""
-    return Terms(
-        moves=settings.moves,
-        patience=settings.patience,
-        relax_after=settings.relax_after,
-        relaxed_for=settings.relaxed_for,
-    )
+    return Terms(moves=settings.moves)

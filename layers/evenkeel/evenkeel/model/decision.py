@@ -2,10 +2,14 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Self, TypedDict, Unpack
 
 import msgspec
 
-from evenkeel.model.meta import Reference
+from evenkeel.model.meta import KubernetesObject, Reference
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
 
 
@@ -41,6 +45,16 @@ QUIET_VERBS = frozenset(
 """Verbs that change nothing in the cluster: a pod that is placed is not in it yet."""
 
 
+class Details(TypedDict, total=False):
+    """What a decision may have beside verb, subject, reason and message."""
+
+    workload: Reference | None
+    until: datetime | None
+    warning: bool
+    forced: bool
+    write: Write | None
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision about one object.
 
@@ -52,7 +66,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     verb: Verb
     subject: Reference
-    reason: str
+    reason: Reason
     message: str
     workload: Reference | None = None
     node: str = ""
@@ -60,3 +74,28 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     warning: bool = False
     forced: bool = False
     write: Write | None = None
+
+    @classmethod
+    def about(
+        cls,
+        item: KubernetesObject | Reference,
+        verb: Verb,
+        reason: Reason,
+        message: str,
+        **details: Unpack[Details],
+    ) -> Self:
+        """A decision about an object, at its node if it is a pod or a node."""
+        return cls(
+            verb=verb,
+            subject=item if isinstance(item, Reference) else item.reference,
+            node=_node_of(item),
+            reason=reason,
+            message=message,
+            **details,
+        )
+
+
+def _node_of(item: KubernetesObject | Reference) -> str:
+    if isinstance(item, Pod):
+        return item.spec.node_name
+    return item.name if isinstance(item, Node) else ""

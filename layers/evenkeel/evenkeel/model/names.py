@@ -1,108 +1,61 @@
 """The labels, annotations, taints and objects that Evenkeel and its neighbours use.
 
-Each name stands once, here. docs/design.md says what each one means.
+Each name stands once, here.
 """
 
 import re
 from typing import Final
 
+DOMAIN: Final = "evenkeel.dev"
+
+# Keys of that domain. model.annotations says what each means.
+
 DOOMED: Final = "evenkeel.dev/doomed"
-"""Label and NoSchedule taint on a node with an open notice; the value is the notice's kind."""
-
 NOTICE: Final = "evenkeel.dev/notice"
-"""Annotation on a doomed node: the notice as JSON, see model.notice.NodeNotice."""
-
 RELEASED_FROM: Final = "evenkeel.dev/released-from"
-"""Label on a released pod; the value is the template hash that it had."""
-
 RELEASE: Final = "evenkeel.dev/release"
-"""Annotation on a released pod: the release as JSON, see model.release.Release."""
-
 COOLDOWN: Final = "evenkeel.dev/cooldown"
-"""Annotation on a workload whose handover was rolled back: failures and until when to wait."""
-
 HANDOVER: Final = "evenkeel.dev/handover"
-"""Annotation that an owner sets on workload or pod: ``never`` forbids two pods at once."""
-
 GATE: Final = "evenkeel.dev/gate"
-"""Label of a namespace whose evictions are gated (``true``), and annotation that an owner sets on
-workload or pod to be left out (``false``)."""
-
 ASKED: Final = "evenkeel.dev/eviction-asked"
-"""Annotation on a pod whose eviction waits for the window: who asked for it, and since when."""
-
 ASKED_BEFORE: Final = "evenkeel.dev/eviction-asked-before"
-"""Annotation on a pod that was released for an eviction and put back, for nobody asked again: when.
+AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
+GANG: Final = "evenkeel.dev/gang"
+GANG_AT_NOTICE: Final = "evenkeel.dev/gang-at-notice"
+ON_DEMAND: Final = "evenkeel.dev/on-demand"
+PLACED: Final = "evenkeel.dev/placed"
+CAPACITY: Final = "evenkeel.dev/capacity"
+PLACEMENT: Final = "evenkeel.dev/placement"
+TEMPLATE: Final = "evenkeel.dev/template"
+TEMPLATE_OF: Final = "evenkeel.dev/template-of"
+FLOOR_RELAXED: Final = "evenkeel.dev/floor-relaxed"
+CLAIM_OF: Final = "evenkeel.dev/claim-of"
+CLAIM_FOR: Final = "evenkeel.dev/claim-for"
+RESTORED: Final = "evenkeel.dev/restored"
+MOVE_OF: Final = "evenkeel.dev/move-of"
+MOVED_POD: Final = "evenkeel.dev/moved-pod"
+TAKEN_BY: Final = "evenkeel.dev/taken-by"
+MANAGED: Final = "evenkeel.dev/managed"
+WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
+SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
+CLOCK_AHEAD: Final = "evenkeel.dev/clock-ahead"
 
-That it is there decides, and not what it says.
-"""
+# Objects of Evenkeel's own.
 
 FIELD_MANAGER: Final = "evenkeel"
 """The field manager of Evenkeel's writes, in managedFields and in the reviews of its evictions."""
 
-AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
-"""Annotation that an owner sets on workload or pod: ``delete`` (default) or ``leave``."""
-
-GANG: Final = "evenkeel.dev/gang"
-"""Annotation that an owner sets on a Job: ``true``, its pods are of use together only."""
-
-GANG_AT_NOTICE: Final = "evenkeel.dev/gang-at-notice"
-"""Annotation that an owner sets on a workload or PodGroup: ``all`` lets members on healthy nodes go
-with those on dying ones, where too few would stay; ``dying`` keeps them whatever the group says."""
-
-ON_DEMAND: Final = "evenkeel.dev/on-demand"
-"""Annotation that an owner sets on workload or namespace: its floor, see decisions.floor."""
-
-PLACED: Final = "evenkeel.dev/placed"
-"""Annotation on a placed pod: what was decided as JSON, see model.placement.Placed."""
-
-CAPACITY: Final = "evenkeel.dev/capacity"
-"""Label on a placed pod: the capacity type that its affinity asks for."""
-
-PLACEMENT: Final = "evenkeel.dev/placement"
-"""Annotation that an owner sets on a workload: ``template`` has its pod template place its pods."""
-
 BY_TEMPLATE: Final = "template"
-"""The value of that annotation."""
-
-TEMPLATE: Final = "evenkeel.dev/template"
-"""Annotation on such a workload: what restore wrote into its template, see model.template."""
+"""The value of the annotation ``evenkeel.dev/placement``."""
 
 TEMPLATE_PREFIX: Final = "evenkeel-template-"
 """Leases in the system namespace whose names begin so tell whose template was written once."""
 
-TEMPLATE_OF: Final = "evenkeel.dev/template-of"
-"""Label on such a Lease: the uid of the workload."""
-
-FLOOR_RELAXED: Final = "evenkeel.dev/floor-relaxed"
-"""Annotation on a workload: until when its floor may go to spot, for want of on-demand room."""
-
 CLAIM_PREFIX: Final = "evenkeel-slot-"
 """Leases in the system namespace whose names begin so keep places of floors."""
 
-CLAIM_OF: Final = "evenkeel.dev/claim-of"
-"""Label on such a Lease: the uid of the controller whose floor it is."""
-
-CLAIM_FOR: Final = "evenkeel.dev/claim-for"
-"""Annotation on such a Lease: that controller, for people."""
-
-RESTORED: Final = "evenkeel.dev/restored"
-"""Annotation on a workload: what restore moved of it last, see model.move.Restored."""
-
 MOVE_PREFIX: Final = "evenkeel-move-"
 """Leases in the system namespace whose names begin so tell the webhook of a restore's move."""
-
-MOVE_OF: Final = "evenkeel.dev/move-of"
-"""Label on such a Lease: the uid of the controller whose pod is moved."""
-
-MOVED_POD: Final = "evenkeel.dev/moved-pod"
-"""Annotation on such a Lease: the name of the pod that is moved."""
-
-TAKEN_BY: Final = "evenkeel.dev/taken-by"
-"""Annotation on such a Lease: the admission that took it. It holds for one pod."""
-
-MANAGED: Final = "evenkeel.dev/managed"
-"""Label of a namespace in which pods are placed and restored; the value is ``true``."""
 
 SYSTEM_NAMESPACE: Final = "evenkeel-system"
 """Where Evenkeel's own objects live."""
@@ -115,15 +68,6 @@ PAUSED: Final = "evenkeel-paused"
 
 HANDOVER_LEASE: Final = "evenkeel-handover"
 """Lease in the system namespace; its holder is the reconciler at work."""
-
-WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
-"""Annotation on that Lease: when the next wake-up is due that is known to be in the queue."""
-
-SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
-"""Annotation on that Lease: when the schedule last invoked a deployed reconciler."""
-
-CLOCK_AHEAD: Final = "evenkeel.dev/clock-ahead"
-"""Annotation on that Lease: seconds by which its holder's clock was ahead when it took it."""
 
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 """Label of a node: its EC2 instance type."""

@@ -193,11 +193,8 @@ class WakeUp(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
 
     It is no truth: the nodes' marks are. Only in observe mode, where no node is marked, it
     carries the notices with the names of their nodes.
-
-    ``taking`` is an earlier version's field, and is not read any more.
     """
 
     v: int = VERSION
     reason: str
     notices: dict[str, NodeNotice] = {}
-    taking: str = ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
-from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, Resource
 from evenkeel.model.notes import read_note
 from evenkeel.model.quantity import number
 from evenkeel.model.release import Asked, Release
@@ -23,14 +23,6 @@ LONGEST_TEXT = 4_096
 """Characters of a note; a release has some 400. What is longer is none."""
 
 
-class ContainerPort(ApiStruct, frozen=True, kw_only=True):
-    """A port of a container; a host port can be taken once per node."""
-
-    host_port: int = 0
-    host_ip: str = ""
-    protocol: str = "TCP"
-
-
 class ResourceRequirements(ApiStruct, frozen=True, kw_only=True):
     """What a container asks for, as Kubernetes quantities."""
 
@@ -41,7 +33,6 @@ class Container(ApiStruct, frozen=True, kw_only=True):
     """The part of a container that Evenkeel reads."""
 
     name: str = ""
-    ports: tuple[ContainerPort, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
 
 
@@ -63,36 +54,14 @@ class Volume(ApiStruct, frozen=True, kw_only=True):
     persistent_volume_claim: ClaimSource | None = None
 
 
-class PodAffinityTerm(ApiStruct, frozen=True, kw_only=True):
-    """A rule about the pods that may or may not share a topology domain."""
-
-    topology_key: str
-    label_selector: LabelSelector | None = None
-    namespaces: tuple[str, ...] = ()
-
-
-class PodAntiAffinity(ApiStruct, frozen=True, kw_only=True):
-    """Rules about pods that must not be near; only the required ones bind the scheduler."""
-
-    required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] = ()
-
-
-class Affinity(ApiStruct, frozen=True, kw_only=True):
-    """The part of a pod's affinity that Evenkeel reads."""
-
-    pod_anti_affinity: PodAntiAffinity | None = None
-
-
 class PodSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a pod's spec that Evenkeel reads."""
 
     node_name: str = ""
     termination_grace_period_seconds: int | None = None
     priority: int = 0
-    host_network: bool = False
     containers: tuple[Container, ...] = ()
     volumes: tuple[Volume, ...] = ()
-    affinity: Affinity | None = None
     scheduling_group: SchedulingGroup | None = None
 
 

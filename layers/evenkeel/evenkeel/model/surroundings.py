@@ -26,7 +26,6 @@ class PodDisruptionBudgetStatus(ApiStruct, frozen=True, kw_only=True):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
-    expected_pods: int = 0
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
 
@@ -169,34 +168,6 @@ class ResourceQuota(KubernetesObject, frozen=True, kw_only=True):
 
     spec: ResourceQuotaSpec = ResourceQuotaSpec()
     status: ResourceQuotaStatus = ResourceQuotaStatus()
-
-
-class ScaleTargetReference(ApiStruct, frozen=True, kw_only=True):
-    """The workload that an autoscaler scales."""
-
-    kind: str
-    name: str
-
-
-class HorizontalPodAutoscalerSpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of an autoscaler's spec that Evenkeel reads."""
-
-    scale_target_ref: ScaleTargetReference
-    min_replicas: int = 1
-    max_replicas: int = 1
-
-
-class HorizontalPodAutoscaler(KubernetesObject, frozen=True, kw_only=True):
-    """A HorizontalPodAutoscaler."""
-
-    resource: ClassVar = Resource(
-        group="autoscaling",
-        version="v2",
-        plural="horizontalpodautoscalers",
-        kind="HorizontalPodAutoscaler",
-    )
-
-    spec: HorizontalPodAutoscalerSpec
 
 
 class ConfigMap(KubernetesObject, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
+from evenkeel.model.annotations import PLACEMENT
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
@@ -67,7 +68,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 def is_by_template(workload: KubernetesObject) -> bool:
     """Whether its owner wants a workload's pods to be placed by its template."""
-    return workload.metadata.annotations.get(names.PLACEMENT) == names.BY_TEMPLATE
+    return PLACEMENT.of(workload.metadata.annotations) == names.BY_TEMPLATE
 
 
 def new_trace(workload: Reference) -> Lease:

@@ -4,6 +4,7 @@ from typing import ClassVar, Final
 
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
+from evenkeel.model.annotations import GANG
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -60,10 +61,6 @@ class DeploymentSpec(ApiStruct, frozen=True, kw_only=True):
 class DeploymentStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a Deployment's status that Evenkeel reads."""
 
-    replicas: int = 0
-    updated_replicas: int = 0
-    ready_replicas: int = 0
-    available_replicas: int = 0
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
 
@@ -92,8 +89,6 @@ class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a ReplicaSet's status that Evenkeel reads."""
 
     replicas: int = 0
-    ready_replicas: int = 0
-    available_replicas: int = 0
     observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
 
@@ -157,7 +152,6 @@ class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
     selector: LabelSelector = LabelSelector()
     template: PodTemplate = PodTemplate()
     min_ready_seconds: int = 0
-    pod_management_policy: str = "OrderedReady"
     ordinals: Ordinals = Ordinals()
     update_strategy: StatefulSetStrategy = StatefulSetStrategy()
 
@@ -165,9 +159,6 @@ class StatefulSetSpec(ApiStruct, frozen=True, kw_only=True):
 class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a StatefulSet's status that Evenkeel reads."""
 
-    replicas: int = 0
-    ready_replicas: int = 0
-    available_replicas: int = 0
     observed_generation: int = 0
     current_revision: str = ""
     update_revision: str = ""
@@ -184,24 +175,8 @@ class StatefulSet(KubernetesObject, frozen=True, kw_only=True):
     status: StatefulSetStatus = StatefulSetStatus()
 
 
-class PodConditionPattern(ApiStruct, frozen=True, kw_only=True):
-    """A pod condition that a podFailurePolicy rule reacts to."""
-
-    type: str
-    status: str = "True"
-
-
-class PodFailureRule(ApiStruct, frozen=True, kw_only=True):
-    """One rule of a podFailurePolicy: FailJob, FailIndex, Ignore or Count."""
-
-    action: str
-    on_pod_conditions: tuple[PodConditionPattern, ...] = ()
-
-
 class PodFailurePolicy(ApiStruct, frozen=True, kw_only=True):
-    """What a Job makes of a failed pod."""
-
-    rules: tuple[PodFailureRule, ...] = ()
+    """What a Job makes of a failed pod; its rules may tell a disruption from a fault."""
 
 
 class JobSpec(ApiStruct, frozen=True, kw_only=True):
@@ -210,7 +185,6 @@ class JobSpec(ApiStruct, frozen=True, kw_only=True):
     template: PodTemplate = PodTemplate()
     parallelism: int = 1
     completions: int | None = None
-    backoff_limit: int = 6
     pod_failure_policy: PodFailurePolicy | None = None
 
 
@@ -234,8 +208,12 @@ class Job(KubernetesObject, frozen=True, kw_only=True):
     @property
     def is_gang(self) -> bool:
         """Whether its owner says that its pods are of use together only."""
-        return self.metadata.annotations.get(names.GANG, "").lower() == "true"
+        return GANG.of(self.metadata.annotations) == names.TRUE
 
 
 type Workload = Deployment | ReplicaSet | StatefulSet | Job
 """Anything that owns pods and that a person would name."""
+
+
+type Controller = ReplicaSet | StatefulSet | Job
+"""What makes pods, and is counted: the controllers that pods name as their owners."""

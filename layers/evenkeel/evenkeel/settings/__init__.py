@@ -1,12 +1,13 @@
 """Settings: one frozen class per function, read once from the environment.
 
 A function that lacks one fails at its cold start with the variable's name and what it should
-look like. Nothing else reads the environment. A new setting goes where its function's class is,
-into ``shared`` if several have it.
+look like. Nothing else reads the environment. A new setting is a ``Variable`` where its function's
+class is, or in ``shared`` if several have it, and the annotation of a field in that class.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from evenkeel.settings.connection import ConnectionSettings
 from evenkeel.settings.gate import GateSettings
@@ -15,6 +16,7 @@ from evenkeel.settings.interruption import InterruptionSettings
 from evenkeel.settings.placement import WEBHOOK_REQUEST, PlacementSettings
 from evenkeel.settings.restore import LONGEST_RESTORE, RestoreSettings
 from evenkeel.settings.shared import Mode
+from evenkeel.settings.variable import variables
 
 __all__ = [
     "HANDOVER_TIMEOUT",
@@ -28,7 +30,24 @@ __all__ = [
     "PlacementSettings",
     "RestoreSettings",
     "environment",
+    "unknown",
 ]
+
+
+CLASSES: Final = (
+    ConnectionSettings,
+    GateSettings,
+    HandoverSettings,
+    InterruptionSettings,
+    PlacementSettings,
+    RestoreSettings,
+)
+
+
+def unknown(environ: Mapping[str, str]) -> Sequence[str]:
+    """The variables that are named as Evenkeel's are, and that no function reads any more."""
+    known = {each for settings in CLASSES for each in variables(settings).values()}
+    return sorted(name for name in environ if name.startswith("EVENKEEL_") and name not in known)
 
 
 def environment() -> Mapping[str, str]:

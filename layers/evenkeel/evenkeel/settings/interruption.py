@@ -2,69 +2,47 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from evenkeel.errors import SettingsError
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.settings import shared
-from evenkeel.settings.shared import Mode
-from evenkeel.settings.values import seconds
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.settings.shared import (
+    CAPACITY_LABELS,
+    CLUSTER_NAME,
+    LIFECYCLE_HOOK,
+    MODE,
+    WAKE_UP_QUEUE_URL,
+    Mode,
+    queue_url,
+)
+from evenkeel.settings.variable import read, text
 
-NOTICE_QUEUE_URL: Final = "EVENKEEL_NOTICE_QUEUE_URL"
-REPLAY_SOURCE: Final = "EVENKEEL_REPLAY_SOURCE"
-LONGEST_TERMINATION: Final = "EVENKEEL_LONGEST_TERMINATION_SECONDS"
+NOTICE_QUEUE_URL: Final = queue_url("EVENKEEL_NOTICE_QUEUE_URL", "Where EventBridge puts notices.")
+
+REPLAY_SOURCE: Final = text(
+    "EVENKEEL_REPLAY_SOURCE",
+    "An event source that is read like aws.ec2, for replays.",
+    "a source of your own, such as evenkeel.replay, or empty; only AWS can send events of aws.*",
+    "",
+    such=lambda given: not given.startswith("aws."),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptionSettings:
     """Settings of the function that marks nodes.
 
-    ``rebalance_expiry`` is how long a rebalance recommendation counts. ``replay_source`` is an
-    event source that is read like ``aws.ec2``, for replays; empty allows none.
-    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none, and
-    ``longest_termination`` how long a termination may be made to wait for it.
-    ``capacity_labels`` tell which nodes are spot. The queues' URLs are needed only where a real
-    queue is connected.
+    The queues' URLs are needed only where a real queue is connected.
     """
 
-    mode: Mode
-    cluster_name: str
-    rebalance_expiry: timedelta = timedelta(minutes=15)
-    replay_source: str = ""
-    lifecycle_hook: str = ""
-    longest_termination: timedelta = timedelta(hours=1)
-    capacity_labels: CapacityLabels = WELL_KNOWN
-    notice_queue_url: str = ""
-    wake_up_queue_url: str = ""
+    mode: Annotated[Mode, MODE]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    replay_source: Annotated[str, REPLAY_SOURCE] = REPLAY_SOURCE.usual
+    lifecycle_hook: Annotated[str, LIFECYCLE_HOOK] = LIFECYCLE_HOOK.usual
+    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
+    notice_queue_url: Annotated[str, NOTICE_QUEUE_URL] = ""
+    wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Read them. Raises SettingsError."""
-        return cls(
-            mode=shared.mode(environ),
-            cluster_name=shared.cluster_name(environ),
-            rebalance_expiry=shared.rebalance_expiry(environ),
-            replay_source=_replay_source(environ),
-            lifecycle_hook=shared.lifecycle_hook(environ),
-            longest_termination=seconds(
-                environ,
-                LONGEST_TERMINATION,
-                timedelta(hours=1),
-                timedelta(minutes=1),
-                timedelta(days=1),
-            ),
-            capacity_labels=shared.capacity_labels(environ),
-            notice_queue_url=shared.queue_url(environ, NOTICE_QUEUE_URL),
-            wake_up_queue_url=shared.queue_url(environ, shared.WAKE_UP_QUEUE_URL),
-        )
-
-
-def _replay_source(environ: Mapping[str, str]) -> str:
-    value = environ.get(REPLAY_SOURCE, "").strip()
-    if value.startswith("aws."):
-        raise SettingsError(
-            f"{REPLAY_SOURCE} is {value!r}: it should be a source of your own, such as"
-            " evenkeel.replay; only AWS can send events of aws.*"
-        )
-    return value
+        return read(cls, environ)

@@ -4,19 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
 from evenkeel.errors import SettingsError
-from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.webhook_token import TOKENS
-from evenkeel.settings import shared
-from evenkeel.settings.shared import Mode
-from evenkeel.settings.values import seconds, text
-
-WEBHOOK_TOKEN: Final = "EVENKEEL_WEBHOOK_TOKEN"  # noqa: S105 - where it is, not what it is
-WEBHOOK_SECRET: Final = "EVENKEEL_WEBHOOK_SECRET"  # noqa: S105 - the same
-CLAIM_EXPIRY: Final = "EVENKEEL_CLAIM_EXPIRY_SECONDS"
-COUNTING: Final = "EVENKEEL_COUNTING_SECONDS"
+from evenkeel.settings.shared import CAPACITY_LABELS, CLUSTER_NAME, MODE, NAMESPACES, Mode
+from evenkeel.settings.variable import Variable, read, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for its webhook: 1 s stays for what is under way."""
@@ -25,60 +19,50 @@ WEBHOOK_REQUEST: Final = timedelta(seconds=0.8)
 """How long the webhook tries one request to the API server; its pods are better left alone."""
 
 
+def _tokens(given: str) -> tuple[str, ...]:
+    if given and not re.fullmatch(TOKENS, given):
+        raise ValueError(given)
+    return tuple(filter(None, given.split(",")))
+
+
+WEBHOOK_TOKEN: Final = Variable(
+    "EVENKEEL_WEBHOOK_TOKEN",
+    "The last part of the path that is served: the current secret, and perhaps the one before it."
+    " Needed where no secret of Secrets Manager is named.",
+    "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated",
+    _tokens,
+    "",
+    secret=True,
+)
+
+WEBHOOK_SECRET: Final = text(
+    "EVENKEEL_WEBHOOK_SECRET",
+    "The secret in Secrets Manager whose current value, and the one before it, count as well.",
+    "the ARN of a secret, or empty",
+    "",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementSettings:
-    """Settings of the webhook.
+    """Settings of the webhook. Raises SettingsError where it has no token at all.
 
-    ``tokens`` are the last parts of the paths that are served: the current one, and perhaps the
-    one before it; those of the secret of this ARN in Secrets Manager count besides, so that there
-    may be none here. ``everywhere``: namespaces take part without the label
-    ``evenkeel.dev/managed=true``, too. ``capacity_labels`` are the node labels that pods ask for.
-    A claim without a pod expires after ``claim_expiry``; ``counting`` is how long one pod may wait
-    to be counted, within the API server's 3 s.
+    ``secret`` is where further tokens are. ``everywhere``: namespaces take part without the label.
     """
 
-    mode: Mode
-    cluster_name: str
-    tokens: tuple[str, ...] = field(repr=False)
-    secret: str = ""
-    everywhere: bool = False
-    capacity_labels: CapacityLabels = WELL_KNOWN
-    claim_expiry: timedelta = timedelta(seconds=1.5)
-    counting: timedelta = timedelta(seconds=2)
+    mode: Annotated[Mode, MODE]
+    cluster_name: Annotated[str, CLUSTER_NAME]
+    tokens: Annotated[tuple[str, ...], WEBHOOK_TOKEN] = field(repr=False)
+    secret: Annotated[str, WEBHOOK_SECRET] = WEBHOOK_SECRET.usual
+    everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
+    capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
+
+    def __post_init__(self) -> None:
+        """Refuse a webhook that everybody, or nobody, could ask."""
+        if not self.tokens and not self.secret:
+            raise SettingsError(f"{WEBHOOK_TOKEN} is not set: it should be {WEBHOOK_TOKEN.shape}")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Read them. Raises SettingsError."""
-        return cls(
-            mode=shared.mode(environ),
-            cluster_name=shared.cluster_name(environ),
-            tokens=_tokens(environ),
-            secret=environ.get(WEBHOOK_SECRET, "").strip(),
-            everywhere=shared.everywhere(environ),
-            capacity_labels=shared.capacity_labels(environ),
-            claim_expiry=seconds(
-                environ,
-                CLAIM_EXPIRY,
-                timedelta(seconds=1.5),
-                timedelta(seconds=0.1),
-                timedelta(seconds=60),
-            ),
-            counting=seconds(
-                environ,
-                COUNTING,
-                LONGEST_COUNTING,
-                timedelta(seconds=0.1),
-                LONGEST_COUNTING,
-            ),
-        )
-
-
-def _tokens(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """One token or two. What is wrong with them is told, they themselves never are."""
-    what = "a secret of 256 bits such as `openssl rand -hex 32` prints, or two, comma-separated"
-    if environ.get(WEBHOOK_SECRET, "").strip() and not environ.get(WEBHOOK_TOKEN, "").strip():
-        return ()
-    told = text(environ, WEBHOOK_TOKEN, what)
-    if not re.fullmatch(TOKENS, told):
-        raise SettingsError(f"{WEBHOOK_TOKEN} is too short or malformed: it should be {what}")
-    return tuple(told.split(","))
+        return read(cls, environ)

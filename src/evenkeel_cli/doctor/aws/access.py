@@ -97,5 +97,5 @@ def judge_line(function: str, role: str, roles: Mapping[str, Sequence[str]]) -> 
     return broken(
         link,
         f"aws-auth does not map {role} to {group}",
-        "kubectl edit configmap aws-auth -n kube-system (docs/operations.md has its lines)",
+        "kubectl edit configmap aws-auth -n kube-system (docs/install.md has its lines)",
     )

@@ -4,6 +4,7 @@ from typing import Final
 
 from evenkeel_cli.aws.stack import NOT_MADE, Stack
 from evenkeel_cli.doctor.findings import Finding, broken, fine, unknown
+from evenkeel_cli.program import NAME
 
 LINK: Final = "stack"
 
@@ -15,7 +16,7 @@ def judge(stack: Stack, cluster: str | None) -> Finding:
     """
     said = f"{stack.name} is {stack.status}"
     if stack.status == NOT_MADE:
-        return broken(LINK, f"{said}: it was never made", "deploy it: evenkeel install")
+        return broken(LINK, f"{said}: it was never made", f"deploy it: {NAME} install")
     if cluster is not None and stack.cluster != cluster:
         return broken(
             LINK,

@@ -42,7 +42,6 @@ KINDS: Mapping[str, Kind] = {
         Kind("Job", "batch/v1", has_generation=True),
         Kind("PodDisruptionBudget", "policy/v1", has_generation=True),
         Kind("NetworkPolicy", "networking.k8s.io/v1", has_status=False, has_generation=True),
-        Kind("HorizontalPodAutoscaler", "autoscaling/v2"),
         Kind("PriorityClass", "scheduling.k8s.io/v1", namespaced=False, has_status=False),
     )
 }

@@ -11,10 +11,10 @@ from evenkeel_sandbox.simulator.api.objects import (
     is_ready,
     key_of,
     node_of,
-    uid_of,
 )
-from evenkeel_sandbox.simulator.controllers.ownership import pod_of_template, unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Work, errors_in
+from evenkeel_sandbox.simulator.controllers.ownership import pod_of_template
+from evenkeel_sandbox.simulator.controllers.pods import PodController
+from evenkeel_sandbox.simulator.controllers.work import Call, Work, errors_in
 from evenkeel_sandbox.simulator.placement import matches_node, tolerates
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -31,7 +31,7 @@ TOLERATIONS: list[Obj] = [
 ]
 
 
-class DaemonSetController(Controller):
+class DaemonSetController(PodController):
     """Keeps one pod per node."""
 
     workers = 2
@@ -59,9 +59,9 @@ class DaemonSetController(Controller):
             should_be, may_stay = _belongs(manifest, node)
             wanted += should_be
             if should_be and not there:
-                calls.append(self._creation(daemon_set, manifest))
+                calls.append(self.creation(daemon_set, manifest))
             calls += [
-                self._deletion(pod)
+                self.deletion(pod)
                 for pod in there
                 if not is_leaving(pod) and (is_finished(pod) or not may_stay)
             ]
@@ -83,19 +83,6 @@ class DaemonSetController(Controller):
             yield lambda: self.server.set_status("DaemonSet", key, status)
         if failed:
             raise failed[0]
-
-    def _creation(self, daemon_set: Obj, manifest: Obj) -> Call:
-        def create() -> Obj:
-            try:
-                return self.server.create(manifest)
-            except ClusterError as error:
-                self.world.record(daemon_set, "FailedCreate", f"Error creating: {error}")
-                raise
-
-        return create
-
-    def _deletion(self, pod: Obj) -> Call:
-        return unless_gone(lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod)))
 
     def _node_changed(self, old: Obj | None, new: Obj | None) -> None:
         def matters(node: Obj | None) -> object:

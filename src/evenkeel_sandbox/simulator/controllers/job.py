@@ -30,7 +30,8 @@ from evenkeel_sandbox.simulator.controllers.ownership import (
     slow_start,
     unless_gone,
 )
-from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Work, errors_in
+from evenkeel_sandbox.simulator.controllers.pods import PodController
+from evenkeel_sandbox.simulator.controllers.work import Call, Work, errors_in
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
 FIRST_BACK_OFF = timedelta(seconds=10)
@@ -46,7 +47,7 @@ class Count:
     new: list[Obj]
 
 
-class JobController(Controller):
+class JobController(PodController):
     """Runs pods until enough have succeeded or too many have failed."""
 
     def observe(self) -> None:
@@ -72,7 +73,7 @@ class JobController(Controller):
         condition = self._verdict(job, pods, count)
         finished: Obj | None
         if condition is not None:
-            yield [self._deletion(pod) for pod in active]
+            yield [self.deletion(pod) for pod in active]
             finished = {**condition, "type": "Failed"} if not active else condition
         else:
             if not is_leaving(job):
@@ -139,7 +140,7 @@ class JobController(Controller):
             wanted = max(0, min(completions - count.succeeded, spec["parallelism"]))
         if len(active) > wanted:
             surplus = sorted(active, key=is_ready)[: len(active) - wanted]
-            yield [self._deletion(pod) for pod in surplus]
+            yield [self.deletion(pod) for pod in surplus]
             return
         leaving = 0
         if _only_replaces_failed(job):
@@ -169,9 +170,6 @@ class JobController(Controller):
         }
         metadata["finalizers"] = [*(metadata.get("finalizers") or ()), FINALIZER]
         return lambda: self.server.create(manifest)
-
-    def _deletion(self, pod: Obj) -> Call:
-        return unless_gone(lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod)))
 
     def _let_go(self, pods: list[Obj]) -> Work:
         """Take the finalizer off pods that are counted."""

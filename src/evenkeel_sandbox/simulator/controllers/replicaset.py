@@ -1,8 +1,6 @@
 """The ReplicaSet controller, as pkg/controller/replicaset of Kubernetes 1.36 works."""
 
-from datetime import timedelta
-
-from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.errors import ClusterError
 from evenkeel_sandbox.simulator.api.objects import (
     Key,
     Obj,
@@ -15,21 +13,20 @@ from evenkeel_sandbox.simulator.api.objects import (
     is_ready,
     key_of,
     labels_of,
-    ready_since,
-    uid_of,
     with_condition,
     without_condition,
 )
 from evenkeel_sandbox.simulator.api.selectors import selects
 from evenkeel_sandbox.simulator.controllers.ownership import claim, pod_of_template, slow_start
+from evenkeel_sandbox.simulator.controllers.pods import PodController
 from evenkeel_sandbox.simulator.controllers.surplus import surplus
-from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Steps, Work, errors_in
+from evenkeel_sandbox.simulator.controllers.work import Steps, Work, errors_in
 
 BURST_REPLICAS = 500
 """How many pods one pass creates or deletes at most."""
 
 
-class ReplicaSetController(Controller):
+class ReplicaSetController(PodController):
     """Keeps as many pods as ``spec.replicas`` asks for, and counts them in the status."""
 
     def observe(self) -> None:
@@ -42,14 +39,7 @@ class ReplicaSetController(Controller):
         replica_set = self.store.get("ReplicaSet", key)
         if replica_set is None:
             return
-        candidates = [
-            pod
-            for pod in (
-                *self.store.owned(replica_set, "Pod"),
-                *self.store.orphans(key[0]),
-            )
-            if is_active(pod)
-        ]
+        candidates = [pod for pod in self.candidates(replica_set) if is_active(pod)]
         pods = yield from claim(self.server, replica_set, candidates)
         failure: ClusterError | None = None
         if not is_leaving(replica_set):
@@ -57,34 +47,19 @@ class ReplicaSetController(Controller):
         yield from self._update_status(replica_set, pods, failure)
         if failure is not None:
             raise failure
-        self._check_again_for_availability(replica_set, pods)
+        self.check_again_for_availability(replica_set, pods)
 
     def _manage(self, replica_set: Obj, pods: list[Obj]) -> Steps[ClusterError | None]:
         difference = len(pods) - replica_set["spec"]["replicas"]
         if difference < 0:
             count = min(-difference, BURST_REPLICAS)
-            return (yield from slow_start(count, self._creation(replica_set)))
+            manifest = pod_of_template(replica_set, replica_set["spec"]["template"])
+            return (yield from slow_start(count, self.creation(replica_set, manifest)))
         if difference > 0:
             related = self._pods_of_the_same_workload(replica_set)
             doomed = surplus(pods, related, min(difference, BURST_REPLICAS), self.world.now())
-            failed = errors_in((yield [self._deletion(pod) for pod in doomed]))
-            return next((e for e in failed if not isinstance(e, NotFoundError)), None)
+            return next(iter(errors_in((yield [self.deletion(pod) for pod in doomed]))), None)
         return None
-
-    def _creation(self, replica_set: Obj) -> Call:
-        manifest = pod_of_template(replica_set, replica_set["spec"]["template"])
-
-        def create() -> Obj:
-            try:
-                return self.server.create(manifest)
-            except ClusterError as error:
-                self.world.record(replica_set, "FailedCreate", f"Error creating: {error}")
-                raise
-
-        return create
-
-    def _deletion(self, pod: Obj) -> Call:
-        return lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod))
 
     def _pods_of_the_same_workload(self, replica_set: Obj) -> list[Obj]:
         """The pods that any ReplicaSet of the same Deployment selects."""
@@ -127,19 +102,6 @@ class ReplicaSetController(Controller):
         if status != old:
             key = key_of(replica_set)
             yield lambda: self.server.set_status("ReplicaSet", key, status)
-
-    def _check_again_for_availability(self, replica_set: Obj, pods: list[Obj]) -> None:
-        wait = timedelta(seconds=replica_set["spec"].get("minReadySeconds", 0))
-        if not wait:
-            return
-        now = self.world.now()
-        due = [
-            since + wait - now
-            for pod in pods
-            if (since := ready_since(pod)) is not None and since + wait > now
-        ]
-        if due:
-            self.enqueue_after(key_of(replica_set), min(due))
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
         before = controller_of(old) if old is not None else None

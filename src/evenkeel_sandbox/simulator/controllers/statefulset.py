@@ -5,7 +5,6 @@ happens to an ordinal before all lower ones are available, and pods go from the 
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from evenkeel.errors import ForbiddenError
 from evenkeel_sandbox.simulator.api.objects import (
@@ -19,7 +18,6 @@ from evenkeel_sandbox.simulator.api.objects import (
     key_of,
     labels_of,
     phase_of,
-    ready_since,
     uid_of,
 )
 from evenkeel_sandbox.simulator.controllers.deployment import template_hash
@@ -30,10 +28,11 @@ from evenkeel_sandbox.simulator.controllers.ordinals import (
     range_of,
 )
 from evenkeel_sandbox.simulator.controllers.ownership import claim, unless_gone
-from evenkeel_sandbox.simulator.controllers.work import Call, Controller, Steps, Work, errors_in
+from evenkeel_sandbox.simulator.controllers.pods import PodController
+from evenkeel_sandbox.simulator.controllers.work import Call, Steps, Work, errors_in
 
 
-class StatefulSetController(Controller):
+class StatefulSetController(PodController):
     """Keeps one pod per ordinal."""
 
     def observe(self) -> None:
@@ -47,20 +46,13 @@ class StatefulSetController(Controller):
         found = self.store.get("StatefulSet", key)
         if found is None:
             return
-        members = [
-            pod
-            for pod in (
-                *self.store.owned(found, "Pod"),
-                *self.store.orphans(key[0]),
-            )
-            if ordinal_of(pod, found) is not None
-        ]
+        members = [pod for pod in self.candidates(found) if ordinal_of(pod, found) is not None]
         pods = yield from claim(self.server, found, members)
         stateful_set = self._with_revisions(found)
         if not is_leaving(stateful_set):
             yield from self._step(stateful_set, pods)
         yield from self._update_status(stateful_set, pods)
-        self._check_again_for_availability(stateful_set, pods)
+        self.check_again_for_availability(stateful_set, pods)
 
     def _with_revisions(self, found: Obj) -> Obj:
         """The set with the revision that it updates to, and the one that it comes from."""
@@ -118,7 +110,7 @@ class StatefulSetController(Controller):
                 calls.append(self._creation(stateful_set, ordinal))
             elif is_finished(pod):
                 if not is_leaving(pod):
-                    calls.append(self._deletion(pod))
+                    calls.append(self.deletion(pod))
             elif not ordered or self._is_available(stateful_set, pod):
                 continue
             if ordered:
@@ -142,7 +134,7 @@ class StatefulSetController(Controller):
             if ordered and pod in unhealthy[:-1]:
                 # Of several unhealthy pods the lowest goes first.
                 return True
-            yield self._deletion(pod)
+            yield self.deletion(pod)
             if ordered:
                 return True
         return False
@@ -160,7 +152,7 @@ class StatefulSetController(Controller):
                 return
             if labels_of(pod).get(REVISION) != target and not is_leaving(pod):
                 allowed -= 1
-                yield self._deletion(pod)
+                yield self.deletion(pod)
 
     def _creation(self, stateful_set: Obj, ordinal: int) -> Call:
         revision = self._revision_for(stateful_set, ordinal)
@@ -192,9 +184,6 @@ class StatefulSetController(Controller):
         )
         return str(status["currentRevision" if is_old else "updateRevision"])
 
-    def _deletion(self, pod: Obj) -> Call:
-        return unless_gone(lambda: self.server.delete("Pod", key_of(pod), uid=uid_of(pod)))
-
     def _is_available(self, stateful_set: Obj, pod: Obj) -> bool:
         return (
             phase_of(pod) == "Running"
@@ -225,17 +214,6 @@ class StatefulSetController(Controller):
         if status != (old.get("status") or {}):
             key = key_of(stateful_set)
             yield unless_gone(lambda: self.server.set_status("StatefulSet", key, status))
-
-    def _check_again_for_availability(self, stateful_set: Obj, pods: list[Obj]) -> None:
-        wait = timedelta(seconds=stateful_set["spec"].get("minReadySeconds", 0))
-        now = self.world.now()
-        due = [
-            since + wait - now
-            for pod in pods
-            if (since := ready_since(pod)) is not None and since + wait > now
-        ]
-        if due:
-            self.enqueue_after(key_of(stateful_set), min(due))
 
     def _pod_changed(self, old: Obj | None, new: Obj | None) -> None:
         for state in (old, new):

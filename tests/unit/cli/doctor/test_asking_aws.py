@@ -304,7 +304,7 @@ def test_what_a_missing_permission_hides_is_unknown(
     assert set(found) == links
     for each in found.values():
         check(each, UNKNOWN)
-        says_rights = "docs/operations.md" in each.remedy
+        says_rights = "docs/troubleshoot.md" in each.remedy
         assert says_rights == isinstance(error, ClientError)
 
 

@@ -3,112 +3,30 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel_cli.doctor import rights, version
+from evenkeel_cli.doctor import rights
 from evenkeel_cli.install import certificate
 from evenkeel_cli.main import main
 from tests.fixtures.api_server import (
-    Handler,
-    ScriptedServer,
-    Step,
     answer,
     hang,
     refusal,
     serving,
 )
 from tests.fixtures.certificates import Authority
+from tests.unit.cli.doctor.scripted import HOOKS, Api, items, kubeconfig
 
-HOOKS = {
-    "mutatingwebhookconfigurations/evenkeel": ("placement.evenkeel.dev", "managed"),
-    "validatingwebhookconfigurations/evenkeel-gate": ("gate.evenkeel.dev", "gate"),
-}
-VERSION = version.of_checkout()
-SAID = '299 - "evenkeel to spot: it is above its floor"'
 METRICS = """\
 apiserver_admission_webhook_fail_open_count{name="gate.evenkeel.dev",type="validating"} 2
 apiserver_admission_webhook_admission_duration_seconds_count{name="gate.evenkeel.dev"} 9
 """
-
-
-def items(kind: str, *metadata: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "kind": f"{kind}List",
-        "metadata": {"resourceVersion": "1"},
-        "items": [{"metadata": each, **more} for each in metadata],
-    }
-
-
-@dataclass
-class Api:
-    """An API server; a path's answer, if it is written here, goes before what is in memory."""
-
-    server: ScriptedServer
-    answers: dict[str, Step] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)
-    url: str = "https://127.0.0.1:1/v1/token"
-    service: dict[str, Any] | None = None
-    bundle: str = ""
-
-    def __post_init__(self) -> None:
-        self.server.script(always=self._step)
-
-    def _step(self, handler: Handler) -> None:
-        port = handler.client_address[1]
-        seen = next(each for each in reversed(self.server.seen) if each.connection == port)
-        path = seen.path
-        told = next((each for end, each in self.answers.items() if path.endswith(end)), None)
-        if told is not None:
-            told(handler)
-        elif seen.path.endswith("subjectaccessreviews"):
-            right = seen.json["spec"]["resourceAttributes"]
-            allowed = f"{right['verb']} {right['resource']}" not in self.refused
-            answer(201, {"status": {"allowed": allowed}})(handler)
-        else:
-            self._memory(path, seen.method)(handler)
-
-    def _memory(self, path: str, method: str) -> Step:
-        end = path.partition("/v1/")[2]
-        for name, (hook, label) in HOOKS.items():
-            if end == name:
-                client: dict[str, Any] = {"url": self.url}
-                if self.service:
-                    client = {"service": self.service}
-                client |= {"caBundle": self.bundle} if self.bundle else {}
-                selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
-                webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
-                return answer(200, {"webhooks": [webhook]})
-        if end.startswith("clusterroles/"):
-            return answer(200, {"metadata": {"labels": {version.LABEL: VERSION}}})
-        labels = {"evenkeel.dev/managed": "true", "evenkeel.dev/gate": "true"}
-        spot = {"node.kubernetes.io/capacity": "spot"}
-        pod = {"name": "web-1", "namespace": "shop", "uid": "u"}
-        known = {
-            "namespaces": items(
-                "Namespace",
-                {"name": "any"},
-                {"name": "kube-system", "labels": labels},
-                {"name": "shop", "labels": labels},
-            ),
-            "nodes": items("Node", {"name": "a", "labels": spot}),
-            "namespaces/shop/replicasets": items("ReplicaSet"),
-            "pods": items("Pod"),
-        }
-        if end == "namespaces/shop/pods" and method == "GET":
-            return answer(200, items("Pod", pod))
-        if end in ("namespaces/shop/pods", "namespaces/shop/pods/web-1/eviction"):
-            return answer(201, {}, Warning=SAID)
-        if path in ("/version", "/metrics"):
-            return answer(200, {})
-        return answer(200, known[end]) if end in known else refusal(404, "NotFound")
 
 
 @pytest.fixture
@@ -118,22 +36,13 @@ def api() -> Iterator[Api]:
 
 
 def run(api: Api, folder: Path, *arguments: str) -> Result:
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "prod",
-        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "ada"}}],
-        "clusters": [{"name": "prod", "cluster": {"server": api.server.url}}],
-        "users": [{"name": "ada", "user": {}}],
-    }
-    path = folder / "kubeconfig"
-    path.write_text(yaml.safe_dump(config))
-    return CliRunner().invoke(main, ["doctor", "--kubeconfig", str(path), *arguments])
+    command = ["doctor", "--kubeconfig", str(kubeconfig(api, folder)), *arguments]
+    return CliRunner().invoke(main, command)
 
 
 def found(api: Api, folder: Path) -> dict[str, dict[str, Any]]:
     done = run(api, folder, "-o", "json")
-    findings = {each["link"]: each for each in json.loads(done.stdout)}
+    findings = {each["link"]: each for each in json.loads(done.stdout)["items"]}
     is_broken = any(each["verdict"] == "broken" for each in findings.values())
     assert done.exit_code == int(is_broken)
     return findings
@@ -186,10 +95,8 @@ def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Pat
     }
     done = run(api, tmp_path)
     lines = done.stdout.splitlines()
-    assert lines[1].startswith("broken ")
-    assert "pause" in lines[1]
-    assert "3 of 18 links are broken: pause, rights of handover" in " ".join(lines[-2:])
-    assert max(map(len, lines)) <= 80
+    assert lines[1].split()[:2] == ["pause", "no"]
+    assert lines[-1].startswith("3 of 18 links are broken: pause, rights of handover")
 
 
 def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_path: Path) -> None:
@@ -256,7 +163,7 @@ def test_what_a_missing_right_hides_is_unknown(
     assert set(hidden) == links
     for each in hidden.values():
         assert "you may not" in each["reason"]
-        assert "docs/operations.md" in each["remedy"]
+        assert "docs/troubleshoot.md" in each["remedy"]
 
 
 def test_a_server_that_does_not_answer_is_broken_and_the_rest_is_left(

@@ -9,7 +9,7 @@ from evenkeel.errors import ForbiddenError, InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.instance import INTERRUPTIBLE, Instance
-from evenkeel.model.meta import Metadata
+from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.node import Node, NodeSpec
 from evenkeel.model.surroundings import Lease
 from evenkeel_cli.doctor import (
@@ -38,7 +38,8 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 def test_a_pause_breaks_the_chain() -> None:
     check(pause.judge(None), FINE)
-    check(pause.judge(Pause("u", by="ada")), BROKEN, "paused by ada", "evenkeel resume --apply")
+    present = Pause(subject=Reference(kind="ConfigMap", name="evenkeel-paused"), by="ada")
+    check(pause.judge(present), BROKEN, "paused by ada", "evenkeel resume --apply")
 
 
 def node(name: str, instance: str = "", **labels: str) -> Node:
@@ -236,7 +237,7 @@ REFUSED = Tried("a pod", SAID.warnings, ForbiddenError("exceeded quota"))
         ([FAILED], BROKEN, "403"),
         ([UNASKED], BROKEN, "went on with a pod"),
         ([FORBIDDEN, UNASKED], BROKEN, "went on with a pod"),
-        ([FORBIDDEN], UNKNOWN, "docs/operations.md"),
+        ([FORBIDDEN], UNKNOWN, "docs/troubleshoot.md"),
         ([INVALID], UNKNOWN, "422"),
     ],
 )

@@ -107,4 +107,5 @@ def a_site(kept: Kept, account: Account) -> Site:
         cast("Any", None),
         cast("Objects", kept),
         HandClock(),
+        print,
     )

@@ -123,11 +123,10 @@ def test_the_webhook_in_the_cluster_has_the_settings_of_the_stack_s() -> None:
     ours = {"WebhookToken", "Mode", "ClusterName", "ClusterEndpoint", "ClusterCertificateAuthority"}
     globally = template["Globals"]["Function"]["Environment"]["Variables"]
     own = template["Resources"]["PlacementFunction"]["Properties"]["Environment"]["Variables"]
-    elsewhere = {"EVENKEEL_REBALANCE_EXPIRY_SECONDS", "EVENKEEL_PARALLEL_REQUESTS"}
     by_parameter = {
         each["Ref"]: name
         for name, each in {**globally, **own}.items()
-        if "Ref" in each and each["Ref"] in template["Parameters"] and name not in elsewhere
+        if "Ref" in each and each["Ref"] in template["Parameters"]
     }
     assert {k: v for k, v in by_parameter.items() if k not in ours} == plan.SETTINGS
     site = a_site(Kept(), Account(a_stack(Window="50", Gate="managed", RestoreMoves="9")))

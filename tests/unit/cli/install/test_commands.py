@@ -20,15 +20,24 @@ def run(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("install", "--change-set", "--apply"), "are three ways: keep one of them"),
-        (("install", "--render", "x", "--apply"), "are three ways: keep one of them"),
-        (("upgrade", "--change-set", "--apply"), "are two ways: keep one of them"),
+        (("install", "--change-set", "--apply"), "--apply and --change-set contradict each other"),
+        (("install", "--render", "x", "--apply"), "--apply and --render contradict each other"),
+        (("install", "--change-set", "--dry-run"), "--dry-run and --change-set contradict each"),
+        (("upgrade", "--change-set", "--apply"), "--apply and --change-set contradict each other"),
     ],
 )
 def test_two_ways_at_once_are_refused(arguments: tuple[str, ...], said: str) -> None:
     done = run(*arguments)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("command", ["install", "upgrade"])
+@pytest.mark.parametrize("time", ["0s", "13h", "for ever"])
+def test_a_wait_has_bounds(command: str, time: str) -> None:
+    done = run(command, "--timeout", time)
+    assert done.exit_code == 2
+    assert "Invalid value for '--timeout'" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["install", "upgrade"])

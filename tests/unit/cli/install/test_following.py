@@ -1,14 +1,17 @@
 """An operation on a stack, told as it comes, and what it failed by."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from evenkeel.ports import Clock
 from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.change_set import ChangeSets, Wanted
-from evenkeel_cli.install.following import LONGEST, Ended, Following
+from evenkeel_cli.install.following import Ended, Following
+from evenkeel_cli.install.patience import ImpatientClock, TimeIsUpError
 from tests.fixtures.api_server import HandClock
 from tests.unit.cli.install.cloud import Cloud, a_cloud, a_site, told
 from tests.unit.cli.install.keeping import REGION, STACK
@@ -16,7 +19,7 @@ from tests.unit.cli.install.keeping import REGION, STACK
 SAYS_MORE = "1 validation error: to troubleshoot, use the DescribeEvents API"
 
 
-def a_following(cloud: Cloud, say: Callable[[str], None], clock: HandClock) -> Following:
+def a_following(cloud: Cloud, say: Callable[[str], None], clock: Clock) -> Following:
     return Following(Aws(REGION, lambda _: cloud), clock, cloud.id, say)
 
 
@@ -99,11 +102,12 @@ def test_a_change_set_that_a_validation_refuses_says_what() -> None:
         sets.make(wanted, a_site(cloud).stack())
 
 
-def test_every_wait_has_an_end() -> None:
+def test_nobody_waits_for_longer_than_was_said() -> None:
     cloud, clock = a_cloud("UPDATE_IN_PROGRESS"), HandClock()
-    with pytest.raises(UnmetError, match="is not done after 1:00:00: it goes on, and the same"):
-        a_following(cloud, print, clock).to_the_end()
-    assert clock.boot() >= LONGEST
+    impatient = ImpatientClock(clock, timedelta(minutes=90))
+    with pytest.raises(TimeIsUpError, match="not done after 90m: AWS and the cluster are still at"):
+        a_following(cloud, print, impatient).to_the_end()
+    assert clock.boot() == timedelta(minutes=90)
 
 
 def test_an_interrupt_leaves_aws_at_work_and_says_so() -> None:

@@ -11,6 +11,7 @@ from evenkeel_cli.aws.asking import Aws
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.install import settling
 from evenkeel_cli.install.build import Build
+from evenkeel_cli.install.patience import ImpatientClock, TimeIsUpError
 from evenkeel_cli.install.site import Site
 from evenkeel_cli.install.stacks import Deleted, Deployed, Swept
 from evenkeel_cli.install.steps import Step
@@ -246,6 +247,19 @@ def test_what_is_followed_may_have_made_it_as_wanted() -> None:
     cloud.pending = [told("UPDATE_COMPLETE")]
     deployed(cloud).do()
     assert not cloud.calls("create_change_set")
+
+
+def test_what_took_too_long_is_followed_by_the_next_run() -> None:
+    cloud, build = a_cloud(), a_build("2")
+    site = a_site(cloud)
+    in_a_hurry = replace(site, clock=ImpatientClock(site.clock, timedelta(seconds=2)))
+    with pytest.raises(TimeIsUpError, match="AWS and the cluster are still at work"):
+        Deployed(in_a_hurry, build, PARAMETERS).do()
+    assert cloud.status == "UPDATE_IN_PROGRESS"
+    again = Deployed(site, build, PARAMETERS)
+    again.do()
+    assert again.look() == []
+    assert len(cloud.calls("execute_change_set")) == 1
 
 
 @pytest.mark.parametrize("status", ["UPDATE_ROLLBACK_FAILED", "DELETE_FAILED"])

@@ -20,6 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
 from evenkeel.model.surroundings import PodDisruptionBudget
 from tests import builders
@@ -34,7 +35,9 @@ OF_DB = builders.owner(STATEFUL_SET)
 
 
 def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> Mover:
-    return Mover(pod, Route(way=way, reason="Because", message="it is so", warning=warning), notice)
+    return Mover(
+        pod, Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning), notice
+    )
 
 
 def plan(  # a group of movers and their peers, at a time
@@ -160,7 +163,7 @@ def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
 def test_a_job_or_a_bare_pod_waits_as_long_as_its_node_lives() -> None:
     found = plan([mover(builders.pod(), Way.AT_LAST_MOMENT, warning=True)], Owner())
     (step,) = found.steps
-    assert (step.verb, step.reason, step.until) == (Verb.WAIT, "Because", EVICT_BY)
+    assert (step.verb, step.reason, step.until) == (Verb.WAIT, Reason.RECREATE, EVICT_BY)
     assert step.write is None
 
 
@@ -173,7 +176,7 @@ def test_all_go_at_once_and_within_their_budgets_when_waiting_gains_nothing() ->
 
     assert len(names_of(found.steps)) == 3
     for step in found.steps:
-        assert (step.forced, step.warning, step.reason) == (False, False, "Because")
+        assert (step.forced, step.warning, step.reason) == (False, False, Reason.RECREATE)
         assert step.workload == deployment.reference
     assert found.due == TRIED_UNTIL
 
@@ -241,7 +244,7 @@ def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(
 def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
     found = rationed(8, 3, doomed=2, elsewhere=5)
     for step in found.fresh_steps:
-        assert (step.reason, step.forced) == ("Because", False)
+        assert (step.reason, step.forced) == (Reason.RECREATE, False)
         assert step.message == "its turn: 1 of 8 are missing"
         assert isinstance(step.write, Evict)
 

@@ -27,6 +27,7 @@ from evenkeel.model.gang import (
 )
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 from tests import builders
 from tests.builders import NOW, seconds
@@ -129,6 +130,7 @@ def test_the_annotation_says_more_than_the_disruption_mode() -> None:
     assert not all_go(own(mode=ALL), at_notice="dying")
     assert not all_go(own(at_notice="all"), at_notice="dying"), "the workload's is nearer"
     assert all_go(own(at_notice="dying"), at_notice="all")
+    assert all_go(own(mode=ALL), at_notice="none"), "what means nothing is as if it were not there"
 
 
 def test_of_a_policy_that_is_not_known_all_are_needed() -> None:
@@ -220,11 +222,11 @@ def test_of_an_unknown_size_all_are_needed() -> None:
 
 
 def test_under_a_hint_a_member_stays() -> None:
-    way = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
+    way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
     found = left_to_a_hint(way, TRAIN)
     assert (found.way, found.reason) == (Way.LEAVE, "Gang")
     assert "none is moved while its node lives" in found.message
-    left = Route(way=Way.LEAVE, reason="Finished", message="it has ended already")
+    left = Route(way=Way.LEAVE, reason=Reason.FINISHED, message="it has ended already")
     assert left_to_a_hint(left, TRAIN) is left
 
 

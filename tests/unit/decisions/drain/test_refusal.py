@@ -7,12 +7,13 @@ import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.refusal import after_refusal, left_to_the_end, needs_condition
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Delete
+from evenkeel.model.workload import Controller
 from tests import builders
 from tests.builders import NOW, seconds
 

@@ -1,10 +1,9 @@
-"""Each pod of a doomed node goes the way that docs/design.md's table gives it."""
+"""Each pod of a doomed node goes the way that docs/notices.md's table gives it."""
 
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 import pytest
 
 from evenkeel.adapters.kubernetes.objects import read_object
@@ -12,7 +11,7 @@ from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
-from evenkeel.model.pod import Container, ContainerPort, Pod
+from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import NetworkPolicy
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
@@ -395,17 +394,6 @@ def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> Non
     assert way_of(pod, owner, unread).way is Way.HANDOVER
     stateful = builders.pod(of=STATEFUL_SET)
     assert way_of(stateful, builders.owner(STATEFUL_SET), unread, hint=True).way is Way.BY_ORDINAL
-
-
-def test_a_pod_with_a_host_port_is_handed_over_for_its_replacement_never_comes_to_its_node() -> (
-    None
-):
-    pod, owner = of_deployment(builders.deployment())
-    port = Container(name="web", ports=(ContainerPort(host_port=80),))
-    holding = msgspec.structs.replace(
-        pod, spec=msgspec.structs.replace(pod.spec, containers=(port,))
-    )
-    assert way_of(holding, owner).way is Way.HANDOVER
 
 
 def test_a_pod_goes_by_its_hash_when_its_replica_set_is_not_known() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Sized, Source, floor_of
 from evenkeel.model import names
+from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from tests import builders
 
 TWO = Floor(Unit.REPLICAS, 2)

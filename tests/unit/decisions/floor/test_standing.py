@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Standing, stand
 from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model import names
+from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason

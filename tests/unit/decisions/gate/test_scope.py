@@ -9,12 +9,15 @@ from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import Namespace
 from tests import builders
 
 OWNED = builders.owner(builders.replica_set())
-HANDOVER = Route(way=Way.HANDOVER, reason="MakeBeforeBreak", message="")
-LEFT = Route(way=Way.RATIONED, reason="HandoverNever", message="its owner forbids two at once")
+HANDOVER = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
+LEFT = Route(
+    way=Way.RATIONED, reason=Reason.HANDOVER_NEVER, message="its owner forbids two at once"
+)
 
 GATED, MANAGED = {names.GATE: "true"}, {names.MANAGED: "true"}
 

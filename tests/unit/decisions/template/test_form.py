@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from evenkeel.decisions.floor.policy import read
 from evenkeel.decisions.template.form import Form, form_of, least_on_demand, serves
+from evenkeel.model.floor import read
 from evenkeel.model.template import Rather
 
 SPOT, ON_DEMAND, ONLY = Rather.SPOT, Rather.ON_DEMAND, Rather.ONLY_ON_DEMAND

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
-from evenkeel.decisions.upkeep.node import UNLISTED, Situation, plan, unreadable
+from evenkeel.decisions.upkeep.node import LOAD_BALANCER_LEAD, UNLISTED, Situation, plan, unreadable
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
@@ -62,14 +62,10 @@ def test_a_node_leaves_the_load_balancers_with_its_last_handover_or_when_its_end
     assert found == ([(Verb.EXCLUDE, "NodeDying")] if excluded else [])
 
 
-@pytest.mark.parametrize("lead", [timedelta(), seconds(30), seconds(119)])
-def test_how_near_is_a_setting(lead: timedelta) -> None:
-    near = WARNING.deadline - lead
-    before = situation(now=near - seconds(1), handovers_left=True, load_balancer_lead=lead)
-    after = situation(now=near, handovers_left=True, load_balancer_lead=lead)
+def test_a_node_with_handovers_is_looked_at_again_when_its_end_is_near() -> None:
+    before = situation(now=NEAR - seconds(1), handovers_left=True)
     assert not before.wants_exclusion
-    assert after.wants_exclusion
-    assert plan(before)[1] == near
+    assert plan(before)[1] == NEAR == WARNING.deadline - LOAD_BALANCER_LEAD
 
 
 def test_the_exclusion_is_written_with_the_mark_so_that_it_comes_off_with_it() -> None:

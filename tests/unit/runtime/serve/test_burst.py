@@ -3,17 +3,25 @@
 import json
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
+
+import pytest
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import ClusterError
+from evenkeel.flows.placement import flow
 from evenkeel.handlers.placement import build
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply
 from evenkeel.settings import GateSettings, Mode
+from evenkeel_runtime.serve import sharing
 from evenkeel_runtime.serve.sharing import SharingCluster
 from tests.unit.placement.scene import Scene, apply_patch, event, pod, review
+
+A_MINUTE = timedelta(minutes=1)
+"""No review takes so long, however slow the machine is."""
 
 
 class Immediate:
@@ -39,7 +47,9 @@ class Immediate:
             return Reply(request, error=error)
 
 
-def test_a_burst_of_threads_gets_exactly_its_floor() -> None:
+def test_a_burst_of_threads_gets_exactly_its_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "LONGEST_COUNTING", A_MINUTE)
+    monkeypatch.setattr(sharing, "PATIENCE", A_MINUTE)
     scene = Scene()
     owner = scene.replica_set(60, "30%")
     server = Immediate(scene)
@@ -62,5 +72,5 @@ def test_a_burst_of_threads_gets_exactly_its_floor() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(A_MINUTE.total_seconds())
     assert scene.split() == {"on-demand": 18, "spot": 42}

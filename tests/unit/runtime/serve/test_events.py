@@ -5,12 +5,13 @@ from threading import Event
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
+from evenkeel.model.reasons import Reason
 from evenkeel_runtime.serve.events import EventsBeside
 
 TOLD = Decision(
     verb=Verb.RELEASE,
     subject=Reference(kind="Pod", name="web-1", namespace="shop"),
-    reason="EvictionAsked",
+    reason=Reason.EVICTION_ASKED,
     message="somebody asks",
 )
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,9 +12,16 @@ from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Get, List, Request, Selection
 from evenkeel.ports import Reply
+from evenkeel_runtime.serve import sharing
 from evenkeel_runtime.serve.sharing import SharingCluster
 
 QUESTION = Get(Pod, "web", "shop")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread gives up because the machine is slow."""
+    monkeypatch.setattr(sharing, "PATIENCE", timedelta(minutes=1))
 
 
 class Slow:
@@ -27,7 +35,7 @@ class Slow:
     def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
         self.asked.append(requests)
         number = len(self.asked)
-        assert self.gate.acquire(timeout=5)
+        assert self.gate.acquire(timeout=60)
         if number == 99:
             raise ZeroDivisionError
         pod = Pod(metadata=Metadata(name=str(number)))
@@ -57,12 +65,12 @@ class Askers:
 
     def join(self) -> list[str]:
         for thread in self.threads:
-            thread.join(5)
+            thread.join(60)
         return sorted(self.heard)
 
 
 def until(condition: Any) -> None:
-    for _ in range(500):
+    for _ in range(6000):
         if condition():
             return
         threading.Event().wait(0.01)

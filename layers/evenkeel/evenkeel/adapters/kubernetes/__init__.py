@@ -3,7 +3,6 @@
 from base64 import b64decode
 from datetime import timedelta
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING, PARALLEL, Endpoint, Limits
@@ -12,11 +11,11 @@ from evenkeel.adapters.kubernetes.transport import SILENT, Transport
 from evenkeel.errors import SettingsError
 from evenkeel.ports import Journal
 
-__all__ = ["RestCluster", "TokenSource", "connect", "from_kubeconfig"]
+__all__ = ["RestCluster", "TokenSource", "connect"]
 
 EKS_REMEDY = (
     "the role's access entry, or its line in aws-auth, is missing or was taken away; put it back"
-    " (docs/operations.md, Install)"
+    " (docs/troubleshoot.md)"
 )
 
 
@@ -49,27 +48,3 @@ def connect(
     where = Endpoint(endpoint, tls=context, tokens=token_source, remedy=EKS_REMEDY)
     limits = Limits(parallel=parallel, budget=budget, listing=listing)
     return RestCluster(Transport(where, limits, journal=journal))
-
-
-def from_kubeconfig(
-    context: str | None = None,
-    kubeconfig: str | None = None,
-    *,
-    parallel: int = PARALLEL,
-    budget: timedelta = BUDGET,
-    first: timedelta | None = None,
-    journal: Journal = SILENT,
-) -> RestCluster:
-    """The API server of a kubeconfig's context, the current one without a name.
-
-    ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
-    ~/.kube/config, else, in a pod, its service account. An exec plugin is started at once. The
-    limits are those of ``Limits``, and ``journal`` is as for ``connect``. Raises SettingsError.
-    """
-    # The client library takes 0.2 s to import, which a Lambda function need not pay.
-    from evenkeel.adapters.kubernetes import kubeconfig as files  # noqa: PLC0415
-
-    clock = SystemClock()
-    where = files.read(context, kubeconfig, clock)
-    limits = Limits(parallel=parallel, budget=budget, first=first)
-    return RestCluster(Transport(where, limits, clock=clock, journal=journal))

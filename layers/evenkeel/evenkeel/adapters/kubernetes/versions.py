@@ -23,7 +23,6 @@ class Versions:
     """
 
     def __init__(self, clock: Clock, journal: Journal) -> None:
-        """Nothing was asked for yet."""
         self._report = Occasional(clock, journal, Metric.KINDS_NOT_SERVED)
         self._served: dict[Resource, Resource] = {}
 

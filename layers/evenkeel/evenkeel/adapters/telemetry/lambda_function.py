@@ -6,7 +6,7 @@ in the namespace ``Evenkeel``.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, Final
 
@@ -29,9 +29,18 @@ class LambdaRecorder:
     """A Recorder for Lambda: everything goes to standard output, CloudWatch takes it up."""
 
     def __init__(
-        self, clock: Clock, *, cluster: str, mode: str, logger: Logger | None = None
+        self,
+        clock: Clock,
+        *,
+        cluster: str,
+        mode: str,
+        ignores: Sequence[str] = (),
+        logger: Logger | None = None,
     ) -> None:
-        """``cluster`` is the cluster's name, ``mode`` whether the function acts or observes."""
+        """``cluster`` is the cluster's name, ``mode`` whether the function acts or observes.
+
+        ``ignores``: variables of the environment that nothing reads; a line says so.
+        """
         self.logger = logger or Logger(service=SERVICE, location=None)
         self.logger.append_keys(cluster=cluster, mode=mode)
         self._clock = clock
@@ -40,6 +49,8 @@ class LambdaRecorder:
         self._metrics = EphemeralMetrics(namespace=NAMESPACE)
         self._metrics.set_default_dimensions(cluster=cluster)
         self._counts: defaultdict[str, float] = defaultdict(float)
+        if ignores:
+            self.noted(f"no setting of this version, and ignored: {', '.join(ignores)}")
         self._lock = Lock()  # it is flushed beside the loop, which counts on
 
     def decided(self, decision: Decision) -> None:

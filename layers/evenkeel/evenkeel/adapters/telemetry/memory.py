@@ -11,7 +11,6 @@ class InMemoryRecorder:
     """Keeps ``decisions`` and ``notes`` in order, and each metric's ``values``."""
 
     def __init__(self) -> None:
-        """Nothing is recorded yet."""
         self.decisions: list[Decision] = []
         self.notes: list[tuple[str, Mapping[str, object]]] = []
         self.values: defaultdict[str, list[float]] = defaultdict(list)

@@ -9,7 +9,6 @@ class Tee:
     """A Recorder that tells several others, in the order in which they were given."""
 
     def __init__(self, *recorders: Recorder) -> None:
-        """Tell these."""
         self._recorders = recorders
 
     def decided(self, decision: Decision) -> None:

@@ -18,6 +18,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet, StatefulSet
 
@@ -186,26 +187,24 @@ def ordinal_of(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _go(group: Group, mover: Mover, reason: str, message: str) -> Decision:
-    return Decision(
-        verb=Verb.EVICT,
-        subject=mover.pod.reference,
+def _go(group: Group, mover: Mover, reason: Reason, message: str) -> Decision:
+    return Decision.about(
+        mover.pod,
+        Verb.EVICT,
+        reason,
+        message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=reason,
-        message=message,
         warning=mover.route.warning,
         write=writes.evict(mover.pod),
     )
 
 
 def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
-    return Decision(
-        verb=Verb.WAIT,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.WAIT,
+        mover.route.reason,
+        mover.route.message,
         workload=group.owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=until,
     )

@@ -12,11 +12,12 @@ import msgspec
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.model import names
+from evenkeel.model.annotations import GANG_AT_NOTICE
 from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 
 
@@ -60,7 +61,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
     the group's disruptionMode: its default, ``single``, is nobody's word.
     """
     named = group_of(pod)
-    noted = owner.annotation(names.GANG_AT_NOTICE, pod).lower()
+    noted = owner.says(GANG_AT_NOTICE, pod)
     if named is not None:
         group = surroundings.group(named)
         if group is None:
@@ -68,7 +69,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
             return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")
         if not is_gang(group):
             return None
-        noted = noted or group.metadata.annotations.get(names.GANG_AT_NOTICE, "").lower()
+        noted = noted or GANG_AT_NOTICE.of(group.metadata.annotations)
         all_go = noted == "all" if noted else group.is_one
         return Gang(group.reference, group.minimum, all_go, group.is_one)
     job = owner.controller
@@ -113,7 +114,7 @@ def left_to_a_hint(route: Route, gang: Gang) -> Route:
         return route
     return Route(
         way=Way.LEAVE,
-        reason="Gang",
+        reason=Reason.GANG,
         message=f"it is one of the {gang}: none is moved while its node lives",
     )
 
@@ -122,7 +123,7 @@ def with_the_others(found: Together) -> Route:
     """The way of a member whose gang is broken by what dies."""
     return Route(
         way=Way.AT_LAST_MOMENT,
-        reason="Gang",
+        reason=Reason.GANG,
         message=f"too few of the {found.gang} would stay: those on dying nodes go together, at the "
         "earliest last moment among them",
     )

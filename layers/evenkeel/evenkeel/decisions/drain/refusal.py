@@ -6,8 +6,10 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
+from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Job
 
 TRIED_BEYOND = timedelta(seconds=60)
@@ -29,22 +31,20 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
     if _may_be_left(pod, owner):
         return _left(pod, owner)
     if needs_condition(pod, owner):
-        return Decision(
-            verb=Verb.SET_CONDITION,
-            subject=pod.reference,
+        return Decision.about(
+            pod,
+            Verb.SET_CONDITION,
+            Reason.JOB_COUNTS_FAILURES,
+            "its Job's podFailurePolicy has to see a disruption, not a failure",
             workload=owner.workload,
-            node=pod.spec.node_name,
-            reason="JobCountsFailures",
-            message="its Job's podFailurePolicy has to see a disruption, not a failure",
             write=writes.disruption_patch(pod, now),
         )
-    return Decision(
-        verb=Verb.DELETE,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.DELETE,
+        Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
+        "its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="BudgetRefusedAtLastMoment",
-        message="its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
         write=writes.delete(pod),
         warning=True,
     )
@@ -67,17 +67,16 @@ def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -
 
 
 def _may_be_left(pod: Pod, owner: Owner) -> bool:
-    return owner.annotation(names.AT_DEADLINE, pod).lower() == "leave"
+    return owner.says(AT_DEADLINE, pod) == "leave"
 
 
 def _left(pod: Pod, owner: Owner) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.LEAVE,
+        Reason.AT_DEADLINE_LEAVE,
+        f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="AtDeadlineLeave",
-        message=f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
         warning=True,
     )
 

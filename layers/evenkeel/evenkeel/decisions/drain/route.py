@@ -1,6 +1,6 @@
 """Which way a pod goes when its node is doomed, why, and which annotation changes that.
 
-The table of docs/design.md, row by row.
+The table of docs/notices.md, row by row.
 """
 
 from datetime import datetime
@@ -11,8 +11,10 @@ import msgspec
 from evenkeel.decisions.drain.budgets import max_surge
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
+from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.durations import go_duration
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import LONGEST, in_words
 from evenkeel.model.workload import ReplicaSet
 
@@ -49,7 +51,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     way: Way
-    reason: str
+    reason: Reason
     message: str
     remedy: str = ""
     warning: bool = False
@@ -89,7 +91,7 @@ def route(
         if surroundings.unread and owner.kind == "ReplicaSet":
             return Route(
                 way=Way.LEAVE,
-                reason="NamespaceUnread",
+                reason=Reason.NAMESPACE_UNREAD,
                 message=f"its namespace could not be read: {surroundings.unread}",
             )
     way: Route
@@ -97,14 +99,14 @@ def route(
         case "StatefulSet":
             way = Route(
                 way=Way.BY_ORDINAL,
-                reason="StatefulSet",
+                reason=Reason.STATEFUL_SET,
                 message="a StatefulSet has each ordinal once: one at a time, the next when it "
                 "is available again",
             )
         case "Job":
             way = Route(
                 way=Way.AT_LAST_MOMENT,
-                reason="JobMayFinish",
+                reason=Reason.JOB_MAY_FINISH,
                 message="a Job's pod may still finish: it goes at the last moment",
             )
         case "ReplicaSet":
@@ -112,7 +114,7 @@ def route(
         case "":
             way = Route(
                 way=Way.AT_LAST_MOMENT,
-                reason="BarePod",
+                reason=Reason.BARE_POD,
                 message="no controller will make this pod again: it goes at the last moment",
                 remedy="run it under a Deployment, StatefulSet or Job",
                 warning=True,
@@ -120,7 +122,7 @@ def route(
         case kind:
             way = Route(
                 way=Way.AT_ONCE,
-                reason="ForeignController",
+                reason=Reason.FOREIGN_CONTROLLER,
                 message=f"its controller is a {kind}: evicted within its budget, so that the "
                 f"{kind} has the most time to replace it",
             )
@@ -142,13 +144,15 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
-        return Route(way=Way.LEAVE, reason="Finished", message="it has ended already")
+        return Route(way=Way.LEAVE, reason=Reason.FINISHED, message="it has ended already")
     if pod.leaving:
-        return Route(way=Way.LEAVE, reason="AlreadyLeaving", message="it is being deleted already")
+        return Route(
+            way=Way.LEAVE, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
+        )
     if owner.kind == "DaemonSet":
-        return Route(way=Way.LEAVE, reason="DaemonSet", message="it belongs to its node")
+        return Route(way=Way.LEAVE, reason=Reason.DAEMON_SET, message="it belongs to its node")
     if pod.is_mirror or owner.kind == "Node":
-        return Route(way=Way.LEAVE, reason="StaticPod", message="its kubelet owns it")
+        return Route(way=Way.LEAVE, reason=Reason.STATIC_POD, message="its kubelet owns it")
     return None
 
 
@@ -180,7 +184,7 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     lasts = "" if until is None else f" until {in_words(until)}"
     return Route(
         way=Way.LEAVE,
-        reason="Protected",
+        reason=Reason.PROTECTED,
         message=f'the annotation {key}: "{word}" forbids voluntary moves{lasts}',
         remedy=f"take the annotation {key} off",
         until=until,
@@ -197,13 +201,13 @@ def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
     if ruled_out is None:
         return Route(
             way=Way.HANDOVER,
-            reason="MakeBeforeBreak",
+            reason=Reason.MAKE_BEFORE_BREAK,
             message="its replacement runs before it goes",
         )
     reason, why, remedy = ruled_out
     replica_set = owner.controller
     alone = isinstance(replica_set, ReplicaSet) and replica_set.spec.replicas <= 1
-    if alone or reason in ("Recreate", "SingleNodeVolume"):
+    if alone or reason in (Reason.RECREATE, Reason.SINGLE_NODE_VOLUME):
         return Route(
             way=Way.AT_ONCE,
             reason=reason,
@@ -220,7 +224,7 @@ def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
 
 def _two_at_once_ruled_out(
     pod: Pod, owner: Owner, surroundings: Surroundings
-) -> tuple[str, str, str] | None:
+) -> tuple[Reason, str, str] | None:
     """Why a pod and its replacement cannot, or must not, run at the same time.
 
     Answers reason, message and remedy; None when they can. A host port rules nothing out:
@@ -241,25 +245,25 @@ def _two_at_once_ruled_out(
     deployment = owner.deployment
     if deployment is not None and deployment.spec.strategy.type == "Recreate":
         return (
-            "Recreate",
+            Reason.RECREATE,
             "the Deployment's strategy is Recreate",
             "set the strategy to RollingUpdate",
         )
     claim = _single_node_claim(pod, surroundings)
     if claim:
         return (
-            "SingleNodeVolume",
+            Reason.SINGLE_NODE_VOLUME,
             f"the volume {claim} can be mounted by one node at a time",
             "use a ReadWriteMany volume",
         )
-    if owner.annotation(names.HANDOVER, pod).lower() == "never":
+    if owner.says(HANDOVER, pod) == "never":
         return (
-            "HandoverNever",
+            Reason.HANDOVER_NEVER,
             f"the annotation {names.HANDOVER}: never forbids two at once",
             f"take the annotation {names.HANDOVER} off",
         )
     if deployment is not None and max_surge(deployment) == 0:
-        return ("NoSurge", "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
+        return (Reason.NO_SURGE, "the Deployment's maxSurge is 0", "set maxSurge to 1 or more")
     template_hash = pod.template_hash
     replica_set = owner.controller
     if not 0 < len(template_hash) <= LONGEST_HASH or (
@@ -267,14 +271,14 @@ def _two_at_once_ruled_out(
         and not replica_set.spec.selector.mentions(names.TEMPLATE_HASH)
     ):
         return (
-            "NoTemplateHash",
+            Reason.NO_TEMPLATE_HASH,
             f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
             "run it under a Deployment",
         )
     selector = _selects_by_hash(pod, surroundings)
     if selector:
         return (
-            "SelectedByHash",
+            Reason.SELECTED_BY_HASH,
             f"{selector} selects by {names.TEMPLATE_HASH} and would lose the released pod",
             f"take {names.TEMPLATE_HASH} out of the selector of {selector}",
         )

@@ -6,6 +6,7 @@ from typing import Self
 
 import msgspec
 
+from evenkeel.model.annotations import OwnersEntry
 from evenkeel.model.gang import GroupName, PodGroup
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
@@ -15,9 +16,7 @@ from evenkeel.model.surroundings import (
     PodDisruptionBudget,
     Service,
 )
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-
-type Controller = ReplicaSet | StatefulSet | Job
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -94,3 +93,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
             if place is not None
         )
         return next((place[key] for place in places if key in place), "")
+
+    def says[T](self, entry: OwnersEntry[T], pod: Pod | None = None) -> T | None:
+        """What that value means; None without one, and where it means nothing."""
+        return entry.read(self.annotation(entry.key, pod))

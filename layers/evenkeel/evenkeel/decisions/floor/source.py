@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.floor.policy import ALL, MAJORITY_OF_ALL, NONE, Floor, read
 from evenkeel.model import names
+from evenkeel.model.annotations import ON_DEMAND
+from evenkeel.model.floor import ALL, FORMS, MAJORITY_OF_ALL, NONE, Floor
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 type Sized = Deployment | ReplicaSet | StatefulSet | Job
@@ -15,8 +16,6 @@ type Sized = Deployment | ReplicaSet | StatefulSet | Job
 
 MANY: Final = 1_000_000
 """Pods of which any floor above none has one."""
-
-FORMS = "none, all, majority, a number such as 2, or a percentage such as 30%"
 
 
 class Source(StrEnum):
@@ -74,7 +73,7 @@ def _floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> Floo
         text = annotations.get(names.ON_DEMAND)
         if text is None:
             continue
-        floor = read(text)
+        floor = ON_DEMAND.read(text)
         if floor is not None:
             return FloorOf(floor, source)
         problem = f"{names.ON_DEMAND}={text[:40]!r} on {place} is not {FORMS}: {default} counts"

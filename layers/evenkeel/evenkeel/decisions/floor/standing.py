@@ -9,6 +9,7 @@ from evenkeel.decisions.gate.waiting import Waiting, waiting
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Deployment, StatefulSet
 
@@ -21,7 +22,7 @@ class Remark(msgspec.Struct, frozen=True):
     ``warning``: replicas are at risk because of it.
     """
 
-    reason: str
+    reason: Reason
     brief: str
     message: str
     warning: bool = False
@@ -77,24 +78,24 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         elif self.survivors < self.wanted:
             down = self.wanted - self.survivors
             message = f"{down} of its floor of {self.wanted} are not Ready: see their events"
-            found.append(Remark("FloorNotReady", f"{down} not Ready", message, warning=True))
+            found.append(Remark(Reason.FLOOR_NOT_READY, f"{down} not Ready", message, warning=True))
         if self.floor.problem:
             brief = "floor unreadable"
-            found.append(Remark("FloorUnreadable", brief, self.floor.problem, warning=True))
+            found.append(Remark(Reason.FLOOR_UNREADABLE, brief, self.floor.problem, warning=True))
         if self.released:
             message = f"{self.released} pods are being handed over: they leave when replaced"
-            found.append(Remark("Moving", f"{self.released} moving", message))
+            found.append(Remark(Reason.MOVING, f"{self.released} moving", message))
         if self.evictions:
             number = len(self.evictions)
             brief = "1 eviction waits" if number == 1 else f"{number} evictions wait"
             messages = "; ".join(each.message for each in self.evictions)
-            found.append(Remark("EvictionsWait", brief, messages))
+            found.append(Remark(Reason.EVICTIONS_WAIT, brief, messages))
         if self.surplus and self.is_managed and not is_by_template(self.workload):
             message = (
                 f"{self.surplus} more than its floor of {self.wanted} are on on-demand nodes:"
                 " restore moves them to spot, one at a time"
             )
-            found.append(Remark("AboveFloor", f"{self.surplus} above its floor", message))
+            found.append(Remark(Reason.ABOVE_FLOOR, f"{self.surplus} above its floor", message))
         return found
 
     def _missing(self) -> Remark:
@@ -102,7 +103,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         start = f"{self.missing} of its floor of {self.wanted} are not on on-demand nodes"
         if not self.is_managed:
             reason, remedy = (
-                "NotManaged",
+                Reason.NOT_MANAGED,
                 (
                     ", because its pods are not placed: label the namespace"
                     f" {names.MANAGED}=true, then restart its rollout"
@@ -110,12 +111,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             )
         elif self.waiting:
             why = f" ({self.why_waiting})" if self.why_waiting else ""
-            reason = "NoRoom"
+            reason = Reason.NO_ROOM
             remedy = f"; {self.waiting} wait for a node{why}: add on-demand capacity"
         elif is_by_template(self.workload):
-            reason, remedy = "BelowFloor", ": its template places its pods"
+            reason, remedy = Reason.BELOW_FLOOR, ": its template places its pods"
         else:
-            reason, remedy = "BelowFloor", ": restore moves pods there, one at a time"
+            reason, remedy = Reason.BELOW_FLOOR, ": restore moves pods there, one at a time"
         return Remark(reason, brief, f"{start}{remedy}", warning=True)
 
 

@@ -23,6 +23,7 @@ from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Asked, ReleaseReason
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
@@ -107,7 +108,7 @@ def _decide(found: Situation, evictor: Evictor) -> Verdict:
 def changed() -> Deferred:
     """A pod that has changed while it was decided about is looked at again soon."""
     message = "the pod has changed meanwhile"
-    return Deferred(reason="Changed", message=message, retry_after=SHORTEST_RETRY)
+    return Deferred(reason=Reason.CHANGED, message=message, retry_after=SHORTEST_RETRY)
 
 
 def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
@@ -123,16 +124,16 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
             return Allowed(
-                reason="ReplacementAvailable", message=f"{counts}: it can go", counted=True
+                reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
             )
     if deadline.forced:
         return _dying(found, evictor, deadline)
     end = min(deadline.at, item.release.since + found.patience)
     if census.now >= end:
         message = f"no replacement was available by {in_words(end)}: {counts}"
-        return Allowed(reason="PatienceOver", message=message, warning=True)
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     return Deferred(
-        reason="ReplacementPending",
+        reason=Reason.REPLACEMENT_PENDING,
         message=f"its replacement is not available yet: {counts}",
         retry_after=_retry(census.now - item.release.since, end - census.now),
     )
@@ -145,7 +146,7 @@ def _not_counted(found: Situation) -> Verdict:
     """
     if found.census.now - _asked_since(found) >= found.patience:
         message = "it is released, and not by what Evenkeel would write"
-        return Allowed(reason="PatienceOver", message=message, warning=True)
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     return changed()
 
 
@@ -160,17 +161,17 @@ def _dying(found: Situation, evictor: Evictor, deadline: Deadline) -> Verdict:
     last_moment = deadline.evict_by(pod)
     if census.now >= last_moment:
         message = "its node dies and its grace period has to fit: it goes, replacement or not"
-        return Allowed(reason="LastMoment", message=message, warning=True)
+        return Allowed(reason=Reason.LAST_MOMENT, message=message, warning=True)
     end = min(last_moment, _asked_since(found) + found.patience)
     if census.now >= end:
         message = f"its node dies, and no replacement was available by {in_words(end)}"
-        return Allowed(reason="PatienceOver", message=message, warning=True)
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
     rest = end - census.now
     return Deferred(
-        reason="NodeDoomed",
+        reason=Reason.NODE_DOOMED,
         message="its node dies, and Evenkeel hands it over",
         retry_after=_retry(rest, rest),
-        step=_note(found, evictor, "NodeDoomed") if end < last_moment else None,
+        step=_note(found, evictor, Reason.NODE_DOOMED) if end < last_moment else None,
     )
 
 
@@ -179,12 +180,12 @@ def _by_workload(found: Situation) -> Allowed | None:
     census = found.census
     replica_set = census.replica_set
     if replica_set is None or census.replicas == 0:
-        return Allowed(reason="NotWanted", message="its ReplicaSet wants no pods")
+        return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet wants no pods")
     top = census.owner.deployment or replica_set
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         return Allowed(
-            reason="CoolingDown",
+            reason=Reason.COOLING_DOWN,
             message=f"{cooldown.failures} handovers of {top.reference} were rolled back: evictions "
             f"of its pods pass without a replacement until {in_words(cooldown.until)}",
             warning=True,
@@ -192,10 +193,10 @@ def _by_workload(found: Situation) -> Allowed | None:
     failure = replica_set.cannot_create
     if failure is not None:
         message = f"no replacement can be made: {failure.message}"
-        return Allowed(reason="CannotBeReplaced", message=message, warning=True)
+        return Allowed(reason=Reason.CANNOT_BE_REPLACED, message=message, warning=True)
     budget = hold_now(found.held)
     if budget is not None:
-        return Allowed(reason="BudgetHolds", message=f"{budget.reference} decides")
+        return Allowed(reason=Reason.BUDGET_HOLDS, message=f"{budget.reference} decides")
     return None
 
 
@@ -208,10 +209,13 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
     deadline = Deadline(census.now + found.patience, forced=False)
     turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
     release = pace.release(
-        turn, ReleaseReason.EVICTION, why="EvictionAsked", asked_by=evictor.username[:LONGEST_NAME]
+        turn,
+        ReleaseReason.EVICTION,
+        why=Reason.EVICTION_ASKED,
+        asked_by=evictor.username[:LONGEST_NAME],
     )
     return Deferred(
-        reason="Released",
+        reason=Reason.RELEASED,
         message=f"{replica_set.name} makes its replacement first",
         retry_after=SHORTEST_RETRY,
         step=release,
@@ -221,10 +225,10 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
 def _in_turn(found: Situation, evictor: Evictor) -> Verdict:
     """A pod beyond the window waits until that has room, or its patience is over."""
     return Deferred(
-        reason="WindowFull",
+        reason=Reason.WINDOW_FULL,
         message=WINDOW_FULL,
         retry_after=LONGEST_RETRY / 2,
-        step=_note(found, evictor, "WindowFull"),
+        step=_note(found, evictor, Reason.WINDOW_FULL),
         in_turn=True,
     )
 
@@ -250,19 +254,18 @@ def _asked_since(found: Situation) -> datetime:
     return min(here, _noted_since(found) or here)
 
 
-def _note(found: Situation, evictor: Evictor, reason: str) -> Decision | None:
+def _note(found: Situation, evictor: Evictor, reason: Reason) -> Decision | None:
     """Note on the pod since when its eviction waits; None if it tells that already."""
     if _noted_since(found) is not None:
         return None
     pod = found.pod
     note = Asked(by=evictor.username[:LONGEST_NAME], since=_asked_since(found))
-    return Decision(
-        verb=Verb.WAIT,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.WAIT,
+        reason,
+        f"{note.by} asks to evict it: it is released in its turn",
         workload=found.census.owner.workload,
-        node=pod.spec.node_name,
-        reason=reason,
-        message=f"{note.by} asks to evict it: it is released in its turn",
         write=writes.annotate(pod, names.ASKED, msgspec.json.encode(note).decode()),
     )
 

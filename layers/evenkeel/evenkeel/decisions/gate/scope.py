@@ -8,7 +8,9 @@ from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.verdict import Allowed
 from evenkeel.model import names
+from evenkeel.model.annotations import GATED, MANAGED, UNGATED
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import Namespace
 
 OWN_GROUPS: Final = frozenset({"evenkeel-handover", "evenkeel-restore"})
@@ -38,13 +40,13 @@ def passes_by_place(namespace: Namespace, *, everywhere: bool) -> Allowed | None
     ``everywhere``: managed namespaces are gated without the label ``evenkeel.dev/gate=true``, too.
     """
     labels = namespace.metadata.labels
-    told = labels.get(names.GATE, labels.get(names.MANAGED, "") if everywhere else "")
+    entry = MANAGED if everywhere and names.GATE not in labels else GATED
     if namespace.name in names.CLUSTERS_OWN:
-        return Allowed(reason="SystemNamespace", message=f"{namespace.name} is never gated")
-    if told == "true":
+        return Allowed(reason=Reason.SYSTEM_NAMESPACE, message=f"{namespace.name} is never gated")
+    if entry.of(labels) == names.TRUE:
         return None
     message = f"the namespace {namespace.name} has not the label {names.GATE}=true"
-    return Allowed(reason="NotGated", message=message)
+    return Allowed(reason=Reason.NOT_GATED, message=message)
 
 
 def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
@@ -58,15 +60,17 @@ def passes_by_itself(pod: Pod, owner: Owner, way: Route) -> Allowed | None:
     ``way`` is that of a pod whose node goes in any case. An owner who forbids voluntary moves does
     not keep a pod that somebody evicts, and its replacement comes first as any other's.
     """
-    if owner.annotation(names.GATE, pod).lower() == "false":
-        return Allowed(reason="NotGated", message=f'it has the annotation {names.GATE}: "false"')
+    if owner.says(UNGATED, pod) == "false":
+        return Allowed(
+            reason=Reason.NOT_GATED, message=f'it has the annotation {names.GATE}: "false"'
+        )
     if not pod.active:
-        return Allowed(reason="AlreadyLeaving", message="it has ended, or is being deleted")
+        return Allowed(reason=Reason.ALREADY_LEAVING, message="it has ended, or is being deleted")
     if not pod.ready:
-        return Allowed(reason="NotReady", message="it is not Ready")
+        return Allowed(reason=Reason.NOT_READY, message="it is not Ready")
     if way.way is not Way.HANDOVER:
         why = way.message.rpartition(": ")[0] or way.message
         return Allowed(reason=way.reason, message=f"it goes without a replacement: {why}")
     if owner.controller is None:
-        return Allowed(reason="NotWanted", message="its ReplicaSet is gone")
+        return Allowed(reason=Reason.NOT_WANTED, message="its ReplicaSet is gone")
     return None

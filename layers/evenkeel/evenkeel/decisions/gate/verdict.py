@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 
 from evenkeel.model.decision import Decision
+from evenkeel.model.reasons import Reason
 
 
 class Allowed(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,7 +14,7 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True):
     ``counted``: because of how many pods are available, which has to be known afresh.
     """
 
-    reason: str
+    reason: Reason
     message: str
     warning: bool = False
     counted: bool = False
@@ -29,7 +30,7 @@ class Deferred(msgspec.Struct, frozen=True, kw_only=True):
     are released before it.
     """
 
-    reason: str
+    reason: Reason
     message: str
     retry_after: timedelta
     step: Decision | None = None

@@ -10,6 +10,7 @@ from evenkeel.decisions.handover import verdicts
 from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
 
@@ -52,12 +53,12 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
     until = max(release.since, census.last_available_at or release.since) + COMES_BACK
     until = min(until, deadline.at)
     if census.now < until:
-        return Left(verdicts.wait(census, pod, "LeftToDrainer", until), until)
+        return Left(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
     is_kept_empty = census.cordons.get(pod.spec.node_name)
     if is_kept_empty:
         return None
     if is_kept_empty is None and census.now < deadline.at:
-        return Left(verdicts.wait(census, pod, "LeftToDrainer", until))
+        return Left(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until))
     message = f"{release.asked_by} asked for its eviction once: back to its owner"
     note = {names.ASKED_BEFORE: in_words(census.now)}
-    return Left(verdicts.roll_back(census, item, "NotAskedAgain", message, note))
+    return Left(verdicts.roll_back(census, item, Reason.NOT_ASKED_AGAIN, message, note))

@@ -19,6 +19,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.workload import ReplicaSet
 
@@ -164,7 +165,11 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
 
 
 def release(
-    turn: Turn, reason: ReleaseReason | None = None, *, why: str = "NodeDoomed", asked_by: str = ""
+    turn: Turn,
+    reason: ReleaseReason | None = None,
+    *,
+    why: Reason = Reason.NODE_DOOMED,
+    asked_by: str = "",
 ) -> Decision:
     """The decision that releases a pod whose turn it is.
 
@@ -183,14 +188,13 @@ def release(
         do_not_disrupt=pod.metadata.annotations.get(names.DO_NOT_DISRUPT),
     )
     asks = f"{asked_by} asks to evict it: " if asked_by else ""
-    return Decision(
-        verb=Verb.RELEASE,
-        subject=pod.reference,
-        workload=census.owner.workload,
-        node=pod.spec.node_name,
-        reason=why,
-        message=f"{asks}{replica_set.name} makes its replacement while it goes on serving; "
+    return Decision.about(
+        pod,
+        Verb.RELEASE,
+        why,
+        f"{asks}{replica_set.name} makes its replacement while it goes on serving; "
         f"{value.wanted} are to stay available",
+        workload=census.owner.workload,
         until=candidate.deadline.at,
         write=writes.release_patch(pod, value),
     )

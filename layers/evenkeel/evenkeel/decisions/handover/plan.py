@@ -14,6 +14,7 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate, Plan, next_due
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
 
@@ -130,7 +131,7 @@ def _back_first(census: Census, item: ReleasedPod | None) -> Decision | None:
     if failure is None or item is None:
         return None
     message = f"no replacement can be made ({failure.message}): back to its owner"
-    return verdicts.roll_back(census, item, "CannotBeReplaced", message)
+    return verdicts.roll_back(census, item, Reason.CANNOT_BE_REPLACED, message)
 
 
 def _end_of_patience(census: Census, item: ReleasedPod) -> datetime:
@@ -152,7 +153,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
       by its last moment, it is evicted.
     """
     gone = census.replica_set is None or census.replica_set.leaving
-    reason = "WorkloadDeleted" if gone else "ScaledToZero"
+    reason = Reason.WORKLOAD_DELETED if gone else Reason.SCALED_TO_ZERO
     why = "its ReplicaSet is gone" if gone else "its ReplicaSet was scaled to zero"
     steps: list[Decision] = []
     dues = [census.due]
@@ -161,7 +162,9 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         deadline = node_deadline(census.dooms[pod.spec.node_name])
         if not deadline.forced:
             goes = f"{why}: it goes by itself"
-            steps.append(verdicts.decide(census, pod, Verb.LEAVE, reason, goes))
+            steps.append(
+                Decision.about(pod, Verb.LEAVE, reason, goes, workload=census.owner.workload)
+            )
             continue
         left = left_to_the_end(pod, census.owner, deadline, census.now)
         steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
@@ -174,12 +177,14 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
         is_needed = spare is not None and position >= spare and not census.is_lost(pod)
         if is_needed and census.now < end:
             until = deadline.evict_by(pod) if deadline.forced else end
-            steps.append(verdicts.wait(census, pod, "RolloutPending", until))
+            steps.append(verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, until))
             dues.append(end)
         else:
             write = writes.delete(pod)
             fresh_steps.append(
-                verdicts.decide(census, pod, Verb.DELETE, reason, unowned, write=write)
+                Decision.about(
+                    pod, Verb.DELETE, reason, unowned, workload=census.owner.workload, write=write
+                )
             )
     due = next_due(census.now, *dues)
     return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)
@@ -198,22 +203,22 @@ def _unreplaced(census: Census, item: ReleasedPod) -> tuple[Decision, datetime |
     if deadline.forced:
         if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
-            return verdicts.roll_back(census, item, "AtDeadlineLeave", message), None
+            return verdicts.roll_back(census, item, Reason.AT_DEADLINE_LEAVE, message), None
         end = deadline.evict_by(pod)
-        return verdicts.wait(census, pod, "ReplacementPending", end), tried_until(deadline)
+        return verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, end), tried_until(deadline)
     end = deadline.at
     if census.now >= end:
         message = "its handover was not complete by the deadline: back to its owner"
-        return verdicts.roll_back(census, item, "DeadlinePassed", message), None
+        return verdicts.roll_back(census, item, Reason.DEADLINE_PASSED, message), None
     failure = census.replica_set.cannot_create if census.replica_set else None
     if failure is not None:
         message = f"no replacement can be made ({failure.message}): back to its owner"
-        return verdicts.roll_back(census, item, "CannotBeReplaced", message), None
+        return verdicts.roll_back(census, item, Reason.CANNOT_BE_REPLACED, message), None
     if census.is_off_target(item):
         message = f"its replacement is not on {item.release.target}: back to its owner"
-        return verdicts.roll_back(census, item, "WrongCapacityType", message), None
+        return verdicts.roll_back(census, item, Reason.WRONG_CAPACITY_TYPE, message), None
     due = end if item.release.target is None else min(end, census.now + LOOK_AGAIN_AFTER)
-    return verdicts.wait(census, pod, "ReplacementPending", end), due
+    return verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, end), due
 
 
 def _mover(
@@ -240,9 +245,11 @@ def _mover(
         if left is not None:
             return left, None
         if failure is not None:
-            return verdicts.wait(census, pod, "CannotBeReplaced", end), tried_until(deadline)
+            return verdicts.wait(census, pod, Reason.CANNOT_BE_REPLACED, end), tried_until(deadline)
         if settled is not None and census.now < settled:
-            return verdicts.wait(census, pod, "LandedAfterCordon", min(settled, end)), settled
+            return verdicts.wait(
+                census, pod, Reason.LANDED_AFTER_CORDON, min(settled, end)
+            ), settled
         return verdicts.candidate(census, pod, deadline), tried_until(deadline)
     cooldown = verdicts.cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
@@ -250,10 +257,10 @@ def _mover(
     hold = _voluntary_hold(census, held, deadline.at)
     if hold is not None:
         reason, message = hold
-        return verdicts.decide(census, pod, Verb.LEAVE, reason, message), due
+        return Decision.about(pod, Verb.LEAVE, reason, message, workload=census.owner.workload), due
     if settled is not None and census.now < settled:
         due = next_due(census.now, due, settled)
-        return verdicts.wait(census, pod, "LandedAfterCordon", settled), due
+        return verdicts.wait(census, pod, Reason.LANDED_AFTER_CORDON, settled), due
     return verdicts.candidate(census, pod, deadline), due
 
 
@@ -274,24 +281,24 @@ def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
 
 def _voluntary_hold(
     census: Census, held: Sequence[PodDisruptionBudget], until: datetime
-) -> tuple[str, str] | None:
+) -> tuple[Reason, str] | None:
     """Why a workload's pods are not released for a hint now; None if they can be."""
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
-        return "CannotBeReplaced", replica_set.cannot_create.message
+        return Reason.CANNOT_BE_REPLACED, replica_set.cannot_create.message
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)
         return (
-            "CoolingDown",
+            Reason.COOLING_DOWN,
             f"{cooldown.failures} handovers were rolled back: none before {until_then}",
         )
     if until - census.now < SHORTEST_VOLUNTARY:
-        return "TooLateForHandover", "too little time is left for a voluntary move"
+        return Reason.TOO_LATE_FOR_HANDOVER, "too little time is left for a voluntary move"
     budget = budgets.hold_now(held)
     if budget is not None:
         counts = (
             f"{budget.status.current_healthy} healthy, {budget.status.desired_healthy} demanded"
         )
-        return "BudgetHolds", f"{budget.reference} leaves no room ({counts})"
+        return Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room ({counts})"
     return None

@@ -11,8 +11,8 @@ from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.decisions.plan import Candidate
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import LONGEST_RELEASE, Cooldown
-from evenkeel.model.request import Write
 from evenkeel.model.workload import ReplicaSet
 
 
@@ -35,17 +35,24 @@ def lost(census: Census, pod: Pod) -> Decision:
     ReplicaSet would have one too many, and might take a living one away.
     """
     message = "its node is gone: deleted at once"
-    return decide(census, pod, Verb.DELETE, "NodeGone", message, write=writes.delete(pod))
+    return Decision.about(
+        pod,
+        Verb.DELETE,
+        Reason.NODE_GONE,
+        message,
+        workload=census.owner.workload,
+        write=writes.delete(pod),
+    )
 
 
 def replaced(census: Census, item: ReleasedPod) -> Decision:
     """A released pod whose replacement is available: it holds while the watch is fresh."""
-    return decide(
-        census,
+    return Decision.about(
         item.pod,
         Verb.EVICT,
-        "ReplacementAvailable",
+        Reason.REPLACEMENT_AVAILABLE,
         f"{counts(census)}: it can go",
+        workload=census.owner.workload,
         write=writes.evict(item.pod),
     )
 
@@ -53,17 +60,17 @@ def replaced(census: Census, item: ReleasedPod) -> Decision:
 def roll_back(
     census: Census,
     item: ReleasedPod,
-    reason: str,
+    reason: Reason,
     message: str,
     notes: Mapping[str, str] | None = None,
 ) -> Decision:
     """A released pod that goes back to its ReplicaSet, and gets these annotations."""
-    return decide(
-        census,
+    return Decision.about(
         item.pod,
         Verb.ROLL_BACK,
         reason,
         message,
+        workload=census.owner.workload,
         write=writes.roll_back_patch(item.pod, item.release, notes),
         warning=True,
     )
@@ -76,51 +83,21 @@ def cool_down(census: Census, replica_set: ReplicaSet) -> Sequence[Decision]:
     if cooldown is not None and census.now < cooldown.until:
         return ()
     return (
-        Decision(
-            verb=Verb.COOL_DOWN,
-            subject=top.reference,
+        Decision.about(
+            top,
+            Verb.COOL_DOWN,
+            Reason.HANDOVER_ROLLED_BACK,
+            "its voluntary handover was rolled back: the next one waits for the cooldown",
             workload=top.reference,
-            reason="HandoverRolledBack",
-            message="its voluntary handover was rolled back: the next one waits for the cooldown",
             write=writes.cooldown_patch(top, census.now),
         ),
     )
 
 
-def wait(census: Census, pod: Pod, reason: str, until: datetime) -> Decision:
+def wait(census: Census, pod: Pod, reason: Reason, until: datetime) -> Decision:
     """A pod that stays for now, at most until then."""
-    return decide(
-        census,
-        pod,
-        Verb.WAIT,
-        reason,
-        counts(census),
-        until=until,
-    )
-
-
-def decide(  # noqa: PLR0913 - a Decision's own fields
-    census: Census,
-    pod: Pod,
-    verb: Verb,
-    reason: str,
-    message: str,
-    *,
-    write: Write | None = None,
-    until: datetime | None = None,
-    warning: bool = False,
-) -> Decision:
-    """Any verdict on a pod of this census."""
-    return Decision(
-        verb=verb,
-        subject=pod.reference,
-        reason=reason,
-        message=message,
-        workload=census.owner.workload,
-        node=pod.spec.node_name,
-        write=write,
-        until=until,
-        warning=warning,
+    return Decision.about(
+        pod, Verb.WAIT, reason, counts(census), workload=census.owner.workload, until=until
     )
 
 

@@ -15,6 +15,7 @@ from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 NAME: Final = "capacity-reservation"
@@ -64,7 +65,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Capacity Reservation Instance Interruption Warning",
     concerns=Concern.RESERVED,
     parse=parse,
-    reason="CapacityReclaimed",
+    reason=Reason.CAPACITY_RECLAIMED,
     announce=announce,
     brief="loses its reserved capacity",
     times=(TIME,),

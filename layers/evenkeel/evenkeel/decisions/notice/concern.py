@@ -13,6 +13,7 @@ from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 LAG: Final = timedelta(seconds=30)
@@ -25,7 +26,7 @@ https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 class Unproven(msgspec.Struct, frozen=True):
     """EC2 cannot tell yet: the notice has to come again, until ``until`` if there is one."""
 
-    reason: str
+    reason: Reason
     message: str
     until: datetime | None = None
 
@@ -33,7 +34,7 @@ class Unproven(msgspec.Struct, frozen=True):
 class Refused(msgspec.Struct, frozen=True):
     """The notice is not true of this instance."""
 
-    reason: str
+    reason: Reason
     message: str
 
 
@@ -53,7 +54,7 @@ def doubt(
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
     message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
-    return Unproven("NoAnswerFromEc2", message)
+    return Unproven(Reason.NO_ANSWER_FROM_EC2, message)
 
 
 def _unless_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
@@ -61,7 +62,7 @@ def _unless_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | 
         return None
     what = instance.lifecycle or "on-demand"
     message = f"EC2 says that instance {notice.instance_id} is {what}: it interrupts only spot"
-    return Refused("NotSpot", message)
+    return Refused(Reason.NOT_SPOT, message)
 
 
 def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt | None:
@@ -70,15 +71,15 @@ def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt |
     until = notice.time + LAG
     message = f"EC2 says that instance {notice.instance_id} is {instance.state}"
     if now < until:
-        return Unproven("InstanceRunning", message, until)
-    return Refused("InstanceRunning", f"{message}, also after {in_words(until)}")
+        return Unproven(Reason.INSTANCE_RUNNING, message, until)
+    return Refused(Reason.INSTANCE_RUNNING, f"{message}, also after {in_words(until)}")
 
 
 def _unless_reserved(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
     if instance.is_reserved:
         return None
     message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
-    return Refused("NotReserved", message)
+    return Refused(Reason.NOT_RESERVED, message)
 
 
 _RULES: Final = {

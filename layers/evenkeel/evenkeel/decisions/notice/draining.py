@@ -5,12 +5,12 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.kind import Wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 SHORTEST: Final = timedelta(minutes=1)
@@ -20,7 +20,7 @@ LONGEST: Final = timedelta(hours=12)
 
 WORDING: Final = Wording(
     name=NoticeKind.DRAIN,
-    reason="DrainAsked",
+    reason=Reason.DRAIN_ASKED,
     announce=lambda _: "the node is being drained on purpose",
     brief="is being drained on purpose",
 )
@@ -36,7 +36,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     present = marks.read(node)
     if present is not None and not present.is_hint:
         message = f"it is handed over already, for it dies at {in_words(present.deadline)}"
-        return decide(node, Verb.LEAVE, "NodeDoomed", message)
+        return Decision.about(node, Verb.LEAVE, Reason.NODE_DOOMED, message)
     if present is None or (present.cordoned_at is None and present.ends_at is None):
         present = NodeNotice(kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, since=now)
     if present.cordoned_at is None:
@@ -48,7 +48,7 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
         notice = msgspec.structs.replace(
             notice, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until
         )
-    return decide(
+    return Decision.about(
         node,
         Verb.MARK,
         WORDING.reason,
@@ -64,4 +64,4 @@ def end(node: Node, drain_id: str) -> Decision | None:
     if present is None or present.event_id != drain_id:
         return None
     message = "nothing is left to hand over; the cordon stays"
-    return decide(node, Verb.LIFT, "Drained", message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, Reason.DRAINED, message, write=marks.unmark(node))

@@ -1,7 +1,7 @@
 """The envelope that EventBridge puts around every event, and what an event can turn out to be."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -41,15 +41,11 @@ class Event:
 class Rules:
     """What a deployment sets about reading events.
 
-    ``rebalance_expiry`` is how long a rebalance recommendation counts. Events of the source
-    ``replay_source`` are read as if AWS had sent them; empty allows none.
-    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none, and
-    ``longest_termination`` how long a termination may be made to wait for it.
+    Events of the source ``replay_source`` are read as if AWS had sent them; empty allows none.
+    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none.
     """
 
-    rebalance_expiry: timedelta = timedelta(minutes=15)
     lifecycle_hook: str = ""
-    longest_termination: timedelta = timedelta(hours=1)
     replay_source: str = ""
 
 

@@ -10,6 +10,7 @@ from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
 from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 LEAD: Final = timedelta(seconds=120)
@@ -54,7 +55,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Spot Instance Interruption Warning",
     concerns=Concern.SPOT,
     parse=parse,
-    reason="SpotInterruption",
+    reason=Reason.SPOT_INTERRUPTION,
     announce=announce,
     brief="is interrupted",
 )

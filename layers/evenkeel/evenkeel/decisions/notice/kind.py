@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evenkeel.decisions.notice.event import Event, Reading, Rules
 from evenkeel.model.notice import Concern, Notice
+from evenkeel.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class Wording:
     """
 
     name: str
-    reason: str
+    reason: Reason
     announce: Callable[[Notice], str]
     brief: str
 

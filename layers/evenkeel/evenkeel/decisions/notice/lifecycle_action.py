@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-event-ref
 """
 
 import re
+from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
@@ -14,11 +15,16 @@ from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.hook import Hook
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 NAME: Final = "lifecycle-action"
 TOKEN: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 TRANSITION: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
+
+LONGEST_WAIT: Final = timedelta(hours=1)
+"""A termination waits no longer, where its hook's own limit is not shorter. A pod that still runs
+then has had the longest grace period that is in use, and the instance costs money."""
 
 
 def parse(event: Event, rules: Rules) -> Understood | Harmless:
@@ -55,7 +61,7 @@ def parse(event: Event, rules: Rules) -> Understood | Harmless:
                 event_id=event.event_id,
                 instance_id=instance_id,
                 time=event.time,
-                deadline=event.time + rules.longest_termination,
+                deadline=event.time + LONGEST_WAIT,
                 hook=hook,
             ),
         )
@@ -77,7 +83,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance-terminate Lifecycle Action",
     concerns=Concern.ANY,
     parse=parse,
-    reason="LifecycleAction",
+    reason=Reason.LIFECYCLE_ACTION,
     announce=announce,
     brief="is ended by its Auto Scaling group",
 )

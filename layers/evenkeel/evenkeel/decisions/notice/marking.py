@@ -21,12 +21,12 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 CROSSING: Final = timedelta(seconds=10)
@@ -50,26 +50,29 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
         return _withdraw(node, notice)
     if notice.is_hint and notice.deadline <= now:
         return _leave(
-            node, notice, "ExpiredRecommendation", f"it expired at {in_words(notice.deadline)}"
+            node,
+            notice,
+            Reason.EXPIRED_RECOMMENDATION,
+            f"it expired at {in_words(notice.deadline)}",
         )
     if has_outlived(notice, now, instance_state):
         return _leave(
-            node, notice, "Outlived", f"EC2 says that instance {notice.instance_id} is running"
+            node, notice, Reason.OUTLIVED, f"EC2 says that instance {notice.instance_id} is running"
         )
     present = marks.read(node)
     expires = notice.is_hint and notice.ends_at is None
     if present is not None and present.kind is NoticeKind.DRAIN and expires:
-        return _leave(node, notice, "AlreadyMarked", "the node is being drained on purpose")
+        return _leave(node, notice, Reason.ALREADY_MARKED, "the node is being drained on purpose")
     wanted = merge(node, present, notice, now)
     write = marks.set_mark(node, wanted)
     if write is None:
         return _leave(
             node,
             notice,
-            "AlreadyMarked",
+            Reason.ALREADY_MARKED,
             f"the node is marked for {wanted.name} until {in_words(wanted.deadline)}",
         )
-    return decide(
+    return Decision.about(
         node,
         Verb.MARK,
         kinds.of_notice(wanted).reason,
@@ -204,11 +207,11 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
 def _withdraw(node: Node, notice: Notice) -> Decision:
     present = marks.read(node)
     if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
-        return _leave(node, notice, "Withdrawn", "AWS takes back what no mark says")
+        return _leave(node, notice, Reason.WITHDRAWN, "AWS takes back what no mark says")
     message = f"AWS takes {notice.name} notice {notice.event_id} back"
-    return decide(node, Verb.LIFT, "Withdrawn", message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, Reason.WITHDRAWN, message, write=marks.unmark(node))
 
 
-def _leave(node: Node, notice: Notice, reason: str, why: str) -> Decision:
+def _leave(node: Node, notice: Notice, reason: Reason, why: str) -> Decision:
     message = f"{notice.name} notice {notice.event_id} changes nothing: {why}"
-    return decide(node, Verb.LEAVE, reason, message)
+    return Decision.about(node, Verb.LEAVE, reason, message)

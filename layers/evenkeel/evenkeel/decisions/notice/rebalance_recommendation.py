@@ -3,14 +3,19 @@
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.html
 """
 
+from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
+
+EXPIRY: Final = timedelta(minutes=15)
+"""How long a recommendation counts. EC2 takes none back, and a node that lives on is used again."""
 
 
-def parse(event: Event, rules: Rules) -> Understood:
+def parse(event: Event, _rules: Rules) -> Understood:
     """A hint that expires. Raises MalformedNoticeError."""
     return Understood(
         notices=(
@@ -20,7 +25,7 @@ def parse(event: Event, rules: Rules) -> Understood:
                 event_id=event.event_id,
                 instance_id=event.detail.instance_id("instance-id"),
                 time=event.time,
-                deadline=event.time + rules.rebalance_expiry,
+                deadline=event.time + EXPIRY,
             ),
         ),
     )
@@ -37,7 +42,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance Rebalance Recommendation",
     concerns=Concern.SPOT,
     parse=parse,
-    reason="RebalanceRecommendation",
+    reason=Reason.REBALANCE_RECOMMENDATION,
     announce=announce,
     brief="is at risk (rebalance recommendation)",
 )

@@ -16,6 +16,7 @@ from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
 from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
 
 NAME: Final = "scheduled-change"
@@ -98,7 +99,7 @@ KIND: Final = EventKind(
     detail_type="AWS Health Event",
     concerns=Concern.ANY,
     parse=parse,
-    reason="ScheduledChange",
+    reason=Reason.SCHEDULED_CHANGE,
     announce=announce,
     brief="has a scheduled change",
     times=("startTime",),

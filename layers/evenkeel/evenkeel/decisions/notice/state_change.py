@@ -9,6 +9,7 @@ from evenkeel.decisions.notice.event import EC2, Event, Harmless, Rules, Underst
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 LOSING: Final = {
     "stopping": InstanceAction.STOP,
@@ -62,7 +63,7 @@ KIND: Final = EventKind(
     detail_type="EC2 Instance State-change Notification",
     concerns=Concern.ENDING,
     parse=parse,
-    reason="InstanceStateChange",
+    reason=Reason.INSTANCE_STATE_CHANGE,
     announce=announce,
     brief="is going",
 )

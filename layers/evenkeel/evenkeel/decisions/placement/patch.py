@@ -1,7 +1,7 @@
 """The JSON patch of a placed pod. It adds what is missing and changes nothing of its owner's."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -69,7 +69,9 @@ def _not_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
         yield from _parents(spec)
-        yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [_wire(term)]})
+        yield Operation(
+            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": [msgspec.to_builtins(term)]}
+        )
         return
     for index, term in enumerate(required.node_selector_terms or ()):
         if not term.is_empty:
@@ -92,7 +94,9 @@ def _only_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operatio
             for clause in clauses
         ]
         yield from _parents(spec)
-        yield Operation("add", pointer(*_REQUIRED), {"nodeSelectorTerms": [*map(_wire, terms)]})
+        yield Operation(
+            "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(terms)}
+        )
 
 
 def _rather_on_spot(spec: NewPodSpec, labels: CapacityLabels) -> Iterator[Operation]:
@@ -127,7 +131,7 @@ def _items(
     path: Sequence[str | int], there: Sequence[object] | None, wanted: Sequence[object]
 ) -> Iterator[Operation]:
     """Append to a list what it lacks; make the list if there is none."""
-    missing = [_wire(each) for each in wanted if each not in (there or ())]
+    missing = [msgspec.to_builtins(each) for each in wanted if each not in (there or ())]
     if not missing:
         return
     if there is None:
@@ -135,7 +139,3 @@ def _items(
         return
     for each in missing:
         yield Operation("add", pointer(*path, "-"), each)
-
-
-def _wire(value: object) -> Any:
-    return msgspec.to_builtins(value)

@@ -6,12 +6,12 @@ from typing import Final
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
+from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.placement import NewPod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import Namespace
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
-
-type Controller = ReplicaSet | StatefulSet | Job
+from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
 
 CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {
     (kind.resource.group, kind.resource.kind): kind for kind in (ReplicaSet, StatefulSet, Job)
@@ -32,17 +32,17 @@ def left_by_itself(pod: NewPod, namespace: str, labels: CapacityLabels) -> Left 
     """
     controller = pod.controller
     if namespace in names.CLUSTERS_OWN:
-        return Left("SystemNamespace", f"nothing is placed in the namespace {namespace}")
+        return Left(Reason.SYSTEM_NAMESPACE, f"nothing is placed in the namespace {namespace}")
     if names.MIRROR_POD in (pod.metadata.annotations or {}) or _is(controller, "Node"):
-        return Left("StaticPod", "its kubelet owns it")
+        return Left(Reason.STATIC_POD, "its kubelet owns it")
     if pod.spec.node_name:
-        return Left("HasNode", f"it is for the node {pod.spec.node_name} already")
+        return Left(Reason.HAS_NODE, f"it is for the node {pod.spec.node_name} already")
     if controller is None:
-        return Left("BarePod", "it has no controller: its owner places it")
+        return Left(Reason.BARE_POD, "it has no controller: its owner places it")
     if _is(controller, "DaemonSet"):
-        return Left("DaemonSet", "there is one for each node")
+        return Left(Reason.DAEMON_SET, "there is one for each node")
     if controller_kind(pod) is None:
-        return Left("UnknownController", f"the size of a {controller.kind} is not known")
+        return Left(Reason.UNKNOWN_CONTROLLER, f"the size of a {controller.kind} is not known")
     return _left_by_rules(pod, labels)
 
 
@@ -60,9 +60,9 @@ def left_by_namespace(namespace: Namespace, *, everywhere: bool) -> Left | None:
 
     ``everywhere``: its label ``evenkeel.dev/managed`` does not matter.
     """
-    if everywhere or namespace.metadata.labels.get(names.MANAGED) == "true":
+    if everywhere or MANAGED.of(namespace.metadata.labels) == names.TRUE:
         return None
-    return Left("NotManaged", f"the namespace {namespace.name} has not {names.MANAGED}=true")
+    return Left(Reason.NOT_MANAGED, f"the namespace {namespace.name} has not {names.MANAGED}=true")
 
 
 def _left_by_rules(pod: NewPod, labels: CapacityLabels) -> Left | None:
@@ -70,8 +70,8 @@ def _left_by_rules(pod: NewPod, labels: CapacityLabels) -> Left | None:
     if len(possible) == len(Capacity):
         return None
     if not possible:
-        return Left("OwnRules", "its own rules allow neither capacity type")
-    return Left("OwnRules", f"its own rules allow {next(iter(possible))} alone")
+        return Left(Reason.OWN_RULES, "its own rules allow neither capacity type")
+    return Left(Reason.OWN_RULES, f"its own rules allow {next(iter(possible))} alone")
 
 
 def _is(controller: object, kind: str) -> bool:

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import msgspec
 
-from evenkeel.decisions.floor.policy import ALL
 from evenkeel.decisions.floor.source import FloorOf, floor_of
-from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.floor import ALL
 from evenkeel.model.placement import NewPod
-from evenkeel.model.workload import Deployment, Job, StatefulSet
+from evenkeel.model.reasons import Reason
+from evenkeel.model.workload import Controller, Deployment, Job, StatefulSet
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -55,21 +55,29 @@ def _verdict(
     floor = found.floor
     told = f"the floor is {floor} ({found.source})"
     if is_relaxed:
-        return Chosen(Capacity.SPOT, "FloorRelaxed", f"{told}, but no on-demand node had room")
+        return Chosen(
+            Capacity.SPOT, Reason.FLOOR_RELAXED, f"{told}, but no on-demand node had room"
+        )
     if isinstance(controller, StatefulSet):
         ordinal = ordinal_of(pod, controller)
         index = None if ordinal is None else ordinal - controller.spec.ordinals.start
         if index is None or index < 0:
-            return Chosen(Capacity.ON_DEMAND, "UnknownOrdinal", f"{told}, its ordinal not known")
+            return Chosen(
+                Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, f"{told}, its ordinal not known"
+            )
         if floor.includes(index):
-            return Chosen(Capacity.ON_DEMAND, "OrdinalInFloor", f"{told}: ordinal {ordinal} is in")
-        return Chosen(Capacity.SPOT, "OrdinalAboveFloor", f"{told}: ordinal {ordinal} is not in")
+            return Chosen(
+                Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, f"{told}: ordinal {ordinal} is in"
+            )
+        return Chosen(
+            Capacity.SPOT, Reason.ORDINAL_ABOVE_FLOOR, f"{told}: ordinal {ordinal} is not in"
+        )
     size = controller.spec.parallelism if isinstance(controller, Job) else controller.spec.replicas
     wanted = floor.of(size)
     if floor == ALL:
-        return Chosen(Capacity.ON_DEMAND, "AllInFloor", told)
+        return Chosen(Capacity.ON_DEMAND, Reason.ALL_IN_FLOOR, told)
     if wanted == 0:
-        return Chosen(Capacity.SPOT, "NoFloor", told)
+        return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
     return Counted(wanted, size)
 
 

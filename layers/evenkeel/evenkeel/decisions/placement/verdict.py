@@ -3,12 +3,13 @@
 import msgspec
 
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.reasons import Reason
 
 
 class Left(msgspec.Struct, frozen=True):
     """The pod is left as it is. ``reason`` is a CamelCase word, ``message`` for people."""
 
-    reason: str
+    reason: Reason
     message: str
 
 
@@ -16,7 +17,7 @@ class Chosen(msgspec.Struct, frozen=True):
     """The pod asks for a capacity type."""
 
     capacity: Capacity
-    reason: str
+    reason: Reason
     message: str
 
 

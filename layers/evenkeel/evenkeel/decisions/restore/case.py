@@ -8,12 +8,13 @@ from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore import gang, handover, memory, ordinal, relaxing, template
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
+from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.gang import GroupName
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 RELEASED_WITHIN: Final = timedelta(seconds=30)
@@ -47,7 +48,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
         return relaxed
     target = _target(case)
     if target is None:
-        return leave(case, AS_WANTED, "its floor is held, and all above it is on spot")
+        return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
     return _not_now(case, target, snapshot) or _move(case, group, target, snapshot, rooms)
 
 
@@ -68,12 +69,12 @@ def _hands_off(case: Case) -> Decision | None:
     - nothing of it runs.
     """
     if case.is_never:
-        return leave(case, "SystemNamespace", "nothing is moved in this namespace")
+        return leave(case, Reason.SYSTEM_NAMESPACE, "nothing is moved in this namespace")
     if not case.standing.is_managed:
         message = f"its namespace has not {names.MANAGED}=true"
-        return leave(case, "NotManaged", message)
+        return leave(case, Reason.NOT_MANAGED, message)
     if not case.standing.replicas:
-        return leave(case, "ScaledToZero", "it is scaled to zero")
+        return leave(case, Reason.SCALED_TO_ZERO, "it is scaled to zero")
     return None
 
 
@@ -86,10 +87,10 @@ def _busy(case: Case, snapshot: Snapshot) -> Decision | None:
     moving = next((pod for pod in case.pods if _is_moving(case, pod, snapshot.now)), None)
     if moving is not None:
         message = f"{moving.name} is being handed over: one at a time"
-        return leave(case, "Moving", message, verb=Verb.WAIT)
+        return leave(case, Reason.MOVING, message, verb=Verb.WAIT)
     if any(map(snapshot.fleet.is_doomed, case.owned)):
         message = "a node of its pods is doomed: they are moved off it"
-        return leave(case, "NodeDoomed", message, verb=Verb.WAIT)
+        return leave(case, Reason.NODE_DOOMED, message, verb=Verb.WAIT)
     return None
 
 
@@ -123,10 +124,10 @@ def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None
         return waits
     if case.standing.waiting:
         message = f"{case.standing.waiting} of its pods wait for a node"
-        return leave(case, "PodsWait", message, verb=Verb.WAIT)
+        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
     own = case.workload.spec.template.spec
     if target not in allowed_by(own, snapshot.fleet.labels):
-        return leave(case, "OwnRules", f"its own rules exclude {target}")
+        return leave(case, Reason.OWN_RULES, f"its own rules exclude {target}")
     return _after_failures(case, target, snapshot)
 
 
@@ -135,12 +136,12 @@ def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome
     failed = memory.relapse(case, snapshot.fleet, now)
     if failed:
         write = writes.cooldown_patch(workload, now)
-        decision = about(case, Verb.COOL_DOWN, "MoveDidNotLast", failed, write=write)
+        decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
         return Step(workload=workload.key, decision=decision)
     rest = memory.rest(case, target, now)
     if rest is None:
         return None
-    return leave(case, "CoolingDown", rest.message, verb=Verb.WAIT, until=rest.until)
+    return leave(case, Reason.COOLING_DOWN, rest.message, verb=Verb.WAIT, until=rest.until)
 
 
 def _in_rollout(case: Case) -> Decision | None:
@@ -149,7 +150,9 @@ def _in_rollout(case: Case) -> Decision | None:
     if not isinstance(deployment, Deployment):
         return None
     if deployment.spec.paused:
-        return leave(case, "RolloutPaused", "its rollouts are paused: it is left alone until then")
+        return leave(
+            case, Reason.ROLLOUT_PAUSED, "its rollouts are paused: it is left alone until then"
+        )
     found = _replica_sets(case)
     settled = (
         len(found) == 1
@@ -158,7 +161,7 @@ def _in_rollout(case: Case) -> Decision | None:
     )
     if settled:
         return None
-    return leave(case, "InRollout", "it is in a rollout, or being scaled", verb=Verb.WAIT)
+    return leave(case, Reason.IN_ROLLOUT, "it is in a rollout, or being scaled", verb=Verb.WAIT)
 
 
 def _replica_sets(case: Case) -> list[ReplicaSet]:

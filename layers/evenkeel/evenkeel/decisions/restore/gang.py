@@ -13,6 +13,7 @@ from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
+from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 
@@ -44,7 +45,7 @@ def move(
     others = snapshot.members.get(group, owned) - owned
     if not isinstance(case.workload, Deployment) or others > 0:
         message = f"its pods are of {called}, which a Deployment alone does not make: none moves"
-        return leave(case, "Gang", message)
+        return leave(case, Reason.GANG, message)
     (replica_set,) = replica_sets
     owner = Owner(kind="ReplicaSet", controller=replica_set, deployment=case.workload)
     pods = sorted(
@@ -63,11 +64,11 @@ def move(
             f"{len(pods)} pods of {called} move at once or none, and a run moves"
             f" {snapshot.terms.moves}"
         )
-        return leave(case, "GangTooLarge", message)
+        return leave(case, Reason.GANG_TOO_LARGE, message)
     wish = Wish(requests=pods[0].requests, rules=replica_set.spec.template.spec)
     if not rooms.take_all(wish, target, len(pods)):
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
-        return leave(case, "NoRoomForGang", message)
+        return leave(case, Reason.NO_ROOM_FOR_GANG, message)
     release = release_from(case, owner, replica_set, target, snapshot)
     releases = [released(pod, release) for pod in pods]
     decision = about(

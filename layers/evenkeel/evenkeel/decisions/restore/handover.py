@@ -18,6 +18,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Move, new_move
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Create, Operation, Patch, Write, as_read
 from evenkeel.model.surroundings import Lease
@@ -45,7 +46,7 @@ def move(
     if held is not None:
         return held
     if not rooms.take(wish, target) and target is Capacity.SPOT:
-        return leave(case, "NoRoomOnSpot", "no spot node has room for one of its pods")
+        return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
     return _step(case, owner, replica_set, pod, target, snapshot)
 
 
@@ -58,7 +59,7 @@ def _who(
     """
     fleet = snapshot.fleet
     found = [pod for pod in case.owned if fleet.capacity(pod) is target.other]
-    refused = leave(case, "NobodyToMove", f"none of its pods is on {target.other}")
+    refused = leave(case, Reason.NOBODY_TO_MOVE, f"none of its pods is on {target.other}")
     for pod in sorted(found, key=lambda pod: _rank(pod, target.other)):
         way = route(pod, owner, case.surroundings, hint=True, now=snapshot.now)
         if way.way is Way.HANDOVER:
@@ -77,11 +78,11 @@ def held_back(case: Case, replica_set: ReplicaSet, pod: Pod) -> Decision | None:
     """Why a pod cannot be replaced, or must not go now."""
     failure = replica_set.cannot_create
     if failure is not None:
-        return leave(case, "CannotBeReplaced", failure.message)
+        return leave(case, Reason.CANNOT_BE_REPLACED, failure.message)
     budget = budgets.hold_now(case.surroundings.budgets_of(pod))
     if budget is None:
         return None
-    return leave(case, "BudgetHolds", f"{budget.reference} leaves no room")
+    return leave(case, Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room")
 
 
 def floor_held_without(case: Case, pod: Pod, target: Capacity) -> Decision | None:
@@ -90,7 +91,7 @@ def floor_held_without(case: Case, pod: Pod, target: Capacity) -> Decision | Non
     if target is Capacity.ON_DEMAND or standing.survivors - pod.ready >= standing.wanted:
         return None
     message = f"its floor of {standing.wanted} is not Ready on on-demand nodes without {pod.name}"
-    return leave(case, "FloorNotReady", message, verb=Verb.WAIT)
+    return leave(case, Reason.FLOOR_NOT_READY, message, verb=Verb.WAIT)
 
 
 def _step(
@@ -146,9 +147,9 @@ def released(pod: Pod, release: Release) -> Patch:
     return writes.release_patch(pod, msgspec.structs.replace(release, do_not_disrupt=kept))
 
 
-def reason_of(target: Capacity) -> str:
+def reason_of(target: Capacity) -> Reason:
     """The reason of a move."""
-    return "FloorMissing" if target is Capacity.ON_DEMAND else "AboveFloor"
+    return Reason.FLOOR_MISSING if target is Capacity.ON_DEMAND else Reason.ABOVE_FLOOR
 
 
 def why(case: Case, target: Capacity) -> str:

@@ -19,6 +19,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import new_move
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
 from evenkeel.model.workload import StatefulSet
 
@@ -44,10 +45,12 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
     floor = case.standing.floor
     if stateful_set.spec.replicas == 1 and floor.source is Source.DEFAULT:
         message = "its only pod is not restarted, unless its owner asks for a floor"
-        return leave(case, "SingleByDefault", message)
+        return leave(case, Reason.SINGLE_BY_DEFAULT, message)
     pod = _who(case, stateful_set, target, snapshot)
     if pod is None:
-        return leave(case, "NobodyToMove", f"no ordinal that belongs on {target} is elsewhere")
+        return leave(
+            case, Reason.NOBODY_TO_MOVE, f"no ordinal that belongs on {target} is elsewhere"
+        )
     owner = Owner(kind="StatefulSet", controller=stateful_set)
     held = _held(case, stateful_set, pod, owner, snapshot)
     held = held or floor_held_without(case, pod, target)
@@ -60,7 +63,7 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
     )
     if not rooms.take(wish, target):
         where = f" in {wish.zone}" if wish.zone else ""
-        reason = "NoRoomOnSpot" if target is Capacity.SPOT else "NoRoomOnDemand"
+        reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
         return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
     return _step(case, pod, target, snapshot)
 
@@ -86,19 +89,19 @@ def _held(
         return leave(case, way.reason, way.message, until=way.until)
     if _would_update(stateful_set, pod):
         message = f"{pod.name} would come back with the new template: its owner says when"
-        return leave(case, "UpdateOnDelete", message)
+        return leave(case, Reason.UPDATE_ON_DELETE, message)
     least = stateful_set.spec.min_ready_seconds
     available = sum(each.available(snapshot.now, least) for each in case.owned)
     if available < stateful_set.spec.replicas:
         message = f"{available} of {stateful_set.spec.replicas} are available"
-        return leave(case, "NotAllAvailable", message, verb=Verb.WAIT)
+        return leave(case, Reason.NOT_ALL_AVAILABLE, message, verb=Verb.WAIT)
     selecting = case.surroundings.budgets_of(pod)
     hold = budgets.hold_now(selecting) or next(
         (budget for budget in selecting if budget.status.disruptions_allowed < 1), None
     )
     if hold is None:
         return None
-    return leave(case, "BudgetHolds", f"{hold.reference} leaves no room")
+    return leave(case, Reason.BUDGET_HOLDS, f"{hold.reference} leaves no room")
 
 
 def _would_update(stateful_set: StatefulSet, pod: Pod) -> bool:

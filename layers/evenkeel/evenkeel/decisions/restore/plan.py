@@ -7,6 +7,7 @@ from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step, leave
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.reasons import Reason
 
 
 def plan(snapshot: Snapshot) -> RestorePlan:
@@ -48,9 +49,9 @@ def _rank(case: Case) -> tuple[bool, float, str, str]:
 
 def _beyond_budget(case: Case, snapshot: Snapshot) -> Decision:
     message = f"{snapshot.terms.moves} pods are moved in one run: its turn comes in a later one"
-    return leave(case, "BudgetOfRun", message, verb=Verb.WAIT)
+    return leave(case, Reason.BUDGET_OF_RUN, message, verb=Verb.WAIT)
 
 
 def _bad_floor(case: Case) -> Decision:
     problem = case.standing.floor.problem
-    return leave(case, "BadFloor", problem, verb=Verb.REJECT, warning=True)
+    return leave(case, Reason.BAD_FLOOR, problem, verb=Verb.REJECT, warning=True)

@@ -15,6 +15,7 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.placement import Placed, Relaxation, is_relaxed, placed_of, relaxed_until
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
 
@@ -53,7 +54,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome | None:
     if until - snapshot.now < snapshot.terms.relaxed_for / 2:
         return _relax(case, snapshot, ())
     message = f"no on-demand node has room: its floor may be on spot until {in_words(until)}"
-    return leave(case, "FloorRelaxed", message, verb=Verb.WAIT, until=until, warning=True)
+    return leave(case, Reason.FLOOR_RELAXED, message, verb=Verb.WAIT, until=until, warning=True)
 
 
 def _is_orphan(pod: Pod, now: datetime) -> bool:
@@ -118,12 +119,12 @@ def _about_floor(
     case: Case, verb: Verb, message: str, write: Patch, until: datetime | None = None
 ) -> Decision:
     relaxes = verb is Verb.RELAX
-    reason = "FloorRelaxed" if relaxes else "FloorHeldAgain"
+    reason = Reason.FLOOR_RELAXED if relaxes else Reason.FLOOR_HELD_AGAIN
     return about(case, verb, reason, message, write=write, until=until, warning=relaxes)
 
 
 def _made_anew(case: Case, pod: Pod) -> Step:
     message = "the move that it was made for is over, and it finds no place: another is made"
     write = writes.delete_as_seen(pod)
-    decision = about(case, Verb.DELETE, "MoveIsOver", message, pod=pod, write=write)
+    decision = about(case, Verb.DELETE, Reason.MOVE_IS_OVER, message, pod=pod, write=write)
     return Step(workload=case.workload.key, decision=decision)

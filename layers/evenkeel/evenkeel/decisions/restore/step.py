@@ -1,14 +1,14 @@
 """What a plan consists of: steps with their writes in order, and what is left as it is."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import Unpack
 
 import msgspec
 
 from evenkeel.decisions.restore.snapshot import Case
-from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.meta import Reference
+from evenkeel.model.decision import Decision, Details, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
 
 
@@ -50,44 +50,23 @@ class RestorePlan(msgspec.Struct, frozen=True, kw_only=True):
     left: Sequence[Decision] = ()
 
 
-AS_WANTED = "AsWanted"
-"""The reason of a workload that needs nothing."""
-
-
 def leave(
-    case: Case,
-    reason: str,
-    message: str,
-    *,
-    verb: Verb = Verb.LEAVE,
-    until: datetime | None = None,
-    warning: bool = False,
+    case: Case, reason: Reason, message: str, *, verb: Verb = Verb.LEAVE, **details: Unpack[Details]
 ) -> Decision:
     """Leave a workload as it is, or wait for something."""
-    return about(case, verb, reason, message, until=until, warning=warning)
+    return about(case, verb, reason, message, **details)
 
 
-def about(  # noqa: PLR0913 - a Decision's own fields
+def about(
     case: Case,
     verb: Verb,
-    reason: str,
+    reason: Reason,
     message: str,
     *,
     pod: Pod | None = None,
-    write: Write | None = None,
-    until: datetime | None = None,
-    warning: bool = False,
+    **details: Unpack[Details],
 ) -> Decision:
     """A decision about a pod of a workload, or about the workload itself."""
-    subject: Reference = case.workload.reference if pod is None else pod.reference
-    return Decision(
-        verb=verb,
-        subject=subject,
-        workload=case.workload.reference,
-        node="" if pod is None else pod.spec.node_name,
-        reason=reason,
-        message=message,
-        write=write,
-        until=until,
-        warning=warning,
-    )
+    workload = case.workload
+    details.setdefault("workload", workload.reference)
+    return Decision.about(pod or workload, verb, reason, message, **details)

@@ -14,7 +14,7 @@ from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import AS_WANTED, Outcome, Step, about, leave
+from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.decisions.template.additions import (
     DO_NOT_SCHEDULE,
     Aim,
@@ -30,6 +30,7 @@ from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Delete, Write
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.template import Rather, Written, is_by_template, new_trace
@@ -43,7 +44,7 @@ RESTS: Final = timedelta(minutes=10)
 class _Need(NamedTuple):
     """Why the template has to be written. ``is_urgent``: its pods wait until it is."""
 
-    reason: str
+    reason: Reason
     message: str
     is_urgent: bool = False
     not_before: datetime | None = None
@@ -110,7 +111,7 @@ def _undone(case: Case, written: Written | None) -> Decision | None:
         " Have it leave affinity, tolerations and topologySpreadConstraints alone, then take the"
         f" annotation {names.PLACEMENT} off for two minutes"
     )
-    return leave(case, "TemplateUndone", message, warning=True)
+    return leave(case, Reason.TEMPLATE_UNDONE, message, warning=True)
 
 
 def _hands_off(case: Case, aim: Aim) -> Decision | None:
@@ -123,25 +124,31 @@ def _hands_off(case: Case, aim: Aim) -> Decision | None:
     workload = case.workload
     if isinstance(workload, Deployment):
         if workload.spec.paused:
-            return leave(case, "RolloutPaused", "its rollouts are paused: it is left until then")
+            return leave(
+                case, Reason.ROLLOUT_PAUSED, "its rollouts are paused: it is left until then"
+            )
     else:
         strategy = workload.spec.update_strategy
         if strategy.type == "OnDelete":
-            return leave(case, "OnDelete", "its update strategy is OnDelete: nothing rolls it out")
+            return leave(
+                case, Reason.ON_DELETE, "its update strategy is OnDelete: nothing rolls it out"
+            )
         if strategy.rolling_update is not None and strategy.rolling_update.partition:
-            return leave(case, "Partition", "its update has a partition: it would stop half-way")
+            return leave(
+                case, Reason.PARTITION, "its update has a partition: it would stop half-way"
+            )
     if len(allowed_by(aim.own, aim.labels)) < len(Capacity):
-        return leave(case, "OwnRules", "its own rules exclude a capacity type")
+        return leave(case, Reason.OWN_RULES, "its own rules exclude a capacity type")
     if not aim.form.skew:
         return None
     key = aim.key
     if not key:
         which = f"set one of {aim.labels}"
         message = f"no capacity label is on all nodes that its pods may go to: {which}"
-        return leave(case, "NoCommonLabel", message, warning=True)
+        return leave(case, Reason.NO_COMMON_LABEL, message, warning=True)
     spreads = aim.own.topology_spread_constraints or ()
     if any((s.topology_key, s.when_unsatisfiable) == (key, DO_NOT_SCHEDULE) for s in spreads):
-        return leave(case, "OwnSpread", f"its template spreads its pods over {key} already")
+        return leave(case, Reason.OWN_SPREAD, f"its template spreads its pods over {key} already")
     return None
 
 
@@ -163,20 +170,20 @@ def _need(case: Case, written: Written | None, aim: Aim, *, spot_takes: bool) ->
     standing, form = case.standing, aim.form
     told = _told(form, standing.wanted, standing.replicas)
     if written is None:
-        return _Need("TemplateWritten", told)
+        return _Need(Reason.TEMPLATE_WRITTEN, told)
     there = Form(written.rather, written.skew)
     spread = written.spread
     if spread is not None and not spot_takes:
         message = "no spot node takes its pods: they would wait for one, so the spread is dropped"
-        return _Need("SpreadDropped", message, is_urgent=True)
+        return _Need(Reason.SPREAD_DROPPED, message, is_urgent=True)
     if _lacks_labels(case, written, aim):
-        return _Need("TemplateFollowsLabels", f"{told}, by the labels {aim.labels}")
+        return _Need(Reason.TEMPLATE_FOLLOWS_LABELS, f"{told}, by the labels {aim.labels}")
     if written.policy != str(standing.floor.floor) and there != form:
-        return _Need("TemplateFollowsFloor", told)
+        return _Need(Reason.TEMPLATE_FOLLOWS_FLOOR, told)
     if not serves(there, standing.wanted, standing.replicas):
         if spread is None and there.rather is form.rather and not spot_takes:
             return None
-        return _Need("TemplateFollowsSize", told)
+        return _Need(Reason.TEMPLATE_FOLLOWS_SIZE, told)
     return _need_of_spread(written, aim.key, told) if there.skew and spot_takes else None
 
 
@@ -192,9 +199,9 @@ def _lacks_labels(case: Case, written: Written, aim: Aim) -> bool:
 def _need_of_spread(written: Written, key: str, told: str) -> _Need | None:
     if written.spread is None:
         message = f"spot nodes take pods again: {told}"
-        return _Need("SpreadPutBack", message, not_before=written.at + RESTS)
+        return _Need(Reason.SPREAD_PUT_BACK, message, not_before=written.at + RESTS)
     if written.spread.topology_key != key:
-        return _Need("TemplateFollowsLabel", f"all nodes have {key}: {told}")
+        return _Need(Reason.TEMPLATE_FOLLOWS_LABEL, f"all nodes have {key}: {told}")
     return None
 
 
@@ -224,20 +231,20 @@ def _made_anew(case: Case) -> Step | None:
     pod: Pod = stale[0]
     message = "it waits for a node by an older template: another is made by the present one"
     write = writes.delete(pod)
-    decision = about(case, Verb.DELETE, "MadeByOldTemplate", message, pod=pod, write=write)
+    decision = about(case, Verb.DELETE, Reason.MADE_BY_OLD_TEMPLATE, message, pod=pod, write=write)
     return Step(workload=stateful_set.key, decision=decision)
 
 
 def _rolling(case: Case, busy: Decision | None) -> Decision | None:
     """Wait for a workload that is in a rollout, or busy otherwise."""
     workload = case.workload
-    is_rolling = busy is not None and busy.reason == "InRollout"
+    is_rolling = busy is not None and busy.reason == Reason.IN_ROLLOUT
     if isinstance(workload, StatefulSet):
         status = workload.status
         is_rolling = not _is_observed(workload) or status.current_revision != status.update_revision
     if is_rolling:
         message = "its template places its pods, and its rollout is under way"
-        return leave(case, "RollingOut", message, verb=Verb.WAIT)
+        return leave(case, Reason.ROLLING_OUT, message, verb=Verb.WAIT)
     return busy
 
 
@@ -254,21 +261,21 @@ def _settled(
         if need.not_before is None or now >= need.not_before:
             return None
         message = f"spot is back; its spread is put back no sooner than {in_words(need.not_before)}"
-        return leave(case, "TemplateRests", message, verb=Verb.WAIT, until=need.not_before)
+        return leave(case, Reason.TEMPLATE_RESTS, message, verb=Verb.WAIT, until=need.not_before)
     if standing.waiting:
         why = f" ({standing.why_waiting})" if standing.why_waiting else ""
         message = f"{standing.waiting} of its pods wait for a node{why}"
-        return leave(case, "PodsWait", message, verb=Verb.WAIT)
+        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
     if standing.missing:
         message = (
             f"{standing.missing} of its floor are not on on-demand, although its template asks for"
             " it: restart its rollout"
         )
-        return leave(case, "TemplateFellShort", message, warning=True)
+        return leave(case, Reason.TEMPLATE_FELL_SHORT, message, warning=True)
     if written is not None and written.skew and written.spread is None:
         message = "no spot node takes its pods: its spread is put back when one does"
-        return leave(case, "NoSpot", message, verb=Verb.WAIT)
-    return leave(case, AS_WANTED, "its template keeps its floor")
+        return leave(case, Reason.NO_SPOT, message, verb=Verb.WAIT)
+    return leave(case, Reason.AS_WANTED, "its template keeps its floor")
 
 
 def _write(
@@ -310,8 +317,10 @@ def _take_off(case: Case) -> Step:
         lease = case.trace
         forget.append(Delete(Lease, lease.name, lease.namespace, uid=lease.uid))
     if names.TEMPLATE not in case.workload.metadata.annotations:
-        decision = about(case, Verb.PATCH_TEMPLATE, "TemplateForgotten", message, write=forget[0])
+        decision = about(
+            case, Verb.PATCH_TEMPLATE, Reason.TEMPLATE_FORGOTTEN, message, write=forget[0]
+        )
         return Step(workload=case.workload.key, decision=decision)
     patch = template_patch(case.workload, Written.of(case.workload), None)
-    decision = about(case, Verb.PATCH_TEMPLATE, "TemplateTakenOff", message, write=patch)
+    decision = about(case, Verb.PATCH_TEMPLATE, Reason.TEMPLATE_TAKEN_OFF, message, write=patch)
     return Step(workload=case.workload.key, decision=decision, after=forget, rolls=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.placement.scope import Controller, left_by_itself, left_by_namespace
+from evenkeel.decisions.placement.scope import left_by_itself, left_by_namespace
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
@@ -15,18 +15,17 @@ from evenkeel.model.placement import is_relaxed
 from evenkeel.model.scheduling import PendingPod
 from evenkeel.model.surroundings import Namespace
 from evenkeel.model.template import is_by_template
-from evenkeel.model.workload import Deployment
+from evenkeel.model.workload import Controller, Deployment
 
 
 class Wish(msgspec.Struct, frozen=True):
     """The capacity type that a pod is to have; ``must``: no node of the other one will do.
 
-    ``capacity`` None: either. ``reason`` is a CamelCase word.
+    ``capacity`` None: either.
     """
 
     capacity: Capacity | None = None
     must: bool = False
-    reason: str = ""
     message: str = ""
 
 
@@ -42,7 +41,7 @@ def needs_no_owner(
     """
     placed = (pod.metadata.labels or {}).get(names.CAPACITY)
     if placed in tuple(Capacity):
-        return Wish(Capacity(placed), reason="Placed")
+        return Wish(Capacity(placed))
     if left_by_itself(pod, namespace.name, labels) is not None:
         return EITHER
     if left_by_namespace(namespace, everywhere=everywhere) is not None:
@@ -71,12 +70,12 @@ def by_floor(
     if isinstance(verdict, Counted):
         return verdict
     must = verdict.capacity is Capacity.ON_DEMAND
-    return Wish(verdict.capacity, must=must, reason=verdict.reason, message=verdict.message)
+    return Wish(verdict.capacity, must=must, message=verdict.message)
 
 
 def by_count(counted: Counted, taken: int) -> Wish:
     """What a pod wishes of whose siblings so many are on on-demand, or will be."""
     told = f"the floor is {counted.floor} of {counted.size}, and {taken} hold it"
     if taken < counted.floor:
-        return Wish(Capacity.ON_DEMAND, must=True, reason="InFloor", message=told)
-    return Wish(Capacity.SPOT, reason="FloorHeld", message=told)
+        return Wish(Capacity.ON_DEMAND, must=True, message=told)
+    return Wish(Capacity.SPOT, message=told)

@@ -5,7 +5,7 @@ Nothing of the owner's is changed: what is added is noted, and only that is take
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -187,9 +187,9 @@ def _affinity_changes(
     if wanted == NodeAffinity():
         yield Operation("remove", path)
     elif spec.affinity is None:
-        yield Operation("add", pointer(*_AFFINITY), {"nodeAffinity": _wire(wanted)})
+        yield Operation("add", pointer(*_AFFINITY), {"nodeAffinity": msgspec.to_builtins(wanted)})
     else:
-        yield Operation("add", path, _wire(wanted))
+        yield Operation("add", path, msgspec.to_builtins(wanted))
 
 
 def _with(affinity: NodeAffinity, written: Written | None) -> NodeAffinity:
@@ -272,15 +272,11 @@ def _list_changes(
     left = len(there or ()) - len(gone)
     if not left:
         if after:
-            yield Operation("add", pointer(*path), [_wire(each) for each in after])
+            yield Operation("add", pointer(*path), [msgspec.to_builtins(each) for each in after])
         elif there is not None:
             yield Operation("remove", pointer(*path))
         return
     for index in reversed(gone):
         yield Operation("remove", pointer(*path, index))
     for each in after:
-        yield Operation("add", pointer(*path, "-"), _wire(each))
-
-
-def _wire(value: object) -> Any:
-    return msgspec.to_builtins(value)
+        yield Operation("add", pointer(*path, "-"), msgspec.to_builtins(each))

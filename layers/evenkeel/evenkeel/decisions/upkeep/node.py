@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.decisions.plan import next_due
@@ -15,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.reasons import Reason
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that ends or has ended."""
@@ -35,6 +35,11 @@ UNLISTED_FOR: Final = timedelta(seconds=30)
 """So far apart two answers have to be that do not list an instance, for it to count as ended."""
 
 
+LOAD_BALANCER_LEAD: Final = timedelta(seconds=60)
+"""How long before its deadline a node leaves the external load balancers at the latest: they take
+some ten seconds to notice, and let requests that are under way end."""
+
+
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """A doomed node and what is known of it.
 
@@ -52,7 +57,6 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     handovers_left: bool = False
     ordinals_left: bool = False
     others_remain: bool | None = None
-    load_balancer_lead: timedelta = timedelta(seconds=60)
     do_out_of_service: bool = True
 
     @property
@@ -106,7 +110,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
             return False
         if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
             return False
-        near = self.now >= self.notice.deadline - self.load_balancer_lead
+        near = self.now >= self.notice.deadline - LOAD_BALANCER_LEAD
         return near or not self.handovers_left
 
 
@@ -117,7 +121,7 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
     if situation.is_certain:
         return (_make_certain(situation),), None
     notice = situation.notice
-    lead = SOONEST if notice.is_hint else situation.load_balancer_lead
+    lead = SOONEST if notice.is_hint else LOAD_BALANCER_LEAD
     due = next_due(situation.now, notice.deadline - lead, notice.deadline)
     return _exclusion(situation), due
 
@@ -125,7 +129,7 @@ def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
 def _make_certain(situation: Situation) -> Decision:
     """From now on the node is dying: what is left on it goes by its end."""
     notice = situation.notice
-    return decide(
+    return Decision.about(
         situation.node,
         Verb.MARK,
         kinds.of_notice(notice).reason,
@@ -141,10 +145,10 @@ def unreadable(node: Node) -> Decision:
 
     It is left as it is: perhaps only its mark was spoilt.
     """
-    return decide(
+    return Decision.about(
         node,
         Verb.LEAVE,
-        "UnreadableNotice",
+        Reason.UNREADABLE_NOTICE,
         f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
         "takes the mark off",
         warning=True,
@@ -157,11 +161,11 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
         return ()
     if not situation.others_remain:
         message = "no other node would remain behind external load balancers: it stays"
-        return (decide(situation.node, Verb.LEAVE, "NoOtherNode", message),)
-    exclude = decide(
+        return (Decision.about(situation.node, Verb.LEAVE, Reason.NO_OTHER_NODE, message),)
+    exclude = Decision.about(
         situation.node,
         Verb.EXCLUDE,
-        "NodeDying",
+        Reason.NODE_DYING,
         "external load balancers stop sending to it",
         write=marks.exclude(situation.node),
     )
@@ -186,21 +190,27 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     if situation.is_off:
         return (_end(situation),), None
     if state in ENDING:
-        wait = decide(situation.node, Verb.WAIT, "InstanceEnding", f"EC2 says {state}")
+        wait = Decision.about(
+            situation.node, Verb.WAIT, Reason.INSTANCE_ENDING, f"EC2 says {state}"
+        )
         return (*_exclusion(situation), wait), None
     if situation.is_missing:
         return _missing(situation), None
     if notice.kind is NoticeKind.DRAIN:
-        return (_lift(situation, "DrainOver", "its time is up; the cordon stays"),), None
+        return (_lift(situation, Reason.DRAIN_OVER, "its time is up; the cordon stays"),), None
     if notice.is_hint:
-        return (_lift(situation, "HintExpired", "nothing came of the recommendation"),), None
+        return (_lift(situation, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
     if situation.outlived:
-        return (_lift(situation, "InstanceRunning", f"EC2 says {state} after the deadline"),), None
+        return (
+            _lift(situation, Reason.INSTANCE_RUNNING, f"EC2 says {state} after the deadline"),
+        ), None
     settled = situation.settled_at
     known = "does not answer" if state is None else f"still says {state}"
     if state == UNLISTED:
         known = "does not list it, but the node is Ready"
-    wait = decide(situation.node, Verb.WAIT, "DeadlinePassed", f"EC2 {known}", until=settled)
+    wait = Decision.about(
+        situation.node, Verb.WAIT, Reason.DEADLINE_PASSED, f"EC2 {known}", until=settled
+    )
     return (*_exclusion(situation), wait), next_due(situation.now, settled)
 
 
@@ -215,9 +225,9 @@ def _end(situation: Situation) -> Decision:
         and (taint := marks.take_out_of_service(situation.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
-        return decide(situation.node, Verb.TAINT, "InstanceOff", message, write=taint)
-    return decide(
-        situation.node, Verb.COMPLETE, "InstanceOff", f"EC2 {known}: nothing is left to do"
+        return Decision.about(situation.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
+    return Decision.about(
+        situation.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"
     )
 
 
@@ -227,12 +237,18 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
         note = marks.note_unlisted(situation.node, heard_at)
-        return (decide(situation.node, Verb.MARK, "InstanceUnlisted", message, write=note),)
-    wait = decide(
-        situation.node, Verb.WAIT, "InstanceUnlisted", message, until=since + UNLISTED_FOR
+        return (
+            Decision.about(
+                situation.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note
+            ),
+        )
+    wait = Decision.about(
+        situation.node, Verb.WAIT, Reason.INSTANCE_UNLISTED, message, until=since + UNLISTED_FOR
     )
     return (*_exclusion(situation), wait)
 
 
-def _lift(situation: Situation, reason: str, message: str) -> Decision:
-    return decide(situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node))
+def _lift(situation: Situation, reason: Reason, message: str) -> Decision:
+    return Decision.about(
+        situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node)
+    )

@@ -84,7 +84,6 @@ class OtherNodes:
     PAUSE_PER_VAIN_LOOK = 8
 
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
-        """Nothing is known yet."""
         self._cluster = cluster
         self._recorder = recorder
         self.question = Question[Listing[Node]]()
@@ -140,7 +139,6 @@ class InstanceStates:
     """What EC2 said last of the instances whose deadline has passed."""
 
     def __init__(self, instances: Instances, recorder: Recorder) -> None:
-        """Nothing was asked yet."""
         self._instances = instances
         self._recorder = recorder
         self.question = Question[Mapping[str, Instance]]()
@@ -202,7 +200,6 @@ class CapacityTypes:
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
         self._known: dict[str, Capacity] = {}
         self._forget_at: datetime | None = None
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 
-from evenkeel.decisions.about_node import decide
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.plan import earliest
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
@@ -18,6 +17,7 @@ from evenkeel.model.hook import Termination
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Background, LifecycleActions, Recorder
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
@@ -145,8 +145,8 @@ class Hooks:
         """Note on the node that Auto Scaling need not be told anything any more."""
         group = termination.hook.group
         if self._ended[termination] is Answer.DONE:
-            reason, message = "LifecycleActionCompleted", f"the group {group} may go on"
+            reason, message = Reason.LIFECYCLE_ACTION_COMPLETED, f"the group {group} may go on"
         else:
-            reason = "LifecycleActionGone"
+            reason = Reason.LIFECYCLE_ACTION_GONE
             message = f"the group {group} does not wait for {termination.hook.name} any more"
-        return decide(node, Verb.MARK, reason, message, write=marks.end_hook(node))
+        return Decision.about(node, Verb.MARK, reason, message, write=marks.end_hook(node))

@@ -79,7 +79,6 @@ class HandoverFlow:
         recorder: Recorder,
         lifecycle: LifecycleActions | None = None,
     ) -> None:
-        """Keep the ports; nothing is called yet."""
         self._settings = settings
         self._cluster = cluster
         self._clock = clock

@@ -15,12 +15,13 @@ from evenkeel.errors import (
     QueueError,
     UnavailableError,
 )
+from evenkeel.flows import home
 from evenkeel.flows.asking import answer
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
-from evenkeel.model.surroundings import Lease, LeaseSpec, Namespace
+from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
@@ -248,11 +249,7 @@ class Leadership:
             ),
             spec=self._spec(transitions=0),
         )
-        (reply,) = self._cluster.perform([Create(lease)])
-        if isinstance(reply.error, NotFoundError):
-            namespace = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
-            self._cluster.perform([Create(namespace)])
-            (reply,) = self._cluster.perform([Create(lease)])
+        (reply,) = home.perform(self._cluster.perform, [Create(lease)])
         return reply
 
     def _replace(self) -> Reply:

@@ -17,12 +17,10 @@ from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
-from evenkeel.flows.drain.progress import PaceOfPlanning
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
-from evenkeel.model.request import Relisted
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 
@@ -94,10 +92,8 @@ class Reconciler:
         releases = Releases(settings, view, planner, plans, follower, writer, forced)
         self._sender = Sender(plans, writer, self._approvals, releases, forced)
         self._owners = Owners(cluster, session, view, once.recorder, clock.now())
-        self._pace_of_planning = PaceOfPlanning(clock.now())
         self._flush_at = clock.now() + FLUSH_EVERY
         self._flushing: Future[None] | None = None
-        self._urgent: set[str] = set()
         self._lead = LEAD
         self._left: TimeLeft = timedelta
         self._first_look: datetime | None = None
@@ -143,7 +139,7 @@ class Reconciler:
             if self._first_look is not None:
                 self._first_look = None
                 self._forced.settle()
-            self._urgent |= self._sender.send(now, self._keeper.steps)
+            self._sender.send(now, self._keeper.steps)
             self._once.record(step for step in self._keeper.steps if step.write is None)
             news = self._plans.news(self._approvals.has_seen)
             has_begun = self._forced.has_begun
@@ -176,8 +172,6 @@ class Reconciler:
                 self._follower.refused(arrival.request, arrival.error)
             return
         self._follower.absorb(arrival)
-        if isinstance(arrival, Relisted):
-            self._urgent |= self._follower.take_news()  # all its pods are known now
 
     def _catch_up(self) -> None:
         """Plan again for controllers whose objects have changed, and for those that are due.
@@ -185,24 +179,20 @@ class Reconciler:
         Changes wait a little in a storm, so that planning takes only a share of the time; plans
         that are due do not wait, nor those that have to be made before another step.
         """
-        now = self._clock.now()
+        now, queue = self._clock.now(), self._view.queue
         found = self._owners.catch_up(now)
         if found:
             self._follower.follow(now)
-        self._urgent |= found
+        queue.add(found, urgent=True)
         self._approvals.take(now)
         self._follower.ask_for_nodes()
         self._follower.read_again(now)
-        news = self._urgent | self._plans.due(now)
-        self._urgent = set()
         if self._view.changed_dooms:
-            news |= self._view.controllers_on(self._view.changed_dooms)
-        if self._follower.news and now >= self._pace_of_planning.next_at:
-            news |= self._follower.take_news()
+            queue.add(self._view.controllers_on(self._view.changed_dooms), urgent=True)
+        news = queue.take(now)
         if news:
-            self._follower.news -= news
             self._plans.replan(news, now)
-            self._pace_of_planning.planned(now, self._clock.now())
+            queue.planned(now, self._clock.now())
         handovers = self._handovers
         if self._keeper.is_stale(now, handovers, news=bool(news)):
             self._keeper.plan(handovers, now)
@@ -236,7 +226,7 @@ class Reconciler:
             return False
         if (
             self._follower.busy
-            or self._urgent
+            or self._view.queue
             or self._leadership.is_hiding
             or self._leadership.is_sqs_slow
         ):
@@ -271,18 +261,16 @@ class Reconciler:
     @property
     def _next_due(self) -> datetime | None:
         now = self._clock.now()
-        return earliest(self._keeper.due, self._plans.next_due, self._forced.next_at(now))
+        return earliest(self._keeper.due, self._view.queue.due_at, self._forced.next_at(now))
 
     def _patience(self, now: datetime, until: datetime) -> timedelta:
         """How long to wait for news: until something else has to be done."""
-        if self._urgent:
-            return timedelta()
         due = earliest(
             until if now < until else None,
             now + LONGEST_WAIT,
             self._writer.next_retry,
             self._next_due,
             self._approvals.due,
-            self._pace_of_planning.next_at if self._follower.news else None,
+            self._view.queue.next_at(now),
         )
         return max(timedelta(), (due or now) - now)

@@ -83,12 +83,11 @@ class NodeKeeper:
             return ()
         share = self._settings.rebalance_share
         return [
-            Decision(
-                verb=Verb.CORDON,
-                subject=node.reference,
-                node=node.name,
-                reason=kinds.of_notice(notices[node.name]).reason,
-                message=f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
+            Decision.about(
+                node,
+                Verb.CORDON,
+                kinds.of_notice(notices[node.name]).reason,
+                f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
                 write=marks.cordon(node, now),
             )
@@ -148,7 +147,6 @@ class NodeKeeper:
                 state=states.of(node.instance_id, now),
                 heard_at=states.heard_at or now,
                 handovers_left=node.name in self._handovers,
-                load_balancer_lead=self._settings.load_balancer_lead,
                 do_out_of_service=self._settings.do_out_of_service,
             )
             if not (situation.over and states.is_awaited(node.instance_id, now)):

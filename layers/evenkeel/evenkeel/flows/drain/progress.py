@@ -1,4 +1,4 @@
-"""How fast replacements are made, how long answers take, how much time goes into planning."""
+"""How fast replacements are made, and how long answers take."""
 
 from collections import deque
 from datetime import datetime, timedelta
@@ -10,7 +10,6 @@ class Progress:
     """How fast replacements are made, over one invocation."""
 
     def __init__(self) -> None:
-        """Nothing was counted yet."""
         self._first: tuple[datetime, int] | None = None
 
     def rate(self, made: int, now: datetime) -> float:
@@ -33,7 +32,6 @@ class Answers:
     NEARLY_ALL = 0.95
 
     def __init__(self) -> None:
-        """Nothing was answered yet."""
         self._taken: deque[tuple[datetime, timedelta]] = deque()
 
     def saw(self, took: timedelta, now: datetime) -> None:
@@ -47,22 +45,3 @@ class Answers:
         ordered = sorted(took for _, took in self._taken) or [timedelta()]
         last = len(ordered) - 1
         return Usual(ordered[last // 2], ordered[int(self.NEARLY_ALL * last)])
-
-
-class PaceOfPlanning:
-    """When to plan again: planning takes at most an eighth of the time.
-
-    In calm weather that is at once. In a storm the changes of some tenths of a second are
-    planned for together: there are several for each pod, and each concerns all pods of its
-    ReplicaSet.
-    """
-
-    SHARE = 8
-
-    def __init__(self, now: datetime) -> None:
-        """Nothing was planned yet."""
-        self.next_at = now
-
-    def planned(self, began: datetime, ended: datetime) -> None:
-        """A plan was made; the next one waits for a few times as long as that took."""
-        self.next_at = ended + (self.SHARE - 1) * max(timedelta(), ended - began)

@@ -17,7 +17,6 @@ class OnceRecorder:
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        """Nothing was told yet."""
         self.recorder = recorder
         self._words: dict[tuple[str, str], tuple[_Word, ...]] = {}
 

@@ -76,7 +76,6 @@ class Crowd:
     """
 
     def __init__(self, clock: Clock) -> None:
-        """Nobody is there yet."""
         self._clock = clock
         self._lock = Lock()
         self._places = Places(clock)

@@ -23,7 +23,10 @@ from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import GateSettings, Mode
 
@@ -49,14 +52,14 @@ class GateFlow:
         deferred while its patience lasts, and passes where it is refused.
         """
         if eviction.evictor.is_evenkeel:
-            return Allowed(reason="Own", message="Evenkeel asks for it")
+            return Allowed(reason=Reason.OWN, message="Evenkeel asks for it")
         with self._crowd.place(eviction) as has_place:
             verdict = self._review(eviction) if has_place else None
         if self._is_observing:
-            verdict = Allowed(reason="Observed", message="Evenkeel only observes")
+            verdict = Allowed(reason=Reason.OBSERVED, message="Evenkeel only observes")
         elif verdict is None:
             message = "many evictions are asked for at once: this one is decided about in its turn"
-            verdict = self._put_off(eviction, "Crowded", message)
+            verdict = self._put_off(eviction, Reason.CROWDED, message)
         if isinstance(verdict, Allowed):
             self._crowd.passed(eviction)
         return verdict
@@ -66,10 +69,10 @@ class GateFlow:
         try:
             if self._crowd.is_in_turn(eviction) and not self._may_be_released(eviction, waited):
                 # It was looked at before: nothing of it is read again.
-                return self._put_off(eviction, "WindowFull", WINDOW_FULL)
-            verdict, about = self._decide(eviction, waited)
+                return self._put_off(eviction, Reason.WINDOW_FULL, WINDOW_FULL)
+            verdict, pod, workload = self._decide(eviction, waited)
         except NotFoundError as error:
-            return Allowed(reason="NotFound", message=str(error))
+            return Allowed(reason=Reason.NOT_FOUND, message=str(error))
         except (ThrottledError, UnavailableError) as error:
             return self._unread(eviction, error)
         except ClusterError as error:
@@ -77,9 +80,9 @@ class GateFlow:
             self._recorder.noted(
                 f"an eviction passes, for what it depends on is not known: {error}"
             )
-            reason = type(error).__name__.removesuffix("Error")
-            return Allowed(reason=reason, message=f"did not look at this eviction ({error})")
-        self._tell(verdict, about, eviction)
+            message = f"did not look at this eviction ({error})"
+            return Allowed(reason=Reason.UNREADABLE, message=message)
+        self._tell(verdict, pod, workload, eviction)
         if isinstance(verdict, Allowed):
             return verdict
         retry_after = self._crowd.deferred(eviction, verdict.retry_after, in_turn=verdict.in_turn)
@@ -91,7 +94,7 @@ class GateFlow:
             return True
         return waited >= self._settings.patience and self._window.may_exceed()
 
-    def _put_off(self, eviction: Eviction, reason: str, message: str) -> Deferred:
+    def _put_off(self, eviction: Eviction, reason: Reason, message: str) -> Deferred:
         """An eviction that is not decided about now comes back."""
         self._recorder.counted(Metric.EVICTIONS_DEFERRED)
         retry_after = self._crowd.put_off(eviction)
@@ -102,36 +105,31 @@ class GateFlow:
         message = f"the API server does not answer: {error}"
         waited = self._crowd.unread(eviction)
         if waited < self._settings.patience:
-            return self._put_off(eviction, "Unreadable", message)
+            return self._put_off(eviction, Reason.UNREADABLE, message)
         self._recorder.counted(Metric.GATE_FAILED)
         message = f"for {waited.total_seconds():.0f} s {message}"
         self._recorder.noted(f"an eviction passes: {message}")
-        return Allowed(reason="PatienceOver", message=message, warning=True)
+        return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
 
-    def _decide(self, eviction: Eviction, waited: timedelta) -> tuple[Verdict, Decision]:
-        """The verdict, and the pod that it is about as a decision without one.
+    def _decide(
+        self, eviction: Eviction, waited: timedelta
+    ) -> tuple[Verdict, Pod, Reference | None]:
+        """The verdict, the pod that it is about, and its workload as far as that was read.
 
         ``waited``: how long ago this process was asked first. Raises ClusterError.
         """
         found = self._reader.subject(eviction.name, eviction.namespace)
-        about = Decision(
-            verb=Verb.LEAVE,
-            subject=found.pod.reference,
-            reason="",
-            message="",
-            node=found.pod.spec.node_name,
-        )
         passes = passes_by_place(found.namespace, everywhere=self._settings.everywhere)
         if passes is None and found.is_paused:
-            passes = Allowed(reason="Paused", message="Evenkeel is paused")
+            passes = Allowed(reason=Reason.PAUSED, message="Evenkeel is paused")
         if passes is not None:
-            return passes, about
+            return passes, found.pod, None
         workload = self._reader.workload(found.pod)
-        about = msgspec.structs.replace(about, workload=workload.owner.workload)
+        of = workload.owner.workload
         way = route(found.pod, workload.owner, workload.surroundings, hint=False)
         passes = passes_by_itself(found.pod, workload.owner, way)
         if passes is not None:
-            return passes, about
+            return passes, found.pod, of
         held = workload.surroundings.budgets_of(found.pod)
         has_room = found.pod.released or self._window.has_room(found.pod.namespace)
 
@@ -152,7 +150,7 @@ class GateFlow:
         if isinstance(verdict, Allowed) and verdict.counted:
             workload = self._reader.confirmed(workload, census)
             verdict = decide(self._reader.census(workload, afresh=True))
-        return self._carry_out(verdict, eviction), about
+        return self._carry_out(verdict, eviction), found.pod, of
 
     def _carry_out(self, verdict: Verdict, eviction: Eviction) -> Verdict:
         """Carry out the step that comes first, mostly a release. Raises ClusterError."""
@@ -177,16 +175,19 @@ class GateFlow:
     def _is_observing(self) -> bool:
         return self._settings.mode is Mode.OBSERVE
 
-    def _tell(self, verdict: Verdict, about: Decision, eviction: Eviction) -> None:
+    def _tell(
+        self, verdict: Verdict, pod: Pod, workload: Reference | None, eviction: Eviction
+    ) -> None:
         deferred = isinstance(verdict, Deferred)
         self._recorder.counted(Metric.EVICTIONS_DEFERRED if deferred else Metric.EVICTIONS_PASSED)
         who = eviction.evictor.username
         self._recorder.decided(
-            msgspec.structs.replace(
-                about,
-                verb=Verb.WAIT if deferred else Verb.LEAVE,
-                reason=verdict.reason,
-                message=f"{who} asks to evict it: {verdict.message}",
+            Decision.about(
+                pod,
+                Verb.WAIT if deferred else Verb.LEAVE,
+                verdict.reason,
+                f"{who} asks to evict it: {verdict.message}",
+                workload=workload,
                 warning=isinstance(verdict, Allowed) and verdict.warning,
             )
         )

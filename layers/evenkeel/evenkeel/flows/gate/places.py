@@ -57,7 +57,6 @@ class Places:
     """The places in which evictions are decided about. Any thread may use it."""
 
     def __init__(self, clock: Clock) -> None:
-        """All are free."""
         self._clock = clock
         self._lock = Lock()
         self._waiting: list[_Asking] = []

@@ -59,7 +59,6 @@ class Reader:
     """Reads for one eviction after the other, or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        """Nothing is read yet."""
         self._clock = clock
         self._remembered = Remembered(cluster, clock)
 

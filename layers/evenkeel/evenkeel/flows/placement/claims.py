@@ -7,11 +7,12 @@ from zlib import crc32
 import msgspec
 
 from evenkeel.decisions.placement.tally import Free
-from evenkeel.errors import AlreadyExistsError, ClusterError, ConflictError, InvalidError
+from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
+from evenkeel.flows import home
 from evenkeel.flows.asking import ask
 from evenkeel.model import names
-from evenkeel.model.meta import Metadata, Reference
+from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim
 from evenkeel.model.request import (
     Create,
@@ -23,8 +24,8 @@ from evenkeel.model.request import (
     Write,
     as_read,
 )
-from evenkeel.model.surroundings import Lease, Namespace
-from evenkeel.ports import Clock, Cluster, Reply
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Clock, Cluster
 
 TRIES: Final = 3
 """How many slots are tried before one looks again which are free."""
@@ -54,7 +55,9 @@ def take(
     first = crc32(holder.encode())
     for position in range(first, first + min(TRIES, free.offered)):
         slot = free.slot(position % free.offered)
-        reply = _write(cluster, _take(controller, slot, free.claims.get(slot), holder, now))
+        (reply,) = home.perform(
+            cluster.perform, [_take(controller, slot, free.claims.get(slot), holder, now)]
+        )
         if reply.error is None:
             return slot
         if not isinstance(reply.error, _TAKEN):
@@ -103,14 +106,3 @@ def _take(
             Operation("add", "/spec", msgspec.to_builtins(spec)),
         ),
     )
-
-
-def _write(cluster: Cluster, write: Write) -> Reply:
-    (reply,) = cluster.perform([write])
-    if isinstance(write, Create) and isinstance(reply.error, MissingError):
-        home = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
-        (made,) = cluster.perform([Create(home)])
-        if made.error is not None and not isinstance(made.error, AlreadyExistsError):
-            raise ClusterError(f"there is no namespace {names.SYSTEM_NAMESPACE}: {made.error}")
-        (reply,) = cluster.perform([write])
-    return reply

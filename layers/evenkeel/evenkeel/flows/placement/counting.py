@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.placement import Placed, claims_of, placed_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
@@ -22,6 +23,9 @@ from evenkeel.ports import Clock, Cluster
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
 LONGEST_PAUSE: Final = timedelta(milliseconds=160)
 """Between two looks at unconfirmed claims; it doubles."""
+
+CLAIM_EXPIRY: Final = timedelta(seconds=1.5)
+"""How long a claim of a floor's place waits for its pod, which is stored right after its review."""
 
 NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
@@ -37,11 +41,9 @@ class Place:
 class Counter:
     """Counts floors by live pods, and claims places until their pods are there."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, *, expiry: timedelta) -> None:
-        """``expiry`` of a claim without a pod."""
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cluster = cluster
         self._clock = clock
-        self._expiry = expiry
 
     def place(
         self,
@@ -70,7 +72,7 @@ class Counter:
                     return _in_floor(f"{told}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
                     message = f"{told} and held by {result.taken}"
-                    return Place(Chosen(Capacity.SPOT, "FloorHeld", message))
+                    return Place(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
                 if not writes:
                     return _in_floor(f"{told} and not held")
                 if isinstance(result, Free):
@@ -85,7 +87,7 @@ class Counter:
             again = True
             if self._clock.now() + pause >= give_up:
                 message = f"{told}; it was not counted in time: {problem}"
-                return Place(Chosen(Capacity.ON_DEMAND, "NotCounted", message))
+                return Place(Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message))
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
@@ -121,7 +123,7 @@ class Counter:
             mine = _of(answer(reply), controller.key)
         found = claims_of(_of_kind(leases, Lease), controller.uid)
         slot = next((claim.slot for claim in found if claim.holder == holder), None)
-        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), self._expiry)
+        return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
 
 
 def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:
@@ -136,7 +138,7 @@ def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:
 
 
 def _in_floor(message: str, slot: int | None = None) -> Place:
-    return Place(Chosen(Capacity.ON_DEMAND, "InFloor", message), slot)
+    return Place(Chosen(Capacity.ON_DEMAND, Reason.IN_FLOOR, message), slot)
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:

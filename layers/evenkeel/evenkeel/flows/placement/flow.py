@@ -18,7 +18,7 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take_quietly
-from evenkeel.flows.placement.reading import Reader, Surroundings
+from evenkeel.flows.placement.reading import OwnerGoneError, Reader, Surroundings
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -26,11 +26,13 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
 from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as, placed_of
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
+from evenkeel.settings.placement import LONGEST_COUNTING
 
 TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
 """A floor that cannot be read is told at most once in this time: every pod meets it."""
@@ -70,8 +72,7 @@ class PlacementFlow:
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
         self._reader = Reader(cluster, clock)
-        self._counter = Counter(cluster, clock, expiry=settings.claim_expiry)
-        self._patience = settings.counting
+        self._counter = Counter(cluster, clock)
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
@@ -92,13 +93,14 @@ class PlacementFlow:
         try:
             around = self._reader.read(pod, request.namespace)
         except ClusterError as error:
-            left = Left(type(error).__name__.removesuffix("Error"), str(error))
+            is_gone = isinstance(error, OwnerGoneError)
+            left = Left(Reason.OWNER_GONE if is_gone else Reason.UNREADABLE, str(error))
             return replace(self._leave(subject, left), told=f"did not place this pod ({error})")
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
-            left = Left("Paused", "Evenkeel is paused")
+            left = Left(Reason.PAUSED, "Evenkeel is paused")
         if left is None and is_by_template(around.workload):
-            left = Left("ByTemplate", "its workload's template says where it goes")
+            left = Left(Reason.BY_TEMPLATE, "its workload's template says where it goes")
         if left is not None:
             return self._leave(subject, left, around.workload.reference)
         return self._decide(request, pod, around, began)
@@ -132,7 +134,7 @@ class PlacementFlow:
                     around.controller,
                     pod.metadata.labels,
                     request.uid,
-                    give_up=began + self._patience,
+                    give_up=began + LONGEST_COUNTING,
                     writes=self._acts and not request.dry_run,
                 )
                 self._sweep(began)
@@ -159,15 +161,15 @@ class PlacementFlow:
         chosen = place.chosen
         message = f"to {chosen.capacity}: {chosen.message}"
         self._recorder.counted(_COUNTS[chosen.capacity])
-        if chosen.reason == "NotCounted":
+        if chosen.reason == Reason.NOT_COUNTED:
             self._recorder.counted(Metric.PLACEMENTS_NOT_COUNTED)
         self._recorder.decided(
-            Decision(
-                verb=Verb.PLACE,
-                subject=pod.reference(request.namespace),
+            Decision.about(
+                pod.reference(request.namespace),
+                Verb.PLACE,
+                chosen.reason,
+                message,
                 workload=around.workload.reference,
-                reason=chosen.reason,
-                message=message,
             )
         )
         if not self._acts:
@@ -186,13 +188,7 @@ class PlacementFlow:
     def _leave(self, subject: Reference, left: Left, workload: Reference | None = None) -> Outcome:
         self._recorder.counted(Metric.PODS_LEFT)
         self._recorder.decided(
-            Decision(
-                verb=Verb.LEAVE,
-                subject=subject,
-                workload=workload,
-                reason=left.reason,
-                message=left.message,
-            )
+            Decision.about(subject, Verb.LEAVE, left.reason, left.message, workload=workload)
         )
         return Outcome(told=f"leaves this pod as it is: {left.message}")
 
@@ -221,15 +217,9 @@ class PlacementFlow:
                 self._told.clear()
             self._told[key] = now
         self._recorder.decided(
-            Decision(
-                verb=Verb.REJECT,
-                subject=workload,
-                reason="BadFloor",
-                message=problem,
-                warning=True,
-            )
+            Decision.about(workload, Verb.REJECT, Reason.BAD_FLOOR, problem, warning=True)
         )
 
 
 def _moved(move: Move) -> Place:
-    return Place(Chosen(move.target, "Moved", "it replaces a pod that restore moves there"))
+    return Place(Chosen(move.target, Reason.MOVED, "it replaces a pod that restore moves there"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evenkeel.decisions.placement.scope import Controller, controller_kind
+from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.remembered import Remembered
@@ -16,7 +16,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
 from evenkeel.model.surroundings import Lease, Namespace
-from evenkeel.model.workload import Deployment
+from evenkeel.model.workload import Controller, Deployment
 from evenkeel.ports import Clock, Cluster
 
 INTERRUPTIBLE: Final = List(
@@ -56,7 +56,6 @@ class Reader:
     """Reads for one admission after the other, or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        """Nothing is read yet."""
         self._remembered = Remembered(cluster, clock)
 
     def read(self, pod: NewPod, namespace: str) -> Surroundings:

@@ -36,7 +36,6 @@ class Compactor:
     """Makes pods small; equal parts of those that one compactor made are the same object."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
         self._kept: dict[Hashable, Any] = {}
 
     def compact(self, pod: Pod) -> Pod | None:
@@ -66,7 +65,6 @@ class Compactor:
                 node_name=self._once(spec.node_name),
                 containers=tuple(map(self._container, spec.containers)),
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
-                affinity=None,
             ),
             status=msgspec.structs.replace(
                 pod.status,

@@ -9,7 +9,7 @@ import msgspec
 
 from evenkeel.decisions.restore.plan import plan, plan_again
 from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
-from evenkeel.decisions.restore.step import AS_WANTED, RestorePlan, Step
+from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
 from evenkeel.flows.access import metric_of
@@ -20,6 +20,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Cluster, Queue, Recorder
 from evenkeel.settings import LONGEST_RESTORE
 
@@ -164,10 +165,10 @@ class RestoreFlow:
     def _tell(self, made: RestorePlan) -> None:
         """Tell what is left and why, but for what is as wanted; the same once in a while."""
         now = self._clock.now()
-        as_wanted = [each for each in made.left if each.reason == AS_WANTED]
+        as_wanted = [each for each in made.left if each.reason is Reason.AS_WANTED]
         self._recorder.counted(Metric.WORKLOADS_AS_WANTED, len(as_wanted))
         for decision in made.left:
-            if decision.reason != AS_WANTED and self._is_news(decision, now):
+            if decision.reason is not Reason.AS_WANTED and self._is_news(decision, now):
                 self._recorder.decided(decision)
         kept = {(each.subject, each.reason) for each in made.left}
         self._told = {key: at for key, at in self._told.items() if key in kept}

@@ -23,6 +23,7 @@ from evenkeel.flows.groups import read_groups
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
+from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.gang import PodGroup, group_of, group_of_template
 from evenkeel.model.move import Move, believed_move
@@ -166,7 +167,7 @@ class _Maker:
             ),
             pods,
             self._fleet.capacity,
-            is_managed=self._everywhere or labels.get(names.MANAGED) == "true",
+            is_managed=self._everywhere or MANAGED.of(labels) == names.TRUE,
         )
         moves = {each.uid: self._moves.get(each.uid) for each in (workload, *replica_sets)}
         return Case(

@@ -14,12 +14,9 @@ from evenkeel.errors import (
     MultipleBudgetsError,
     NotFoundError,
 )
-from evenkeel.flows import pause
-from evenkeel.model import names
-from evenkeel.model.meta import Metadata
+from evenkeel.flows import home, pause
 from evenkeel.model.metrics import Metric
-from evenkeel.model.request import Create, Request, Write
-from evenkeel.model.surroundings import Lease, Namespace
+from evenkeel.model.request import Request, Write
 from evenkeel.ports import Clock, Cluster, Recorder, Reply
 
 TOGETHER: Final = 16
@@ -43,7 +40,6 @@ class Writer:
     """Carries steps out. What the API server refuses is left to the next run."""
 
     def __init__(self, cluster: Cluster, clock: Clock, recorder: Recorder) -> None:
-        """Nothing is written yet."""
         self._cluster = cluster
         self._clock = clock
         self._recorder = recorder
@@ -99,18 +95,7 @@ class Writer:
         ]
 
     def _perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
-        replies = self._write(writes)
-        missing = [
-            position
-            for position, (write, reply) in enumerate(zip(writes, replies, strict=True))
-            if _needs_namespace(write) and isinstance(reply.error, NotFoundError)
-        ]
-        if not missing:
-            return replies
-        self._write([Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))])
-        again = self._write([writes[position] for position in missing])
-        found = dict(zip(missing, again, strict=True))
-        return [found.get(position, reply) for position, reply in enumerate(replies)]
+        return home.perform(self._write, writes)
 
     def _write(self, writes: Sequence[Write]) -> Sequence[Reply]:
         self._ask()
@@ -142,10 +127,6 @@ class Writer:
             request=_named(reply.request),
         )
         return False
-
-
-def _needs_namespace(write: Write) -> bool:
-    return isinstance(write, Create) and isinstance(write.object, Lease)
 
 
 def _named(request: Request) -> str:

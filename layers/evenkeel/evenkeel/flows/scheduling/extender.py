@@ -5,7 +5,6 @@ from contextlib import suppress
 from itertools import repeat
 from typing import Final
 
-from evenkeel.decisions.placement.scope import Controller
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.decisions.scheduling.rank import FEWEST
 from evenkeel.decisions.scheduling.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
@@ -15,8 +14,9 @@ from evenkeel.flows.scheduling.world import World
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
+from evenkeel.model.reasons import Reason
 from evenkeel.model.scheduling import ExtenderArgs, FilterResult, HostPriority, PendingPod
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 
@@ -149,12 +149,12 @@ class Extender:
         if wish.must and population.promise(uid, controller.key):
             self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
             self._recorder.decided(
-                Decision(
-                    verb=Verb.PLACE,
-                    subject=pod.reference(pod.metadata.namespace),
+                Decision.about(
+                    pod.reference(pod.metadata.namespace),
+                    Verb.PLACE,
+                    Reason.IN_FLOOR,
+                    f"to {Capacity.ON_DEMAND}: {wish.message}",
                     workload=controller.reference,
-                    reason=wish.reason,
-                    message=f"to {Capacity.ON_DEMAND}: {wish.message}",
                 )
             )
         return wish

@@ -51,7 +51,6 @@ class Fleet:
     """All nodes. Not safe for several threads: who owns it locks."""
 
     def __init__(self, labels: CapacityLabels) -> None:
-        """No node is known yet."""
         self._labels = labels
         self._places: dict[str, _Place] = {}
         self._used: defaultdict[str, Load] = defaultdict(Load)

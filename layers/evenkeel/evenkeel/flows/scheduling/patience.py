@@ -25,7 +25,6 @@ class Patience:
     """
 
     def __init__(self, clock: Clock) -> None:
-        """No pod was waited for yet."""
         self._clock = clock
         self._resting: dict[str, timedelta] = {}
 

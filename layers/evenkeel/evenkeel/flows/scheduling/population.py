@@ -23,7 +23,6 @@ class Population:
     """All pods that have not ended. Not safe for several threads: who owns it locks."""
 
     def __init__(self, fleet: Fleet) -> None:
-        """No pod is known yet. The load of nodes is told to the fleet."""
         self._fleet = fleet
         self._seen: dict[str, _Seen] = {}
         self._nodes_of: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -37,7 +37,6 @@ class World:
     """
 
     def __init__(self, labels: CapacityLabels, clock: Clock) -> None:
-        """Nothing is known yet."""
         self._clock = clock
         self._labels = labels
         self.known = Condition()

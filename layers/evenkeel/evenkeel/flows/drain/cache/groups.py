@@ -11,7 +11,6 @@ class Groups:
     """The active pods of each group. A controller stays in a group that a pod of it has named."""
 
     def __init__(self) -> None:
-        """No pod was seen."""
         self._members: dict[GroupName, dict[str, Pod]] = {}
         self._listed: dict[GroupName, Sequence[Pod]] = {}
         self._of: defaultdict[str, set[GroupName]] = defaultdict(set)  # by controller

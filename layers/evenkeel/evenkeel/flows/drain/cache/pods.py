@@ -31,7 +31,6 @@ class Pods:
     """
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
         self._pods: dict[str, Pod] = {}
         self._revisions: dict[str, int] = {}
         self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller

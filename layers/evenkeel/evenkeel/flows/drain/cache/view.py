@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.surroundings import Controller, Owner, Surroundings
+from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice import marks
 from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
 class View:
@@ -26,10 +27,12 @@ class View:
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
-        ``unread``: doomed nodes of which nobody knows yet what is on them.
+        ``queue`` has the workloads of which something changed. ``unread``: doomed nodes of which
+        nobody knows yet what is on them.
 
         ``capacities``: of which type nodes are, as far as it was read before.
         """
+        self.queue = Queue()
         self._assumed = dict(assumed or {})
         self.nodes: dict[str, Node] = {}
         self.lost_nodes: set[str] = set()

@@ -64,7 +64,7 @@ class Approvals:
         the others', or planning would take all the time.
         """
         for key, plan in list(self._plans.claiming.items()):
-            if key not in self._follower.news and self._is_known(key, plan, now):
+            if not self._view.queue.has_changed(key) and self._is_known(key, plan, now):
                 yield from self._writable(plan)
 
     def take(self, now: datetime) -> None:

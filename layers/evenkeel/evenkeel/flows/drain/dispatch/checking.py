@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple, TypeIs
 
-from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
@@ -13,7 +12,7 @@ from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Request
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster, Reply, Session
 
 INTERVAL = timedelta(seconds=1)

@@ -1,6 +1,5 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -20,14 +19,11 @@ class Plans:
     """
 
     def __init__(self, planner: Planner, view: View, forced: ForcedEvictions) -> None:
-        """All are the invocation's. Nothing is planned yet."""
         self._planner = planner
         self._view = view
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._untold: set[str] = set()
-        self._dues: list[tuple[datetime, str]] = []  # a heap; also of replaced plans
-        self._listed: dict[str, datetime] = {}  # what the heap has last of each
         self._nodes: Counter[str] = Counter()
         self.made: set[str] = set()
         """The controllers that were planned for since this was last emptied."""
@@ -69,24 +65,7 @@ class Plans:
                 self._keep(key, self._planner.plan(key, now))
             else:
                 self._forced.put(key, ())
-
-    def due(self, now: datetime) -> set[str]:
-        """The controllers whose plans change with time alone, and whose time may have come."""
-        due = set[str]()
-        while (at := self.next_due) is not None and at <= now:
-            due.add(self._pop())
-        return due
-
-    @property
-    def next_due(self) -> datetime | None:
-        """When the next plan changes with time alone."""
-        while self._dues:
-            at, key = self._dues[0]
-            plan = self._plans.get(key)
-            if plan is not None and plan.plan.due == at:
-                return at
-            self._pop()  # of a plan that was replaced meanwhile
-        return None
+                self._view.queue.again(key, None)
 
     @property
     def handovers(self) -> Collection[str]:
@@ -119,10 +98,7 @@ class Plans:
             self.restless.add(key)
         if plan.pressing:
             self.pressing.add(key)
-        due = plan.plan.due
-        if due is not None and self._listed.get(key) != due:
-            self._listed[key] = due
-            heapq.heappush(self._dues, (due, key))
+        self._view.queue.again(key, plan.plan.due)
         self._nodes.update(plan.handovers)
         if plan.census is not None:
             self.pending_replacements += plan.census.pending_replacements
@@ -144,12 +120,6 @@ class Plans:
             self.pending_replacements -= plan.census.pending_replacements
             if plan.voluntary and plan.census.owned:
                 _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
-
-    def _pop(self) -> str:
-        at, key = heapq.heappop(self._dues)
-        if self._listed.get(key) == at:
-            del self._listed[key]
-        return key
 
 
 def _subtract(counts: Counter[str], keys: Iterable[str]) -> None:

@@ -43,26 +43,25 @@ class Releases:
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
 
-    def release(self, now: datetime) -> set[str]:
+    def release(self, now: datetime) -> None:
         """Release the pods whose turn it is, unless their forced eviction begins too soon.
 
-        Answers the controllers that have to be planned first.
+        A release by a plan that would promise too little waits until there is a new one.
         """
-        writer, stale = self._writer, set[str]()
+        writer, queue = self._writer, self._view.queue
         if writer.room == 0 or not self._plans.queues:
-            return stale
+            return
         room = min(self._room_in_window(now), writer.room)
         if room <= 0:
-            return stale
+            return
         for turn in pace.turns(self._plans.queues.values(), room, partial(self._may_go, now)):
             key, census = turn.replica_set.key, turn.census
-            if census.worth_keeping < census.replicas and key in self._follower.news:
-                stale.add(key)  # more may be worth keeping by now
+            if census.worth_keeping < census.replicas and queue.has_changed(key):
+                queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
             self._planner.raise_minimum(turn.replica_set.uid, census.worth_keeping)
             if writer.submit(pace.release(turn)):
                 self._unplanned[turn.candidate.pod.uid] = key
-        return stale
 
     def _room_in_window(self, now: datetime) -> int:
         """How many more pods may be released at the pace seen so far.
@@ -73,7 +72,7 @@ class Releases:
         self._unplanned = {
             uid: key
             for uid, key in self._unplanned.items()
-            if self._writer.is_under_way(uid) or key in self._follower.news
+            if self._writer.is_under_way(uid) or self._view.queue.has_changed(key)
         }
         under_way = sum(map(self._writer.is_under_way, self._unplanned))
         short = self._plans.pending_replacements + len(self._unplanned)

@@ -26,7 +26,6 @@ class Resting:
     """The objects whose last write was refused, by uid."""
 
     def __init__(self) -> None:
-        """None rests."""
         self._rests: dict[str, _Rest] = {}
 
     def may_write(self, uid: str, now: datetime, *, forced: bool) -> bool:

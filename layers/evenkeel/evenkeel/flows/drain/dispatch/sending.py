@@ -34,8 +34,8 @@ class Sender:
         self._forced = forced
         self._cooling_since: dict[str, datetime] = {}
 
-    def send(self, now: datetime, of_nodes: Iterable[Decision]) -> set[str]:
-        """Send what may be sent. The controllers that have to be planned for before a release.
+    def send(self, now: datetime, of_nodes: Iterable[Decision]) -> None:
+        """Send what may be sent.
 
         Forced evictions first; then the other steps; then the releases whose turn it is, because a
         pod without a replacement is at risk; then the evictions of pods whose replacement is
@@ -44,11 +44,10 @@ class Sender:
         self.send_forced(now, now)
         writing = self._plans.writing.values()
         self._submit(step for steps in writing for step in self._in_order(steps, now))
-        stale = self._releases.release(now)
+        self._releases.release(now)
         if self._writer.room:
             self._submit(self._approvals.steps(now))
             self._submit(of_nodes)
-        return stale
 
     def send_forced(self, now: datetime, by: datetime) -> None:
         """Send the forced evictions that have to begin by a time."""

@@ -30,6 +30,7 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Delete, Evict, Get
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Reply, Session, TimeLeft
@@ -156,7 +157,7 @@ class Writer:
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.assume_evicted(subject)
-            self._follower.news |= self._view.controllers_counting(subject)
+            self._view.queue.add(self._view.controllers_counting(subject))
             self._follower.evicted(subject, self._clock.now())
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
@@ -174,7 +175,7 @@ class Writer:
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
             self._follower.wrote(reply.result, sent_at, now)
-        self._follower.news |= (
+        self._view.queue.add(
             self._accepted(decision, reply)
             if reply.error is None
             else self._refused(decision, reply.error)
@@ -272,7 +273,7 @@ class Writer:
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
             news |= self._gone(subject)
-        self._follower.news |= news
+        self._view.queue.add(news)
 
     def _take_note(self, item: object) -> set[str]:
         match item:
@@ -300,6 +301,6 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
 def _metric_of(decision: Decision) -> Metric:
     """What an accepted write is counted as: a pod that is told to go by whether it is replaced."""
     if isinstance(decision.write, Evict | Delete):
-        is_replaced = decision.reason == "ReplacementAvailable"
+        is_replaced = decision.reason == Reason.REPLACEMENT_AVAILABLE
         return Metric.PODS_HANDED_OVER if is_replaced else Metric.PODS_UNREPLACED
     return METRICS.get(decision.verb, Metric.OTHER_WRITES)

@@ -39,24 +39,15 @@ class Follower:
         self._labels = labels
         self._recorder = recorder
         self._watches = Watches(session, view, self._relisted)
-        self._unwatched = Unwatched(session, view, self._watches, self._tell)
+        self._unwatched = Unwatched(session, view, self._watches)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._lost_reads = Reads[str](session, self._see_lost)  # of nodes that left the marked ones
         self._node_reads = Reads[str](session, self._see_node)
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
-        self.news: set[str] = set()
         self.shows = self._watches.show
         self.lags = self._watches.lag
         self.is_fresh = self._watches.are_fresh
-
-    def _tell(self, controllers: Iterable[str]) -> None:
-        self.news.update(controllers)
-
-    def take_news(self) -> set[str]:
-        """The controllers of which there was news, and none from now on."""
-        news, self.news = self.news, set()
-        return news
 
     def follow(self, now: datetime) -> None:
         """Watch the marks, the workloads concerned, and the other released pods."""
@@ -89,9 +80,8 @@ class Follower:
 
     @property
     def busy(self) -> bool:
-        """Whether news wait to be planned for, or a question about a node has no answer yet."""
-        asks = self._lost_reads or self._node_reads or self._view.unknown_nodes
-        return bool(self.news or asks)
+        """Whether a question about a node has no answer yet."""
+        return bool(self._lost_reads or self._node_reads or self._view.unknown_nodes)
 
     @property
     def is_blind(self) -> bool:
@@ -148,14 +138,14 @@ class Follower:
     def _see_lost(self, name: str, reply: Reply) -> None:
         """Take what became of a node that was marked."""
         if isinstance(reply.error, NotFoundError):
-            self.news |= self._view.lose_node(name)
+            self._view.queue.add(self._view.lose_node(name))
 
     def _see_node(self, name: str, reply: Reply) -> None:
         wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):
             self._view.capacities[name] = self._labels.of(reply.result)
             self._view.cordons[name] = reply.result.is_kept_empty
-            self.news |= wanted_by
+            self._view.queue.add(wanted_by)
 
     def _see_budgets(self, namespace: str, reply: Reply) -> None:
         if not isinstance(reply.result, Listing):
@@ -164,7 +154,7 @@ class Follower:
         if list(self._view.surroundings_of(namespace).budgets) != budgets:
             reading.put_budgets(self._view, namespace, budgets)
             pods = self._view.pods
-            self.news |= pods.controllers_of(p for p in pods if p.namespace == namespace)
+            self._view.queue.add(pods.controllers_of(p for p in pods if p.namespace == namespace))
 
     def absorb(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of what a watch shows."""
@@ -174,7 +164,8 @@ class Follower:
                 self._relisted(arrival)
             case Change(object=Pod() as pod, deleted=deleted):
                 pods = self._view.pods
-                self.news |= pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
+                news = pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
+                self._view.queue.add(news)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
                 self._ask_about([node.name])
@@ -182,9 +173,9 @@ class Follower:
                 self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
                 self._view.controllers.pop(replica_set.key, None)
-                self.news.add(replica_set.key)
+                self._view.queue.add([replica_set.key])
             case Change(object=ReplicaSet() as replica_set):
-                self.news |= self._view.see_controller(replica_set)
+                self._view.queue.add(self._view.see_controller(replica_set))
             case _:
                 pass
 
@@ -197,10 +188,11 @@ class Follower:
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
             revision = arrival.listing.revision
-            self.news |= self._view.pods.relist(items, revision, selects, whole=selection)
+            news = self._view.pods.relist(items, revision, selects, whole=selection)
+            self._view.queue.add(news, urgent=True)  # all its pods are known now
         else:
             for item in items:
-                self.news |= self._view.see_controller(item)
+                self._view.queue.add(self._view.see_controller(item), urgent=True)
 
     def _ask_about(self, names: Iterable[str]) -> None:
         """Nodes left the marked ones: those with released pods are given back, or gone."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from evenkeel.decisions.drain.surroundings import Controller, Surroundings
+from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError
 from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.cache.view import View
@@ -21,7 +21,7 @@ from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
-from evenkeel.model.workload import Deployment, ReplicaSet
+from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 from evenkeel.ports import Cluster, Recorder, Reply, Session
 
 READ_AGAIN_AFTER = timedelta(seconds=30)

@@ -24,7 +24,6 @@ class Question[T]:
     """A question that is asked now and then, never twice at a time."""
 
     def __init__(self) -> None:
-        """Nothing is asked yet."""
         self._asked: tuple[Future[T], datetime] | None = None
 
     def ask(self, background: Background, work: Callable[[], T], now: datetime) -> None:

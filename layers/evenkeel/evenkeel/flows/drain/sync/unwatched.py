@@ -4,7 +4,7 @@ One that has ended meanwhile would be evicted at its last moment, and its logs w
 nothing.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Container, Iterable
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -24,17 +24,10 @@ READ_AGAIN_AFTER = timedelta(seconds=10)
 class Unwatched:
     """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
 
-    def __init__(
-        self,
-        session: Session,
-        view: View,
-        watches: Watches,
-        tell: Callable[[Collection[str]], None],
-    ) -> None:
-        """What is in the view was just read. ``tell``: of which controllers there is news."""
+    def __init__(self, session: Session, view: View, watches: Watches) -> None:
+        """What is in the view was just read."""
         self._view = view
         self._watches = watches
-        self._tell = tell
         self._read_at: dict[str, datetime] = {}
         self._reads = Reads[str](session, self._see)  # of nodes
 
@@ -63,7 +56,9 @@ class Unwatched:
             return
         known = self._view.pods
         pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
-        self._tell(known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name))
+        self._view.queue.add(
+            known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name)
+        )
 
     def _nodes(self) -> Iterable[str]:
         view = self._view

@@ -10,13 +10,12 @@ from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import not_ours
-from evenkeel.decisions.drain.surroundings import Controller
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.gang import group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.workload import Job
+from evenkeel.model.workload import Controller, Job
 
 
 class _Look(NamedTuple):
@@ -32,7 +31,6 @@ class Gangs:
     """Looks at a gang once for all its pods, until one of them or a notice changes."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._looks: dict[Reference, _Look] = {}
 

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
 from evenkeel.decisions.drain.refusal import left_to_the_end
 from evenkeel.decisions.drain.route import Route, Way, route
-from evenkeel.decisions.drain.surroundings import Controller, Owner
+from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.plan import Plan, earliest
@@ -24,15 +24,15 @@ from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import Controller, ReplicaSet
 
 
 class Planner:
     """Plans for the controllers of a view."""
 
     def __init__(self, view: View) -> None:
-        """The invocation's."""
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
         self._minimums: dict[str, int] = {}
@@ -251,13 +251,12 @@ def _together(*plans: Plan) -> Plan:
 
 
 def _leave(mover: Mover, owner: Owner) -> Decision:
-    return Decision(
-        verb=Verb.LEAVE,
-        subject=mover.pod.reference,
+    return Decision.about(
+        mover.pod,
+        Verb.LEAVE,
+        mover.route.reason,
+        mover.route.message,
         workload=owner.workload,
-        node=mover.pod.spec.node_name,
-        reason=mover.route.reason,
-        message=mover.route.message,
         until=mover.route.until,
         warning=mover.route.warning,
     )
@@ -265,13 +264,12 @@ def _leave(mover: Mover, owner: Owner) -> Decision:
 
 def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
     """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
-    return Decision(
-        verb=Verb.ROLL_BACK,
-        subject=pod.reference,
+    return Decision.about(
+        pod,
+        Verb.ROLL_BACK,
+        Reason.UNREADABLE_RELEASE,
+        "the annotation of its release cannot be read: back to its owner",
         workload=owner.workload,
-        node=pod.spec.node_name,
-        reason="UnreadableRelease",
-        message="the annotation of its release cannot be read: back to its owner",
         warning=True,
         write=writes.roll_back_patch(pod, None),
     )

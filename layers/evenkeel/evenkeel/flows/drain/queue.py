@@ -1,0 +1,89 @@
+"""Which workloads wait to be planned for, as the work queue of a Kubernetes controller has it."""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from evenkeel.decisions.plan import earliest
+
+SHARE: Final = 8
+"""Planning takes at most an eighth of the time.
+
+In calm weather a change is planned for at once. In a storm the changes of some tenths of a second
+are planned for together: there are several for each pod, and each concerns all pods of its
+ReplicaSet.
+"""
+
+AT_ONCE: Final = datetime.min.replace(tzinfo=UTC)
+
+
+class Queue:
+    """The workloads, by the keys of their controllers, each once however often it is added.
+
+    A workload whose plan is *wrong* is planned for before anything is done by that plan. One that
+    has merely *changed* waits until planning has not taken more than its share. Each may have a
+    time at which its plan changes though nothing happens.
+    """
+
+    def __init__(self) -> None:
+        self._changed: dict[str, None] = {}
+        self._wrong: dict[str, None] = {}
+        self._times: dict[str, datetime] = {}
+        self._heap: list[tuple[datetime, str]] = []  # also of times that were replaced
+        self._opens_at = AT_ONCE
+
+    def __bool__(self) -> bool:
+        """Whether a workload waits."""
+        return bool(self._changed or self._wrong)
+
+    def add(self, keys: Iterable[str], *, urgent: bool = False) -> None:
+        """Something changed about these. ``urgent``: their plans are wrong by now."""
+        for key in keys:
+            if urgent:
+                self._changed.pop(key, None)
+                self._wrong[key] = None
+            elif key not in self._wrong:
+                self._changed[key] = None
+
+    def again(self, key: str, at: datetime | None) -> None:
+        """Plan for a workload at this time though nothing happens. It replaces the time before."""
+        if at is None:
+            self._times.pop(key, None)
+        elif self._times.get(key) != at:
+            self._times[key] = at
+            heapq.heappush(self._heap, (at, key))
+
+    def has_changed(self, key: str) -> bool:
+        """Whether something changed about a workload since it was planned for."""
+        return key in self._changed or key in self._wrong
+
+    def take(self, now: datetime) -> Sequence[str]:
+        """The workloads to plan for now: those of wrong plans, and within the share the others."""
+        while (at := self.due_at) is not None and at <= now:
+            key = heapq.heappop(self._heap)[1]
+            del self._times[key]
+            self.add([key], urgent=True)
+        taken = [*self._wrong]
+        self._wrong.clear()
+        if now >= self._opens_at:
+            taken += self._changed
+            self._changed.clear()
+        return taken
+
+    def planned(self, began: datetime, ended: datetime) -> None:
+        """Those that were taken have plans; changes wait for a few times as long as that took."""
+        self._opens_at = ended + (SHARE - 1) * max(timedelta(), ended - began)
+
+    @property
+    def due_at(self) -> datetime | None:
+        """When a plan changes by time alone, at the earliest."""
+        while self._heap and self._times.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def next_at(self, now: datetime) -> datetime | None:
+        """When ``take`` has something to give; None if nothing waits."""
+        if self._wrong:
+            return now
+        return earliest(self.due_at, self._opens_at if self._changed else None)

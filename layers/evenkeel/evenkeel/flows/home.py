@@ -1,0 +1,44 @@
+"""The namespace that Evenkeel's own objects are in, made where a write finds it missing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from evenkeel.errors import AlreadyExistsError, NotFoundError
+from evenkeel.model import names
+from evenkeel.model.meta import Metadata
+from evenkeel.model.request import Create, Write
+from evenkeel.model.surroundings import Namespace
+from evenkeel.ports import Reply
+
+HOME: Final = Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))
+
+
+def perform(
+    carry_out: Callable[[Sequence[Write]], Sequence[Reply]], writes: Sequence[Write]
+) -> Sequence[Reply]:
+    """Carry out writes. Those that found no namespace are carried out again once it is made.
+
+    Where it cannot be made, their replies carry the error of that.
+    """
+    replies = carry_out(writes)
+    homeless = [position for position, reply in enumerate(replies) if _is_homeless(reply)]
+    if not homeless:
+        return replies
+    (made,) = carry_out([HOME])
+    if made.error is None or isinstance(made.error, AlreadyExistsError):
+        again = carry_out([writes[position] for position in homeless])
+    else:
+        again = [replace(replies[position], error=made.error) for position in homeless]
+    found = dict(zip(homeless, again, strict=True))
+    return [found.get(position, reply) for position, reply in enumerate(replies)]
+
+
+def _is_homeless(reply: Reply) -> bool:
+    """Whether a new object of Evenkeel's own was refused because its namespace is not there."""
+    request = reply.request
+    return (
+        isinstance(request, Create)
+        and request.object.namespace == names.SYSTEM_NAMESPACE
+        and isinstance(reply.error, NotFoundError)
+    )

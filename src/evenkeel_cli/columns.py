@@ -1,0 +1,76 @@
+"""Rows of text below each other, as kubectl prints them: one line for each thing.
+
+Cells are never broken over lines. In a pipe, and with ``-o wide``, every cell is whole. On a
+terminal that is too narrow columns are left out, those first that say least, and what still stands
+beyond the edge ends in an ellipsis.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from evenkeel_cli.visible import visible
+
+GAP: Final = "  "
+NOTHING: Final = "-"
+LAST: Final = 16
+"""Of the last column, which has the longest texts, at least so much is shown."""
+
+BOOLEANS: Final = {True: ("yes", "green"), False: ("no", "red")}
+
+
+@dataclass(frozen=True, slots=True)
+class Column[T]:
+    """A title, and what stands below it for each thing.
+
+    ``wide``: shown with ``-o wide`` only. ``yields``: on a narrow terminal the columns with the
+    lowest number go first, those with 0 never. ``style`` is a style of rich.
+    """
+
+    title: str
+    of: Callable[[T], object]
+    wide: bool = False
+    yields: int = 0
+    style: Callable[[T], str] = lambda _: ""
+
+    def cell(self, thing: T) -> tuple[str, str]:
+        """Text and style of one thing: ``yes`` or ``no`` of a truth, ``-`` of nothing."""
+        value = self.of(thing)
+        if isinstance(value, bool):
+            return BOOLEANS[value]
+        text = "" if value is None else " ".join(visible(str(value)).split())
+        return text or NOTHING, self.style(thing)
+
+
+type Columns[T] = Sequence[Column[T]]
+
+
+def lines(columns: Columns[Any], things: Iterable[Any], room: int | None) -> Sequence[Text]:
+    """The titles and a line for each thing, in ``room`` cells; None: whatever they take."""
+    table = [[(c.title, "") for c in columns], *([c.cell(t) for c in columns] for t in things)]
+    widths = [max(cell_len(row[i][0]) for row in table) for i in range(len(columns))]
+    shown = _fitting(columns, widths, room)
+    made = []
+    for row in table:
+        cells = ((set_cell_size(row[i][0], widths[i]) + GAP, row[i][1]) for i in shown)
+        line = Text.assemble(*cells)
+        line.rstrip()
+        if room is not None:
+            line.truncate(room, overflow="ellipsis")
+        made.append(line)
+    return made
+
+
+def _fitting(columns: Columns[Any], widths: Sequence[int], room: int | None) -> Sequence[int]:
+    """Which columns are shown: as many as fit."""
+    shown = list(range(len(columns)))
+    for i in sorted(shown, key=lambda i: columns[i].yields):
+        *before, last = (widths[j] for j in shown)
+        if room is None or sum(before) + min(last, LAST) + len(GAP) * len(before) <= room:
+            break
+        if columns[i].yields:
+            shown.remove(i)
+    return shown

@@ -1,0 +1,48 @@
+"""``evenkeel lint``: are Evenkeel's labels and annotations in these manifests as they should be?"""
+
+import click
+
+from evenkeel_cli import words
+from evenkeel_cli.command import Command
+from evenkeel_cli.completing import values
+from evenkeel_cli.errors import UnmetError
+from evenkeel_cli.lint import files, manifests
+from evenkeel_cli.lint.checks import check
+from evenkeel_cli.visible import visible
+
+
+@click.command(cls=Command)
+@click.argument("names", metavar="FILE...", nargs=-1, required=True, shell_complete=values.files)
+@click.option("-R", "--recursive", is_flag=True, help="Of a folder, its folders as well.")
+def lint(*, names: tuple[str, ...], recursive: bool) -> int:
+    """Check Evenkeel's labels and annotations in manifests, without a cluster.
+
+    FILE holds YAML or JSON; - is standard input. Of a folder the files are read that end in .json,
+    .yaml or .yml. Each finding is a line, FILE:LINE: kind/name: what to write. Exit code 1 if there
+    is one.
+
+    Templates are checked when they are rendered.
+
+    Examples:
+        evenkeel lint deploy/
+        kustomize build . | evenkeel lint -
+    """
+    found, objects = 0, 0
+    unread: list[str] = []
+    for file in (file for name in names for file in files.named(name, recursive=recursive)):
+        try:
+            for manifest in manifests.parse(file, files.read(file)):
+                objects += 1
+                for finding in check(manifest):
+                    found += 1
+                    text = f"{file}:{finding.line}: {manifest}: {finding.message}"
+                    click.echo(visible(text))
+        except UnmetError as error:
+            unread.append(str(error))
+    if unread:
+        raise UnmetError("; ".join(unread))
+    if not objects:
+        raise UnmetError(f"there is no object in {' '.join(names)}: name files of manifests")
+    sum_up = f"{words.counted(found, 'finding')} in {words.counted(objects, 'object')}"
+    click.echo(sum_up, err=True)
+    return 1 if found else 0

@@ -1,0 +1,64 @@
+"""``evenkeel nodes``: the nodes that have to go, by when, and how the pods on them go."""
+
+from pathlib import Path
+
+import click
+
+from evenkeel.adapters.clock import SystemClock
+from evenkeel_cli import options
+from evenkeel_cli.command import Command
+from evenkeel_cli.following import Seen, follow
+from evenkeel_cli.nodes.listing import GONE, listing
+from evenkeel_cli.nodes.looking import Looker
+from evenkeel_cli.output import Output
+from evenkeel_cli.reading import reading
+from evenkeel_cli.targets import Target
+
+
+@click.command(cls=Command)
+@options.cluster
+@options.snapshot
+@click.option("--built-in", is_flag=True, help="Show the built-in cluster of the demo.")
+@options.watch
+@options.output(names=True)
+def nodes(
+    *,
+    context: str | None,
+    kubeconfig: Path | None,
+    snapshot: str | None,
+    built_in: bool,
+    watch: bool,
+    output: Output,
+) -> None:
+    """Show the nodes with an open notice, by when each has to go, and how the pods on it go.
+
+    LEFT is the time until the instance ends, or until a recommendation expires. PODS are those that
+    do not belong to the node, as DaemonSets' do. Below the table stands who hands them over, and
+    whether Evenkeel is paused. Nothing is written to any cluster.
+
+    Examples:
+        evenkeel nodes
+        evenkeel nodes --watch
+        evenkeel nodes -o json
+    """
+    target = Target(context, kubeconfig)
+    real = None if snapshot is not None or built_in else target
+    options.check_watch(real, watch=watch)
+    clock = SystemClock()
+    with reading(target, snapshot, built_in=built_in) as cluster:
+        looker = Looker(cluster, clock)
+
+        def look() -> Seen:
+            found = listing(looker.look())
+            sentences = list(found.sentences(is_whole=real is not None))
+            return Seen(found, found.headline, found.told(), GONE, sentences)
+
+        if watch:
+            follow(output, clock, look)
+        seen = look()
+    told = [seen.headline, *seen.sentences]
+    if seen.listing.items or not output.is_for_people:
+        output.show(seen.listing, told)
+    else:
+        for sentence in told:
+            output.say(sentence)

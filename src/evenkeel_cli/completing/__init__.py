@@ -1,0 +1,1 @@
+"""Completion in shells: click knows the commands and options, this their values."""

@@ -1,0 +1,66 @@
+"""The findings as ``evenkeel doctor`` shows them, broken ones first, and what they come to."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final
+
+from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.doctor.findings import Finding, Verdict
+from evenkeel_cli.output import Listing
+
+ORDER: Final = tuple(Verdict)
+OK: Final = {
+    Verdict.BROKEN: False,
+    Verdict.UNKNOWN: "unknown",
+    Verdict.NOT_LOOKED: None,
+    Verdict.FINE: True,
+}
+SAID_IN_FULL: Final = (Verdict.BROKEN, Verdict.UNKNOWN)
+
+
+class FindingList(Listing, frozen=True, kw_only=True):
+    """How every link between EC2's notice and the pod is: what ``evenkeel doctor`` prints."""
+
+    columns: ClassVar[Columns[Finding]] = (
+        Column("LINK", lambda each: each.link),
+        Column("OK", lambda each: OK[each.verdict], style=lambda _: "yellow"),
+        Column("REASON", lambda each: each.reason),
+        Column("REMEDY", lambda each: each.remedy, wide=True),
+    )
+
+    items: Sequence[Finding]
+
+    @property
+    def has_broken(self) -> bool:
+        """Whether a link does not hold."""
+        return any(each.verdict is Verdict.BROKEN for each in self.items)
+
+    def sentences(self) -> Iterator[str]:
+        """What mends each link that may not hold; at the end what all comes to."""
+        for each in self.items:
+            if each.verdict in SAID_IN_FULL:
+                yield f"{each.link}: {each.reason} -> {each.remedy}"
+        yield self._summary()
+
+    def _summary(self) -> str:
+        """``2 of 24 links are broken: pause, probe. 1 is unknown, 3 were not looked at.``."""
+        names = {
+            verdict: [e.link for e in self.items if e.verdict is verdict] for verdict in Verdict
+        }
+        worst = names[Verdict.BROKEN]
+        total = words.counted(len(self.items), "link")
+        verb = "is" if len(worst) == 1 else "are"
+        line = f"{len(worst)} of {total} {verb} broken: {', '.join(worst)}." if worst else ""
+        if not worst:
+            line = f"None of {total} is broken."
+        rest = []
+        if unclear := len(names[Verdict.UNKNOWN]):
+            rest.append(f"{unclear} {'is' if unclear == 1 else 'are'} unknown")
+        if left := len(names[Verdict.NOT_LOOKED]):
+            rest.append(f"{left} {'was' if left == 1 else 'were'} not looked at")
+        return f"{line} {', '.join(rest).capitalize()}." if rest else line
+
+
+def listing(findings: Iterable[Finding]) -> FindingList:
+    """The worst first; of one verdict in the order of the chain."""
+    return FindingList(items=sorted(findings, key=lambda each: ORDER.index(each.verdict)))

@@ -1,0 +1,109 @@
+"""What is wrong with the labels and annotations of an object, and what to write instead."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from evenkeel.model import names
+from evenkeel.model.annotations import OWNERS, WORKLOADS, WRITTEN, OwnersEntry, Place
+from evenkeel_cli.lint.manifests import Bearer, Manifest, Written
+
+ALIKE: Final = 0.75
+"""A domain that resembles Evenkeel's so much is meant to be that, before one of its names."""
+
+KNOWN: Final = {entry.key.removeprefix(f"{names.DOMAIN}/"): entry.key for entry in OWNERS}
+"""The keys by their names."""
+
+OWN_PODS: Final = frozenset({*WORKLOADS, "DaemonSet"})
+"""Kinds of which it is known what Evenkeel does with their pods."""
+
+MOST: Final = 40
+"""So many characters of a value are shown."""
+
+
+class Finding(NamedTuple):
+    """What is wrong in a line of a file, and what to write."""
+
+    line: int
+    message: str
+
+
+def check(manifest: Manifest) -> Sequence[Finding]:
+    """What is wrong with an object, by lines.
+
+    What a controller has made says what its owner says. What Evenkeel itself writes is wrong in a
+    manifest, and right on an object of a cluster.
+    """
+    if manifest.is_made:
+        return ()
+    return sorted(
+        Finding(written.line, message)
+        for bearer in manifest.bearers
+        for written in bearer.written
+        for message in _wrong(manifest, bearer, written)
+    )
+
+
+def _wrong(manifest: Manifest, bearer: Bearer, written: Written) -> Iterator[str]:
+    key = written.key
+    if not _is_meant(key):
+        return
+    entries = [entry for entry in OWNERS if entry.key == key]
+    if not entries:
+        if not any(entry.key == key for entry in WRITTEN):
+            yield _unknown(written)
+        elif not manifest.is_live:
+            yield f"{key} is written by Evenkeel itself: take it out"
+        return
+    entry = next((each for each in entries if _counts(each, written.place, bearer)), None)
+    if not written.is_text:
+        what = entries[0].values if written.value is None else f'{key}: "{written.value}"'
+        yield f"{key} has to be text, in quotes: write {what}"
+    if entry is None:
+        yield _misplaced(entries, manifest, bearer, written)
+    elif written.value is not None and entry.read(written.value) is None:
+        yield f"{key} cannot be {written.value[:MOST]!r}: write {entry.values}"
+    elif bearer.kind == "Namespace" and manifest.name in names.CLUSTERS_OWN:
+        yield f"{key} has no effect on the namespace {manifest.name}: take it out"
+
+
+def _is_meant(key: str) -> bool:
+    """Whether a key is of Evenkeel's domain, or meant to be."""
+    domain, _, name = key.partition("/")
+    is_alike = bool(get_close_matches(domain, [names.DOMAIN], cutoff=ALIKE))
+    return domain == names.DOMAIN or (is_alike and name in KNOWN)
+
+
+def _unknown(written: Written) -> str:
+    near = get_close_matches(written.key.partition("/")[2], KNOWN, n=1)
+    remedy = KNOWN[near[0]] if near else f"one of {', '.join(KNOWN.values())}"
+    return f"there is no {written.place} {written.key!r}: write {remedy}"
+
+
+def _counts(entry: OwnersEntry[Any], place: Place, bearer: Bearer) -> bool:
+    """Whether Evenkeel reads a key there, and does something by it.
+
+    The kind around a pod template has to be one that it counts on, or one that Evenkeel does not
+    know: then it reads the pods.
+    """
+    if place is not entry.place or bearer.kind not in entry.on:
+        return False
+    return bearer.kind != "Pod" or bearer.within not in OWN_PODS or bearer.within in entry.on
+
+
+def _misplaced(
+    entries: Sequence[OwnersEntry[Any]], manifest: Manifest, bearer: Bearer, written: Written
+) -> str:
+    """Where to write it instead: here in another way, elsewhere in this object, or not at all."""
+    key, here = written.key, f"{bearer.path}.{written.place}s"
+    for other in (bearer, *manifest.bearers):
+        for entry in entries:
+            if _counts(entry, entry.place, other):
+                there = f"{other.path}.{entry.place}s"
+                return f"{key} has no effect in {here}: write it into {there}"
+    *before, last = dict.fromkeys(kind for entry in entries for kind in entry.on)
+    owner = bearer.within if bearer.kind == "Pod" else bearer.kind
+    if owner in OWN_PODS and "Pod" in {*before, last}:
+        return f"{key} has no effect on the pods of a {owner}: take it out"
+    kinds = f"{', '.join(before)} or {last}" if before else last
+    return f"{key} has no effect here: take it out, or write it on a {kinds}"

@@ -1,0 +1,198 @@
+"""Manifests with the lines of what stands in them: YAML, JSON, and lists of objects."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from evenkeel.model.annotations import Place
+from evenkeel.model.gang import CoschedulingPodGroup, EarlierPodGroup, PodGroup
+from evenkeel_cli.errors import UnmetError
+
+PLACES: Final = {"labels": Place.LABEL, "annotations": Place.ANNOTATION}
+
+GROUPS: Final = frozenset(
+    {"", "apps", "batch"}
+    | {kind.resource.group for kind in (PodGroup, CoschedulingPodGroup, EarlierPodGroup)}
+)
+"""API groups of the kinds that Evenkeel reads. Others use the same words."""
+
+NULL: Final = "tag:yaml.org,2002:null"
+TEXTS: Final = ("tag:yaml.org,2002:str", NULL)
+"""What the API server takes as the value of a label or annotation. Null is empty text."""
+
+DEEPEST: Final = 100
+"""No object of Kubernetes has as many levels."""
+
+_Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One label or annotation. ``line`` counts from 1; ``is_text``: the API server takes it.
+
+    ``value`` is None for a list or a map.
+    """
+
+    place: Place
+    key: str
+    value: str | None
+    is_text: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """What has labels and annotations: an object, or a template in it.
+
+    ``kind`` is that of the objects that the template makes, empty if that is not known; it has the
+    name of its API group where that is not Kubernetes' own. ``within`` is the kind around it, empty
+    for the object itself, and ``path`` the field that they stand in.
+    """
+
+    kind: str
+    within: str
+    path: str
+    written: tuple[Written, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object. ``is_live``: it comes from an API server. ``is_made``: a controller owns it."""
+
+    kind: str
+    name: str
+    bearers: tuple[Bearer, ...]
+    is_live: bool = False
+    is_made: bool = False
+
+    def __str__(self) -> str:
+        """``deployment/web``."""
+        return f"{self.kind.lower()}/{self.name}"
+
+
+def parse(file: str, content: bytes) -> Iterator[Manifest]:
+    """The objects in a file, which may be many documents. Raises UnmetError if it is no YAML."""
+    try:
+        text = content.decode()
+        if text.lstrip().startswith(("{", "[")):
+            text = text.replace("\t", " ")  # JSON may be indented by them, and YAML not
+        _hold_to_depth(file, text)
+        loader = _Loader(text)
+        while loader.check_node():
+            yield from _objects(_Reader(loader), loader.get_node(), set())
+    except UnicodeDecodeError as error:
+        raise UnmetError(f"{file}: is no text ({error.reason} at byte {error.start})") from None
+    except yaml.MarkedYAMLError as error:
+        line = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise UnmetError(f"{file}: is no YAML ({error.problem}{line})") from None
+    except yaml.YAMLError as error:
+        raise UnmetError(f"{file}: is no YAML ({error})") from None
+
+
+def _hold_to_depth(file: str, text: str) -> None:
+    """Raise UnmetError for what is nested too deep: libyaml's composer would crash."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise UnmetError(f"{file}: is no manifest (it has more than {DEEPEST} levels)")
+
+
+class _Reader:
+    """Reads nodes of YAML as Kubernetes' tools do."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def fields(self, node: yaml.Node | None) -> Mapping[str, tuple[yaml.Node, yaml.Node]]:
+        """Key and value of each entry of a mapping, by the key; nothing of what is none."""
+        if not isinstance(node, yaml.MappingNode):
+            return {}
+        self._loader.flatten_mapping(node)
+        return {k.value: (k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode)}
+
+    def at(self, node: yaml.Node | None, *path: str) -> yaml.Node | None:
+        """What stands at a path of fields; None if nothing does."""
+        for field in path:
+            _, node = self.fields(node).get(field, (None, None))
+        return node
+
+    def text(self, node: yaml.Node | None, *path: str) -> str:
+        """The text at a path of fields; empty if there is none."""
+        found = self.at(node, *path)
+        return found.value if isinstance(found, yaml.ScalarNode) else ""
+
+    def bearer(self, node: yaml.Node, kind: str, within: str, path: str = "") -> Bearer:
+        """What stands in the metadata of an object or template."""
+        written = tuple(
+            Written(place, key, _value(value), _is_text(value), where.start_mark.line + 1)
+            for field, place in PLACES.items()
+            for key, (where, value) in self.fields(self.at(node, "metadata", field)).items()
+        )
+        return Bearer(kind, within, f"{path}metadata", written)
+
+
+def _value(node: yaml.Node) -> str | None:
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    return "" if node.tag == NULL else str(node.value)
+
+
+def _is_text(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag in TEXTS
+
+
+def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterator[Manifest]:
+    """The object that a document is, or those of a list. What has no kind is none."""
+    if node is None or id(node) in seen:  # an anchor in itself
+        return
+    seen.add(id(node))
+    api_version, kind = reader.text(node, "apiVersion"), reader.text(node, "kind")
+    items = reader.at(node, "items")
+    if kind.endswith("List") and isinstance(items, yaml.SequenceNode):
+        for item in items.value:
+            yield from _objects(reader, item, seen)
+    elif kind:
+        group = api_version.rpartition("/")[0]
+        full = kind if group in GROUPS else f"{kind}.{group}"
+        name = reader.text(node, "metadata", "name") or reader.text(
+            node, "metadata", "generateName"
+        )
+        yield Manifest(
+            kind=full,
+            name=name or "without-name",
+            bearers=(
+                reader.bearer(node, full, ""),
+                *_templates(reader, reader.at(node, "spec"), full, "spec", set()),
+            ),
+            is_live=reader.at(node, "metadata", "uid") is not None,
+            is_made=reader.at(node, "metadata", "ownerReferences") is not None,
+        )
+
+
+def _templates(
+    reader: _Reader, node: yaml.Node | None, within: str, path: str, seen: set[int]
+) -> Iterator[Bearer]:
+    """The templates of other objects below a field, whatever the kind that has them.
+
+    A template with containers makes pods, one with another template in it Jobs.
+    """
+    if node is None or id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _templates(reader, item, within, f"{path}[]", seen)
+    fields = reader.fields(node)
+    spec = reader.fields(reader.at(node, "spec"))
+    made = "Pod" if "containers" in spec else "Job" if "template" in spec else ""
+    if made or "metadata" in fields:
+        yield reader.bearer(node, made or reader.text(node, "kind"), within, f"{path}.")
+        within = made or within
+    for field, (_, value) in fields.items():
+        yield from _templates(reader, value, within, f"{path}.{field}", seen)

@@ -1,0 +1,157 @@
+"""Looking at a cluster: its doomed nodes, the pods on them, and who hands them over."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from evenkeel.decisions.drain import gangs
+from evenkeel.decisions.drain.gangs import Gang, Together
+from evenkeel.decisions.drain.route import Route, not_ours
+from evenkeel.decisions.notice import marks
+from evenkeel.flows import selections
+from evenkeel.flows.asking import ask, ask_for_one, list_all
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.leadership import LONGEST_HELD
+from evenkeel.model import names
+from evenkeel.model.gang import GroupName, group_of
+from evenkeel.model.meta import Reference
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.model.surroundings import Lease
+from evenkeel.ports import Clock, Cluster
+from evenkeel_cli import pausing
+from evenkeel_cli.pausing import Pause
+from evenkeel_cli.ways import Situation, situations
+
+LEASE: Final = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
+
+GOOD_FOR: Final = timedelta(seconds=30)
+"""How long owners of pods, and what surrounds them, count as they were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A pod on a doomed node, and how it goes; of what belongs to its node: that it stays."""
+
+    situation: Situation
+    route: Route
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """A node with a notice, and the pods on it. ``notice`` None: it cannot be read."""
+
+    node: Node
+    notice: NodeNotice | None
+    pods: Sequence[Going]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was seen. ``lease`` is the reconciler's."""
+
+    at: datetime
+    nodes: Sequence[Doomed]
+    lease: Lease | None
+    pause: Pause | None
+
+
+@dataclass(slots=True)
+class Looker:
+    """Looks at one cluster, once or again and again."""
+
+    cluster: Cluster
+    clock: Clock
+    _known: View = field(default_factory=View)
+    _known_since: datetime | None = None
+
+    def look(self) -> Look:
+        """Read what there is now. Raises ClusterError."""
+        now = self.clock.now()
+        if self._known_since is None or now - self._known_since > GOOD_FOR:
+            self._known, self._known_since = View(), now
+        nodes = ask(self.cluster, List(selections.MARKED_NODES, fresh=False)).items
+        notices = {node.name: marks.read(node) for node in nodes}
+        on_them = [selections.pods_on(name) for name in notices]
+        found = situations(self.cluster, on_them, self.clock, self._known)
+        together = self._together(found, notices)
+        pods = defaultdict[str, list[Situation]](list)
+        for each in found:
+            pods[each.pod.spec.node_name].append(each)
+        doomed = [
+            Doomed(node, notice, list(_going(notice, pods[node.name], together)))
+            for node in nodes
+            for notice in [notices[node.name]]
+        ]
+        return Look(
+            at=now,
+            nodes=doomed,
+            lease=ask_for_one(self.cluster, LEASE),
+            pause=pausing.find(self.cluster),
+        )
+
+    def _together(
+        self, found: Iterable[Situation], notices: Mapping[str, NodeNotice | None]
+    ) -> Mapping[Reference, Together]:
+        """The gangs of which too few stay, so that their pods on dying nodes go together."""
+        dooms = {
+            name: notice
+            for name, notice in notices.items()
+            if notice is not None and notice.cordoned_at is not None
+        }
+        asked: dict[Reference, tuple[Gang, List[Pod]]] = {}
+        for situation in found:
+            gang = situation.gang
+            if gang is not None and situation.pod.spec.node_name in dooms:
+                asked.setdefault(gang.reference, (gang, _members(situation)))
+        listed = list_all(self.cluster, [members for _, members in asked.values()])
+        broken = {
+            reference: gangs.together(gang, [pod for pod in members if pod.active], dooms)
+            for (reference, (gang, _)), members in zip(asked.items(), listed, strict=True)
+        }
+        return {reference: each for reference, each in broken.items() if each is not None}
+
+
+def is_held(lease: Lease | None, now: datetime) -> bool:
+    """Whether a reconciler is at work: it holds the Lease, and renewed it lately."""
+    if lease is None or not lease.spec.holder_identity or lease.held_since is None:
+        return False
+    lasts = timedelta(seconds=lease.spec.lease_duration_seconds or 0)
+    return now - lease.held_since <= min(lasts, LONGEST_HELD)
+
+
+def _going(
+    notice: NodeNotice | None, found: Iterable[Situation], together: Mapping[Reference, Together]
+) -> Iterator[Going]:
+    is_hint = notice is None or notice.is_hint
+    for situation in found:
+        if situation.pod.finished:
+            continue
+        gang = situation.gang
+        broken = together.get(gang.reference) if gang is not None else None
+        route = not_ours(situation.pod, situation.owner)
+        if route is None and broken is not None and not is_hint:
+            route = gangs.with_the_others(broken)
+        yield Going(situation, route or situation.way(hint=is_hint))
+
+
+def _members(situation: Situation) -> List[Pod]:
+    """What to ask for all pods of a pod's gang."""
+    pod, named = situation.pod, group_of(situation.pod)
+    if named is None:
+        controller = situation.owner.controller
+        assert controller is not None  # noqa: S101 - a gang without a group is a Job's
+        return List(selections.labelled(pod.namespace, names.JOB_UID, controller.uid))
+    where = Selection(Pod, pod.namespace)
+    if named.label:
+        where = selections.labelled(pod.namespace, named.label, named.name)
+    return List(where, fresh=False, kept=partial(_if_in, named))
+
+
+def _if_in(named: GroupName, pod: Pod) -> Pod | None:
+    return pod if group_of(pod) == named else None

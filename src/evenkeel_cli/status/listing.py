@@ -1,0 +1,163 @@
+"""Where workloads stand, as ``evenkeel status`` shows it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Final
+
+from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.model import names
+from evenkeel.model.template import is_by_template
+from evenkeel_cli import words
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
+from evenkeel_cli.status.gather import Found
+from evenkeel_cli.status.remarks import remarks
+
+MOST_TOLD: Final = 10
+"""So many warnings, and so many evictions that wait, are told of in sentences."""
+MOST_NODES: Final = 5
+"""So many nodes without a label are named."""
+
+GONE: Final = "not there any more"
+
+
+class Floor(Item, frozen=True, kw_only=True):
+    """How many replicas have to be on on-demand nodes, by which policy, and who says so."""
+
+    replicas: int
+    policy: str
+    source: str
+
+
+class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
+    """Where the replicas of a Deployment or StatefulSet are.
+
+    ``ok``: nothing puts replicas at risk. ``onDemand`` and ``spot`` are its pods on such nodes,
+    ``waiting`` those without a node, ``moving`` those that are being handed over. ``survivors``
+    are Ready on on-demand nodes: what would be left if every spot node died now. ``remarks`` are
+    what is off. ``placement`` is what places its pods, where it is ``managed``.
+    """
+
+    ok: bool
+    replicas: int
+    floor: Floor
+    on_demand: int
+    spot: int
+    waiting: int
+    moving: int
+    survivors: int
+    managed: bool
+    placement: str
+    remarks: Sequence[Remark]
+    evictions: Sequence[str]
+    why_waiting: str
+
+    @property
+    def status(self) -> str:
+        """What is off, in a few words; empty where nothing is."""
+        return ", ".join(remark.brief for remark in self.remarks)
+
+
+class WorkloadStatusList(Listing, frozen=True, kw_only=True):
+    """Where every workload stands against its floor: what ``evenkeel status`` prints."""
+
+    columns: ClassVar[Columns[WorkloadStatus]] = (
+        NAMESPACE,
+        WORKLOAD,
+        Column("OK", lambda each: each.ok),
+        Column("REPLICAS", lambda each: each.replicas, yields=1),
+        Column("FLOOR", lambda each: each.floor.replicas),
+        Column("POLICY", lambda each: each.floor.policy, wide=True),
+        Column("FROM", lambda each: each.floor.source, wide=True),
+        Column("PLACED-BY", lambda each: each.placement if each.managed else "", wide=True),
+        Column("ON-DEMAND", lambda each: each.on_demand, yields=3),
+        Column("SPOT", lambda each: each.spot, yields=2),
+        Column("WAITING", lambda each: each.waiting, wide=True),
+        Column("MOVING", lambda each: each.moving, wide=True),
+        Column("SURVIVE", lambda each: each.survivors, yields=4),
+        Column("STATUS", lambda each: each.status),
+    )
+
+    items: Sequence[WorkloadStatus]
+
+    @property
+    def headline(self) -> str:
+        """How many workloads there are, and how many of them are at risk."""
+        if not self.items:
+            return "There is no Deployment and no StatefulSet."
+        risky = sum(not each.ok for each in self.items)
+        return f"{words.counted(len(self.items), 'workload')}, {risky} of them at risk."
+
+    def told(self) -> Mapping[str, str]:
+        """Where each workload stands, by its name."""
+        return {
+            words.workload_name(each.subject): (
+                f"floor {each.floor.replicas} of {each.replicas}, {each.on_demand} on on-demand,"
+                f" {each.spot} on spot, {each.waiting} waiting, {each.survivors} would survive:"
+                f" {each.status or 'as wanted'}"
+            )
+            for each in self.items
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """What to do about workloads that are at risk, and which evictions wait for what."""
+        warnings, evictions = [], []
+        for each in self.items:
+            name = words.workload_name(each.subject)
+            why = f" ({each.why_waiting.rstrip('.')})" if each.why_waiting else ""
+            warnings += [f"{name}: {r.message}." for r in each.remarks if r.warning]
+            evictions += [f"{name}: {eviction}{why}." for eviction in each.evictions]
+        yield from _some(warnings, "remark", "remarks")
+        yield from _some(evictions, "eviction that waits", "evictions that wait")
+
+
+def _some(sentences: Sequence[str], one: str, many: str) -> Iterator[str]:
+    """The first sentences, and how many there are besides."""
+    yield from sentences[:MOST_TOLD]
+    if (left := len(sentences) - MOST_TOLD) > 0:
+        yield f"And {words.counted(left, f'more {one}', f'more {many}')}: see -o json."
+
+
+def listing(found: Found) -> WorkloadStatusList:
+    """An item for each workload."""
+    return WorkloadStatusList(
+        items=[
+            _item(each, remarks(each, found.restores.get(each.workload.reference)))
+            for each in found.standings
+        ]
+    )
+
+
+def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
+    """What to do about nodes of which no label tells the capacity type; ``key`` is one that does.
+
+    Nothing where there are none.
+    """
+    if unlabelled:
+        named = ", ".join(map(words.short_node, unlabelled[:MOST_NODES]))
+        left = len(unlabelled) - MOST_NODES
+        more = f" and {left} more" if left > 0 else ""
+        count = words.counted(len(unlabelled), "node has", "nodes have")
+        yield (
+            f"{count} no label of a capacity type, which counts as on-demand: {named}{more}. A spot"
+            f" node that is not made by EKS or Karpenter has to be labelled {key}={names.SPOT}."
+        )
+
+
+def _item(standing: Standing, told: Sequence[Remark]) -> WorkloadStatus:
+    floor = standing.floor
+    return WorkloadStatus(
+        subject=standing.workload.reference,
+        ok=not any(remark.warning for remark in told),
+        replicas=standing.replicas,
+        floor=Floor(replicas=standing.wanted, policy=str(floor.floor), source=floor.source.value),
+        on_demand=standing.on_demand,
+        spot=standing.spot,
+        waiting=standing.waiting,
+        moving=standing.released,
+        survivors=standing.survivors,
+        managed=standing.is_managed,
+        placement=names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook",
+        remarks=told,
+        evictions=[eviction.message for eviction in standing.evictions],
+        why_waiting=standing.why_waiting,
+    )

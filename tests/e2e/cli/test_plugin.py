@@ -1,0 +1,81 @@
+"""``kubectl evenkeel``: the real kubectl runs the plugin, and completes its line."""
+
+import subprocess
+
+import pytest
+
+import evenkeel
+from tests.e2e.harness import Site
+from tests.e2e.manifests import deployment
+from tests.fixtures.control_plane import ROOT, ControlPlane
+
+pytestmark = pytest.mark.controlplane
+
+NO_FILES = ":4"
+
+
+def kubectl(control_plane: ControlPlane, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [control_plane.binaries / "kubectl", *arguments],
+        env={
+            "HOME": "/nonexistent",
+            "PATH": f"{ROOT / '.venv' / 'bin'}:/usr/bin:/bin",
+            "KUBECONFIG": str(control_plane.kubeconfig),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def completed(control_plane: ControlPlane, *words: str) -> list[str]:
+    """What kubectl's completion scripts get for a line that begins with ``kubectl evenkeel``."""
+    done = kubectl(control_plane, "__completeNoDesc", "evenkeel", *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_kubectl_runs_the_plugin(control_plane: ControlPlane) -> None:
+    done = kubectl(control_plane, "evenkeel", "--version")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"kubectl evenkeel {evenkeel.__version__}\n"
+
+
+def test_the_plugin_calls_itself_so(control_plane: ControlPlane) -> None:
+    refused = kubectl(control_plane, "evenkeel", "nope")
+    told = kubectl(control_plane, "evenkeel", "resume", "--help")
+
+    assert refused.returncode == 2
+    assert refused.stderr == "error: No such command 'nope': see kubectl evenkeel --help\n"
+    assert told.stdout.startswith("Usage: kubectl evenkeel resume ")
+    assert told.stdout.endswith("\n  kubectl evenkeel resume --apply\n")
+
+
+def test_kubectl_completes_commands_options_and_choices(control_plane: ControlPlane) -> None:
+    assert completed(control_plane, "re") == ["replay", "restore", "resume", NO_FILES]
+    assert completed(control_plane, "pause", "--rea") == ["--reason", NO_FILES]
+    assert completed(control_plane, "install", "--mode", "") == ["observe", "act", NO_FILES]
+
+
+def test_kubectl_completes_files_by_itself_where_one_is_wanted(control_plane: ControlPlane) -> None:
+    assert completed(control_plane, "demo", "--snapshot-to", "") == [":0"]
+    assert completed(control_plane, "install", "--render", "") == [":16"]
+
+
+def test_kubectl_completes_what_the_cluster_has(site: Site) -> None:
+    site.add_nodes("a", "b")
+    site.apply(deployment("web", 1))
+    a, b = sorted(map(site.node_name, "ab"))
+    plane, namespace = site.control_plane, site.namespace
+    prefix = a[:-1]
+
+    assert completed(plane, "drain", prefix) == [a, b, NO_FILES]
+    assert completed(plane, "drain", a, prefix) == [b, NO_FILES]
+    assert completed(plane, "status", "-n", namespace) == [namespace, NO_FILES]
+    assert completed(plane, "explain", "-n", namespace, "") == ["deploy/web", NO_FILES]
+    assert completed(plane, "explain", "-A", f"{namespace}/") == [
+        f"{namespace}/deploy/web",
+        NO_FILES,
+    ]

@@ -1,0 +1,1 @@
+"""How a small story goes through the layer's modules: `make trace`."""

@@ -1,0 +1,334 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenkeel.model.annotations import OWNERS, OwnersEntry, Place
+from evenkeel_cli.main import main
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def lint(*arguments: str, given: str | bytes = "") -> Result:
+    return CliRunner().invoke(main, ["lint", *arguments], input=given)
+
+
+def findings(manifest: str) -> list[str]:
+    """What is said of a manifest, without the file."""
+    done = lint("-", given=manifest)
+    lines = [line.removeprefix("-:") for line in done.stdout.splitlines()]
+    assert done.exit_code == (1 if lines else 0)
+    return lines
+
+
+def an_object(kind: str, line: str, place: str = "annotations", api: str = "v1") -> str:
+    """An object with one label or annotation, in line 6."""
+    return (
+        f"apiVersion: {api}\nkind: {kind}\nmetadata:\n  name: web\n  {place}:\n    {line}\n"
+        "spec:\n  template:\n    spec:\n      containers: []\n"
+    )
+
+
+def a_template(kind: str, line: str) -> str:
+    """An object whose pod template has one annotation, in line 9."""
+    return (
+        f"apiVersion: apps/v1\nkind: {kind}\nmetadata:\n  name: web\nspec:\n  template:\n"
+        f"    metadata:\n      annotations:\n        {line}\n    spec:\n      containers: []\n"
+    )
+
+
+def test_a_finding_is_a_line_that_says_where_it_is_and_what_to_write(tmp_path: Path) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(an_object("Deployment", "evenkeel.dev/handover: no-thanks", api="apps/v1"))
+
+    done = lint(str(file))
+
+    assert done.stdout == (
+        f"{file}:6: deployment/web: evenkeel.dev/handover cannot be 'no-thanks': write never\n"
+    )
+    assert done.stderr == "1 finding in 1 object\n"
+    assert done.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("evenkeel.dev/sorry: all", "write one of evenkeel.dev/managed, evenkeel.dev/gate, "),
+        (
+            "evenkeel.dev/on-demmand: all",
+            "there is no annotation 'evenkeel.dev/on-demmand': write evenkeel.dev/on-demand",
+        ),
+        (
+            "evenkeel.io/handover: never",
+            "there is no annotation 'evenkeel.io/handover': write evenkeel.dev/handover",
+        ),
+        (
+            "evenkeel.dev/on-demand: half",
+            (
+                "evenkeel.dev/on-demand cannot be 'half': write none, all, majority, a number such"
+                " as 2, or a percentage such as 30%"
+            ),
+        ),
+        (
+            "evenkeel.dev/on-demand: 2",
+            'evenkeel.dev/on-demand has to be text, in quotes: write evenkeel.dev/on-demand: "2"',
+        ),
+        (
+            "evenkeel.dev/on-demand: [2]",
+            (
+                "evenkeel.dev/on-demand has to be text, in quotes: write none, all, majority, a"
+                " number such as 2, or a percentage such as 30%"
+            ),
+        ),
+        (
+            "evenkeel.dev/at-deadline:",
+            "evenkeel.dev/at-deadline cannot be '': write delete or leave",
+        ),
+        (
+            "evenkeel.dev/gate: 'no'",
+            'evenkeel.dev/gate cannot be \'no\': write "false" or "true"',
+        ),
+        (
+            "evenkeel.dev/notice: '{}'",
+            "evenkeel.dev/notice is written by Evenkeel itself: take it out",
+        ),
+        (
+            "evenkeel.dev/gang: 'true'",
+            "evenkeel.dev/gang has no effect here: take it out, or write it on a Job",
+        ),
+        (
+            "evenkeel.dev/managed: 'true'",
+            "evenkeel.dev/managed has no effect here: take it out, or write it on a Namespace",
+        ),
+    ],
+)
+def test_what_a_deployment_says_wrong_is_told(line: str, told: str) -> None:
+    manifest = an_object("Deployment", line, api="apps/v1")
+    found = findings(manifest)[0]
+    assert found.startswith("6: deployment/web: ")
+    assert told in found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evenkeel.dev/on-demand: 30%",
+        'evenkeel.dev/on-demand: "2"',
+        "evenkeel.dev/handover: Never",
+        "evenkeel.dev/at-deadline: leave",
+        "evenkeel.dev/placement: template",
+        'evenkeel.dev/gate: "false"',
+        "evenkeel.test/complete-after: 30s",
+        "example.com/handover: sometimes",
+        "handover: 1",
+    ],
+)
+def test_what_is_right_or_none_of_evenkeels_is_not_told_of(line: str) -> None:
+    assert findings(an_object("Deployment", line, api="apps/v1")) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "told"),
+    [
+        ("Deployment", "evenkeel.dev/handover: never", None),
+        ("Rollout", "evenkeel.dev/at-deadline: leave", None),
+        (
+            "StatefulSet",
+            "evenkeel.dev/handover: never",
+            "evenkeel.dev/handover has no effect on the pods of a StatefulSet: take it out",
+        ),
+        (
+            "DaemonSet",
+            "evenkeel.dev/at-deadline: leave",
+            "evenkeel.dev/at-deadline has no effect on the pods of a DaemonSet: take it out",
+        ),
+        (
+            "Deployment",
+            "evenkeel.dev/on-demand: all",
+            (
+                "evenkeel.dev/on-demand has no effect in spec.template.metadata.annotations: write"
+                " it into metadata.annotations"
+            ),
+        ),
+    ],
+)
+def test_a_pod_template_may_say_what_counts_for_its_pods(
+    kind: str, line: str, told: str | None
+) -> None:
+    wanted = [f"9: {kind.lower()}/web: {told}"] if told else []
+    assert findings(a_template(kind, line)) == wanted
+
+
+def test_of_a_controller_that_evenkeel_does_not_know_the_template_counts_alone() -> None:
+    line = "evenkeel.dev/at-deadline: leave"
+    assert findings(an_object("Rollout", line, api="argoproj.io/v1alpha1")) == [
+        (
+            "6: rollout.argoproj.io/web: evenkeel.dev/at-deadline has no effect in"
+            " metadata.annotations: write it into spec.template.metadata.annotations"
+        )
+    ]
+
+
+def test_a_cron_job_says_it_in_the_template_of_its_jobs() -> None:
+    manifest = (
+        "kind: CronJob\nmetadata:\n  name: nightly\n  annotations: {evenkeel.dev/gang: 'true'}\n"
+        "spec:\n  jobTemplate:\n    metadata: {annotations: {evenkeel.dev/on-demand: all}}\n"
+        "    spec:\n      template:\n"
+        "        metadata: {annotations: {evenkeel.dev/gang: 'true'}}\n"
+        "        spec: {containers: []}\n"
+    )
+    there = "write it into spec.jobTemplate.metadata.annotations"
+    assert findings(manifest) == [
+        f"4: cronjob/nightly: evenkeel.dev/gang has no effect in metadata.annotations: {there}",
+        (
+            "10: cronjob/nightly: evenkeel.dev/gang has no effect in"
+            f" spec.jobTemplate.spec.template.metadata.annotations: {there}"
+        ),
+    ]
+
+
+def test_a_namespace_takes_part_by_labels_alone() -> None:
+    line = "evenkeel.dev/gate: 'true'"
+    assert findings(an_object("Namespace", line, "labels")) == []
+    assert findings(an_object("Namespace", line)) == [
+        (
+            "6: namespace/web: evenkeel.dev/gate has no effect in metadata.annotations: write it"
+            " into metadata.labels"
+        )
+    ]
+
+
+def test_in_the_clusters_own_namespaces_nothing_is_managed() -> None:
+    line = "evenkeel.dev/managed: 'true'"
+    manifest = an_object("Namespace", line, "labels").replace("web", "kube-system")
+    assert findings(manifest) == [
+        (
+            "6: namespace/kube-system: evenkeel.dev/managed has no effect on the namespace"
+            " kube-system: take it out"
+        )
+    ]
+
+
+@pytest.mark.parametrize("entry", OWNERS)
+def test_every_entry_of_the_table_is_right_where_it_says(entry: OwnersEntry[object]) -> None:
+    value = entry.values.split(" or ")[0].split(",")[0].strip('"')
+    place = "labels" if entry.place is Place.LABEL else "annotations"
+    apis = {
+        "Job": "batch/v1",
+        "Namespace": "v1",
+        "Pod": "v1",
+        "PodGroup": "scheduling.x-k8s.io/v1alpha1",
+    }
+    for kind in entry.on:
+        api = apis.get(kind, "apps/v1")
+        assert findings(an_object(kind, f'{entry.key}: "{value}"', place, api)) == []
+
+
+def test_objects_of_many_documents_and_of_lists_are_looked_at() -> None:
+    one = an_object("Service", "evenkeel.dev/gang: 'true'")
+    listed = {
+        "kind": "List",
+        "items": [
+            {"kind": "Job", "metadata": {"name": "j", "labels": {"evenkeel.dev/gang": "true"}}},
+            {"kind": "NamespaceList", "items": [{"kind": "Namespace", "metadata": {"labels": {}}}]},
+        ],
+    }
+    found = findings(f"---\n{one}---\n# nothing\n---\n{json.dumps(listed)}\n")
+    assert [line.partition(" evenkeel")[0] for line in found] == ["7: service/web:", "15: job/j:"]
+
+
+def test_json_that_is_indented_by_tabs_is_read() -> None:
+    manifest = {"kind": "Pod", "metadata": {"name": "p", "annotations": {"evenkeel.dev/x": "1"}}}
+    (found,) = findings(json.dumps(manifest, indent="\t"))
+    assert found.startswith("6: pod/p: there is no annotation 'evenkeel.dev/x': write one of")
+
+
+def test_of_a_cluster_what_evenkeel_wrote_and_what_controllers_made_is_right() -> None:
+    live = an_object("Deployment", "evenkeel.dev/restored: '{}'", api="apps/v1")
+    owned = an_object("ReplicaSet", "evenkeel.dev/placement: template", api="apps/v1")
+
+    assert findings(live.replace("  name", "  uid: u\n  name")) == []
+    assert findings(owned.replace("  name", "  ownerReferences: [{}]\n  name")) == []
+
+
+def test_merged_fields_count() -> None:
+    manifest = (
+        "kind: Deployment\nmetadata: {name: a, annotations: &a {evenkeel.dev/gang: 'true'}}\n"
+        "---\nkind: Deployment\nmetadata:\n  name: b\n  annotations:\n"
+        "    <<: {evenkeel.dev/gang: 'true'}\n"
+    )
+    assert [line.partition(": ev")[0] for line in findings(manifest)] == [
+        "2: deployment/a",
+        "8: deployment/b",
+    ]
+
+
+def test_of_a_folder_the_manifests_are_read_and_with_r_those_of_its_folders(
+    tmp_path: Path,
+) -> None:
+    wrong = an_object("Service", "evenkeel.dev/gang: 'true'")
+    (tmp_path / "more").mkdir()
+    for name in ("b.yml", "a.yaml", "c.txt", "more/d.json"):
+        (tmp_path / name).write_text(wrong)
+
+    def looked_at(*arguments: str) -> list[str]:
+        lines = lint(str(tmp_path), *arguments).stdout.splitlines()
+        return [line.removeprefix(f"{tmp_path}/").partition(":")[0] for line in lines]
+
+    assert looked_at() == ["a.yaml", "b.yml"]
+    assert looked_at("-R") == ["a.yaml", "b.yml", "more/d.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"a: [", "-: is no YAML (did not find expected node content at line 2)"),
+        (b"kind: \xff", "-: is no text (invalid start byte at byte 6)"),
+        (b"[" * 100_000, "-: is no manifest (it has more than 100 levels)"),
+        (b"kind: Pod\nmetadata:\n  <<: 3", "expected a mapping or list of mappings for merging"),
+        (b"", "there is no object in -: name files of manifests"),
+        (b"replicas: 3", "there is no object in -: name files of manifests"),
+    ],
+)
+def test_what_holds_no_manifest_is_an_error(content: bytes, error: str) -> None:
+    done = lint("-", given=content)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert error in done.stderr
+
+
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = an_object("Service", "evenkeel.dev/gang: 'true'")
+    monkeypatch.chdir(tmp_path)
+    done = lint("none.yaml", "-", given=wrong)
+
+    assert done.stdout.startswith("-:6: service/web:")
+    assert done.stderr == "error: none.yaml: cannot be read (No such file or directory)\n"
+    assert done.exit_code == 3
+
+
+def test_without_a_file_it_is_a_wrong_call() -> None:
+    assert lint().exit_code == 2
+
+
+def test_an_anchor_in_itself_ends() -> None:
+    manifest = "kind: List\nitems: &b\n- kind: List\n  items: *b\n- &c {kind: Pod, spec: *c}\n"
+    assert findings(manifest) == []
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    manifest = 'kind: Pod\nmetadata: {name: "a\\x1b[2J", labels: {evenkeel.dev/gang: "true"}}\n'
+    (found,) = findings(manifest)
+    assert "\x1b" not in found
+
+
+def test_the_examples_of_the_documentation_are_right() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    blocks = [b for p in pages for b in re.findall(r"```yaml\n(.*?)```", p.read_text(), re.DOTALL)]
+    ours = [block for block in blocks if block.startswith("metadata:")]
+
+    assert len(ours) > 1
+    assert [found for each in ours for found in findings(f"kind: Deployment\n{each}")] == []

@@ -1,0 +1,116 @@
+"""What programs get of a result: an envelope, as JSON or YAML, and names."""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+from rich.console import Console
+
+import evenkeel_cli
+from evenkeel.model.meta import Reference
+from evenkeel_cli import kinds
+from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.main import main
+from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem, Output
+
+SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "reference" / "output.schema.json"
+
+
+class Pet(ObjectItem, frozen=True, kw_only=True):
+    owner_name: str = ""
+
+
+class PetList(Listing, frozen=True, kw_only=True):
+    columns: ClassVar[Columns[Pet]] = (NAMESPACE, WORKLOAD, Column("OWNER", lambda p: p.owner_name))
+
+    items: Sequence[Pet]
+
+
+REX = Pet(subject=Reference(kind="Deployment", namespace="dogs", name="rex"), owner_name="ada")
+TOM = Pet(subject=Reference(kind="Pod", namespace="cats", name="tom"), owner_name="x\x9b2J\x1b[")
+
+
+def shown(form: str, *items: Pet, namespace: str = "", sentences: Sequence[str] = ()) -> str:
+    console = Console(width=20)
+    with console.capture() as capture:
+        Output(form, console).show(PetList(items=items), sentences, namespace=namespace)
+    return capture.get()
+
+
+def test_a_pipe_gets_whole_rows_and_whole_sentences_below_them() -> None:
+    sentence = "A sentence that is longer than twenty letters."
+    assert shown("table", REX, sentences=[sentence, "Another."]).splitlines() == [
+        "NAMESPACE  WORKLOAD    OWNER",
+        "dogs       deploy/rex  ada",
+        "",
+        sentence,
+        "Another.",
+    ]
+
+
+def test_the_namespace_has_no_column_where_only_one_is_shown() -> None:
+    assert shown("table", REX, namespace="dogs").splitlines()[0] == "WORKLOAD    OWNER"
+
+
+def test_a_program_gets_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    shown("json", REX)
+    as_json = json.loads(capsys.readouterr().out)
+    shown("yaml", REX)
+    as_yaml = yaml.safe_load(capsys.readouterr().out)
+    assert as_json == as_yaml
+    assert as_json == {
+        "apiVersion": "evenkeel.dev/v1",
+        "kind": "PetList",
+        "items": [
+            {
+                "subject": {"kind": "Deployment", "namespace": "dogs", "name": "rex"},
+                "ownerName": "ada",
+            }
+        ],
+    }
+
+
+def test_names_are_those_of_kubectl(capsys: pytest.CaptureFixture[str]) -> None:
+    shown("name", REX, TOM)
+    assert capsys.readouterr().out == "deployment.apps/rex\npod/tom\n"
+
+
+@pytest.mark.parametrize("form", ["json", "yaml", "table"])
+def test_no_value_steers_the_terminal(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    printed = shown(form, TOM) + capsys.readouterr().out
+    assert "tom" in printed
+    assert not {char for char in printed if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0} - {"\n"}
+
+
+def test_every_kind_that_the_commands_have_is_in_the_schema() -> None:
+    for module in pkgutil.walk_packages(evenkeel_cli.__path__, "evenkeel_cli."):
+        importlib.import_module(module.name)
+    ours = {each for each in Listing.__subclasses__() if each.__module__.startswith("evenkeel_cli")}
+    assert ours == set(kinds.KINDS)
+
+
+COMMANDS = (
+    ["demo"],
+    ["explain", "--built-in", "ip-10-0-64-67"],
+    ["explain", "--built-in", "deploy/web"],
+    ["replay", "--sample", "interruption-warning-terminate"],
+    ["restore", "--built-in", "-n", "shop"],
+    ["status", "--built-in"],
+    ["version"],
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_a_command_prints_is_as_the_schema_says(command: Sequence[str]) -> None:
+    printed = CliRunner().invoke(main, [*command, "-o", "json"])
+    assert printed.exit_code == 0, printed.output
+    found = json.loads(printed.stdout)
+    assert found["items"]
+    jsonschema.validate(found, json.loads(SCHEMA.read_text()))

@@ -1,0 +1,64 @@
+"""The table of labels and annotations."""
+
+from collections import Counter
+
+import pytest
+
+from evenkeel.model import annotations, names
+from evenkeel.model.annotations import HONOURED, OWNERS, WRITTEN, OwnersEntry, Place
+from evenkeel.model.floor import Floor, Unit
+
+OWN = (*OWNERS, *WRITTEN)
+
+
+def test_every_key_of_the_domain_is_explained_and_no_other() -> None:
+    named = {key for key in names.KNOWN if key.startswith(f"{names.DOMAIN}/")}
+
+    assert {entry.key for entry in OWN} == named
+
+
+def test_every_other_key_is_one_that_has_a_name() -> None:
+    assert {entry.key for entry in HONOURED} <= names.KNOWN
+
+
+def test_a_key_means_one_thing_in_one_place_on_one_kind() -> None:
+    met = Counter((e.key, e.place, kind) for e in (*OWN, *HONOURED) for kind in e.on)
+
+    assert [each for each, times in met.items() if times > 1] == []
+
+
+def test_every_meaning_is_a_sentence() -> None:
+    assert [e.key for e in (*OWN, *HONOURED) if not e.meaning.endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "meant"),
+    [
+        (annotations.HANDOVER, "Never", "never"),
+        (annotations.HANDOVER, "no", None),
+        (annotations.HANDOVER, "", None),
+        (annotations.AT_DEADLINE, "leave", "leave"),
+        (annotations.AT_DEADLINE, "keep", None),
+        (annotations.UNGATED, "False", "false"),
+        (annotations.GANG, "yes", None),
+        (annotations.GANG_AT_NOTICE, "dying", "dying"),
+        (annotations.PLACEMENT, "webhook", None),
+        (annotations.ON_DEMAND, "2", Floor(Unit.REPLICAS, 2)),
+        (annotations.ON_DEMAND, "half", None),
+    ],
+)
+def test_a_value_means_what_its_entry_reads(
+    entry: OwnersEntry[object], text: str, meant: object
+) -> None:
+    assert entry.of({entry.key: text}) == meant
+
+
+@pytest.mark.parametrize("entry", [e for e in OWNERS if e.place is Place.LABEL])
+def test_labels_are_read_as_exactly_as_selectors_read_them(entry: OwnersEntry[object]) -> None:
+    assert entry.of({entry.key: "true"}) == "true"
+    assert entry.of({entry.key: "True"}) is None
+
+
+def test_what_is_not_there_says_nothing() -> None:
+    assert annotations.MANAGED.of({}) is None
+    assert annotations.MANAGED.of(None) is None

@@ -1,0 +1,44 @@
+"""The reference lists what the code has."""
+
+import re
+import subprocess
+import sys
+
+from evenkeel.model import annotations, names
+from evenkeel.model.reasons import Reason
+from tests.fixtures.control_plane import ROOT
+from tests.template.sources import variables
+
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def first_cells(page: str) -> set[str]:
+    """What is in the first column of a page's tables."""
+    return set(re.findall(r"^\| `([^`]+)` \|", (REFERENCE / page).read_text(), re.MULTILINE))
+
+
+def test_the_pages_are_what_the_code_would_write_now() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "write-reference"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_variable_that_the_functions_read_is_listed() -> None:
+    assert first_cells("settings.md") == variables()
+
+
+def test_each_label_and_annotation_of_evenkeel_is_listed() -> None:
+    listed = first_cells("annotations.md")
+    assert {key for key in names.KNOWN if key.startswith("evenkeel.dev/")} <= listed
+    assert {entry.key for entry in annotations.HONOURED} <= listed
+
+
+def test_each_reason_that_is_listed_is_given() -> None:
+    folder = ROOT / "layers" / "evenkeel" / "evenkeel"
+    given = {
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(r"\bReason\.([A-Z0-9_]+)", path.read_text())
+    }
+    assert given == {reason.name for reason in Reason}
+    assert first_cells("reasons.md") == set(Reason)
