@@ -60,7 +60,7 @@ def look_into(reconciler: Reconciler) -> Loop:
     """All that is known here of the loop's insides."""
     now, view, plans = reconciler._clock.now(), reconciler._view, reconciler._plans
     kept = plans._plans
-    waiting = view.pods.groups.with_mates({*view.queue._changed, *view.queue._wrong})
+    waiting = view.pods.groups.with_mates([*view.queue._wrong, *view.queue._changed])
     known = filter(view.pods.has_any, plans.controllers)
     planner: list[Planner] = []
 

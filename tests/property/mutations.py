@@ -337,7 +337,7 @@ MUTATIONS = (
     Mutation(
         "what is listed where a watch is refused adds nobody",
         "flows/drain/sync/following.py",
-        [("self.news |= self._view.pods.relist(items,", "self._view.pods.relist(items,")],
+        [("self._view.queue.add(news, urgent=True)  # all its pods are known now", "pass")],
         [LISTED],
     ),
     Mutation(
@@ -349,7 +349,7 @@ MUTATIONS = (
     Mutation(
         "an eviction that is sent adds nobody",
         "flows/drain/dispatch/writing.py",
-        [("self._follower.news |= self._view.controllers_counting(subject)", "pass")],
+        [("self._view.queue.add(self._view.controllers_counting(subject))", "pass")],
         [REPLACED],
     ),
     Mutation(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evenkeel.flows.drain.cache.pods import Pods
-from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.pod import Pod
 from tests.property.scenes import Kind, NodePlan, NoticePlan, Scene, WorkloadPlan
 from tests.property.world import play
@@ -35,7 +35,6 @@ def test_it_is_not_where_a_change_tells_nobody(monkeypatch: pytest.MonkeyPatch) 
 
 def test_nor_where_a_time_comes_and_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = WorkloadPlan(kind=Kind.STATEFUL_SET, replicas=4, min_ready=7)
-    monkeypatch.setattr(Plans, "due", lambda *_: set())
-    monkeypatch.setattr(Plans, "next_due", None)
+    monkeypatch.setattr(Queue, "again", lambda *_: None)
 
     assert play(replace(SCENE, workloads=(slow,))).forgotten
