@@ -1,7 +1,7 @@
 """What tells one state of the drain's objects apart from another."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
@@ -38,31 +38,25 @@ DERIVED = frozenset(
 )
 """Classes of which nothing tells two states apart."""
 
-UNTOLD = frozenset(
-    (
-        # numbers of which only the order counts, or a difference in the pace of a storm
-        "_accepted_counts",
-        "_heard",
-        "_number",
-        # how far a watch has come: what it has not shown yet says that, too
-        "_shown",
-        # what nobody waits for within the minutes that a world lasts, or only a little longer
-        "_again_at",
-        "_flush_at",
-        "_flushing",
-        "_look_at",
-        "delay",
-        # found anew at once; when plans change by time follows from them
-        "_heap",
-        "_opens_at",
-        "_routes",
-        "_times",
-    )
-)
-"""Attributes that do not either."""
+UNTOLD: Mapping[str, Collection[str]] = {
+    # numbers of which only the order counts, or a difference in the pace of a storm
+    "PauseGate": ("_heard", "_number"),
+    "Writer": ("_accepted_counts",),
+    # how far a watch has come: what it has not shown yet says that, too
+    "Stream": ("_shown",),
+    # what nobody waits for within the minutes that a world lasts, or only a little longer
+    "Follower": ("_look_at",),
+    "Owners": ("_again_at",),
+    "Reconciler": ("_flush_at", "_flushing"),
+    "_Rest": ("delay",),
+    # found anew at once; when plans change by time follows from them
+    "Planner": ("_routes",),
+    "Queue": ("_heap", "_opens_at", "_times"),
+}
+"""Attributes that do not either, by class."""
 
 RESTS = "_rests"
-"""The attribute of which only the rests count that are still to end."""
+"""The attribute of ``Resting`` of which only the rests count that are still to end."""
 
 
 class Fingerprint:
@@ -141,10 +135,11 @@ class Fingerprint:
             self._tokens.append(seen)
             return
         self._seen[id(item)] = len(self._seen)
+        untold = UNTOLD.get(type(item).__name__, ())
         for name, value in attributes(item).items():
             if name == RESTS:
                 value = {uid: rest for uid, rest in value.items() if self._is_to_end(rest)}  # noqa: PLW2901
-            if name not in UNTOLD:
+            if name not in untold:
                 self._tokens.append(name)
                 self._tell(value)
 

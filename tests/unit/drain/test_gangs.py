@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.flows.asking import MANY
 from evenkeel.model import names
-from evenkeel.model.request import List
+from evenkeel.model.request import Evict, List
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import Manifest, apart, bare_pod, budget, deployment, job
 
@@ -216,6 +216,21 @@ def test_a_notice_of_one_member_s_node_concerns_those_that_others_own(scene: Sce
     scene.run(until=100)
     assert scene.story("rank-0") == ["1.0 wait BarePod", "10.0 wait Gang", "83.9 evict GangBroken"]
     assert scene.story("rank-1") == ["10.0 wait Gang", "83.9 evict GangBroken"]
+
+
+def test_one_that_is_kept_is_tried_together_with_the_others_for_a_minute(scene: Scene) -> None:
+    """Nothing else happens when that is over. Its own node dies later, by a scheduled change."""
+    pods = [bare_pod(f"rank-{number}", grace=SHORT, nodeName=node) for number, node in RANKS[:2]]
+    for pod in pods:
+        pod["metadata"]["labels"][COSCHEDULED] = "train"
+    pods[1]["metadata"]["annotations"] = {names.AT_DEADLINE: "leave"}
+    stuck = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s2"}})
+    begin(scene, group(1), *pods, stuck, budget("kept", app="rank-1", minAvailable=1))
+    scene.schedule_change("s2", start=500)
+    scene.interrupt("s1", spare=True)
+    scene.run(until=300)
+    tries = [at for at, each in scene.requests if isinstance(each, Evict) and each.name == "rank-1"]
+    assert (round(min(tries)), round(max(tries))) == (109, 179)
 
 
 def test_a_recommendation_leaves_a_gang(scene: Scene) -> None:

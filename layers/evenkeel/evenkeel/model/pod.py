@@ -1,6 +1,6 @@
 """Pods."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import ClassVar
@@ -216,11 +216,6 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
             return False
         return not min_ready_seconds or since + span(min_ready_seconds) <= now
 
-    def becomes_available_at(self, min_ready_seconds: int) -> datetime | None:
-        """When it has been Ready for long enough, or had been; None unless it is Ready."""
-        since = self.ready_since
-        return None if since is None else since + span(min_ready_seconds)
-
     def _holds_since(self, condition_type: str) -> datetime | None:
         """Since when a condition is true, at least since it was made; None while it is not.
 
@@ -232,3 +227,14 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
                 sound = since is not None and is_sound(since)
                 return since if sound else self.metadata.creation_timestamp
         return None
+
+
+def next_available_at(
+    pods: Iterable[Pod], min_ready_seconds: int, now: datetime
+) -> datetime | None:
+    """When the next of some pods becomes available (see ``available``) by time alone."""
+    if not min_ready_seconds:
+        return None
+    rest = span(min_ready_seconds)
+    times = (pod.ready_since + rest for pod in pods if pod.ready_since is not None)
+    return min((time for time in times if time > now), default=None)

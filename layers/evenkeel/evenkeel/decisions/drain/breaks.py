@@ -17,7 +17,7 @@ from evenkeel.decisions.plan import Plan, next_due
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.pod import Pod
+from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet, StatefulSet
@@ -78,8 +78,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def next_available_at(self) -> datetime | None:
         """When the next Ready pod becomes available by time alone."""
-        min_ready = self.min_ready_seconds
-        return next_due(self.now, *(pod.becomes_available_at(min_ready) for pod in self.peers))
+        return next_available_at(self.peers, self.min_ready_seconds, self.now)
 
     @cached_property
     def available(self) -> int:

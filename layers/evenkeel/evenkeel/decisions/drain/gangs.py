@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model.annotations import GANG_AT_NOTICE
@@ -52,6 +53,11 @@ class Together(msgspec.Struct, frozen=True):
     notice: NodeNotice
     gang: Gang
     uids: frozenset[str]
+
+    @property
+    def until(self) -> datetime:
+        """How long evictions of its members are tried."""
+        return tried_until(node_deadline(self.notice))
 
 
 def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
@@ -120,10 +126,11 @@ def left_to_a_hint(route: Route, gang: Gang) -> Route:
 
 
 def with_the_others(found: Together) -> Route:
-    """The way of a member whose gang is broken by what dies."""
+    """The way of a member whose gang is broken by what dies, as long as evictions are tried."""
     return Route(
         way=Way.AT_LAST_MOMENT,
         reason=Reason.GANG,
         message=f"too few of the {found.gang} would stay: those on dying nodes go together, at the "
         "earliest last moment among them",
+        until=found.until,
     )

@@ -10,12 +10,13 @@ import msgspec
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import earliest, next_due
+from evenkeel.decisions.plan import earliest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.pod import Pod
+from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
+from evenkeel.model.times import span
 from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)
@@ -209,19 +210,19 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def next_available_at(self) -> datetime | None:
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
-        times = [pod.becomes_available_at(self._min_ready_seconds) for pod in self._pods]
+        found = next_available_at(self._pods, self._min_ready_seconds, self.now)
         deployment = self.owner.deployment
-        if deployment is not None and self.siblings is not None:
-            min_ready = deployment.spec.min_ready_seconds
-            times += [pod.becomes_available_at(min_ready) for pod in self.siblings]
-        return next_due(self.now, *times)
+        if self.siblings is None or deployment is None:
+            return found
+        min_ready = deployment.spec.min_ready_seconds
+        return earliest(found, next_available_at(self.siblings, min_ready, self.now))
 
     @property
     def last_available_at(self) -> datetime | None:
         """When the last of the available owned pods became available; None if none is."""
-        available = filter(self.is_available, self.owned)
-        times = (pod.becomes_available_at(self._min_ready_seconds) for pod in available)
-        return max((time for time in times if time is not None), default=None)
+        since = (pod.ready_since for pod in self.owned if self.is_available(pod))
+        last = max((time for time in since if time is not None), default=None)
+        return None if last is None else last + span(self._min_ready_seconds)
 
     @cached_property
     def wanted(self) -> int:

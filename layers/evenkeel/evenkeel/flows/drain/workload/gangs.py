@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.breaks import Mover
-from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.gangs import Gang, Together
-from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.gang import group_of
@@ -73,7 +71,7 @@ class Gangs:
         look = self._look(gang, members)
         if not look.has_begun or look.found is None:
             return look.found
-        holds = pod.uid in look.found.uids and now < tried_until(node_deadline(look.found.notice))
+        holds = pod.uid in look.found.uids and now < look.found.until
         return look.found if holds else None
 
     def _look(self, gang: Gang, members: Sequence[Pod]) -> _Look:

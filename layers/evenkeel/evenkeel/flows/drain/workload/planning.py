@@ -14,7 +14,7 @@ from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
-from evenkeel.decisions.plan import Plan, earliest
+from evenkeel.decisions.plan import Plan, earliest, next_due
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.gangs import Gangs
@@ -63,7 +63,7 @@ class Planner:
         kept = [mover for mover in movers if mover.route.way is Way.LEAVE]
         leave = Plan(
             steps=[_leave(mover, view.owner_of(mover.pod)) for mover in kept],
-            due=earliest(*(mover.route.until for mover in kept)),
+            due=next_due(now, *(mover.route.until for mover in (*movers, *orphans))),
         )
         left = _together(leave, self._of_orphans(pods, orphans, now))
         if not pods:
