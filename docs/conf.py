@@ -10,6 +10,7 @@ smartquotes = False
 html_theme = "furo"
 html_title = f"{project} {release}"
 html_copy_source = False
+html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 

@@ -176,7 +176,7 @@ def test_an_empty_wait_ends_at_its_timeout(ground: Ground) -> None:
         before = ground.clock.now()
         assert not session.next(timedelta(seconds=0.3))
         waited = ground.clock.now() - before
-    assert timedelta(seconds=0.2) < waited < timedelta(seconds=3)
+    assert timedelta(seconds=0.2) < waited < timedelta(seconds=30)
 
 
 def test_requests_under_way_are_carried_out_when_the_session_closes(ground: Ground) -> None:

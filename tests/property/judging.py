@@ -30,6 +30,7 @@ def hold(scene: Scene, *invariants: Invariant) -> Story:
     for decision in story.recorder.with_verb(*TOLD):
         event(f"{decision.verb} {decision.reason}")
     assert not story.errors
+    assert not story.forgotten, "; ".join(story.forgotten)
     for invariant in invariants:
         broken = invariant(story)
         assert not broken, f"{invariant.__name__}: {'; '.join(broken)}"

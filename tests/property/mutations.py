@@ -58,6 +58,12 @@ UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_ove
 TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
 ALONG = "test_gangs.py::test_no_member_is_left_behind"
+MISSING_TWO = "../unit/drain/test_owners.py::test_one_pod_more_goes"
+LISTED = "../unit/drain/test_watches.py::test_marks_that_nobody_may_watch_are_listed"
+BROKEN = "../unit/drain/test_gangs.py::test_a_notice_of_one_member_s_node_concerns"
+REPLACED = "../unit/drain/test_make_before_break.py::test_every_pod_of_a_workload_is_replaced"
+EXPIRED = "../unit/drain/test_recommendations.py::test_too_little_time_before_the_expiry"
+READY = "../unit/drain/test_stateful_sets.py::test_the_next_goes_when_the_last_was_ready_for_min"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -321,6 +327,42 @@ MUTATIONS = (
         "flows/drain/workload/gangs.py",
         [("if not gang.all_go:", "if not gang:")],
         [TORN, ALONG],
+    ),
+    Mutation(
+        "a Deployment that is read again adds nobody",
+        "flows/drain/sync/owners.py",
+        [("or (key in owners and owners[key].controller_key in changed)", "")],
+        [MISSING_TWO],
+    ),
+    Mutation(
+        "what is listed where a watch is refused adds nobody",
+        "flows/drain/sync/following.py",
+        [("self._view.queue.add(news, urgent=True)  # all its pods are known now", "pass")],
+        [LISTED],
+    ),
+    Mutation(
+        "a gang's verdict adds nobody",
+        "flows/drain/dispatch/plans.py",
+        [("sorted(self._view.pods.groups.with_mates(controllers))", "sorted(controllers)")],
+        [BROKEN],
+    ),
+    Mutation(
+        "an eviction that is sent adds nobody",
+        "flows/drain/dispatch/writing.py",
+        [("self._view.queue.add(self._view.controllers_counting(subject))", "pass")],
+        [REPLACED],
+    ),
+    Mutation(
+        "a notice that ends adds nobody",
+        "flows/drain/cache/view.py",
+        [("self.changed_dooms.add(name)", "pass")],
+        [EXPIRED],
+    ),
+    Mutation(
+        "an ordinal becomes available and nothing is due",
+        "decisions/drain/breaks.py",
+        [("dues = [group.next_available_at]", "dues: list[datetime | None] = []")],
+        [READY],
     ),
 )
 

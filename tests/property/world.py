@@ -36,7 +36,7 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.queues import SimulatedQueue
 from evenkeel_sandbox.simulator.staleness import NONE
 from tests.fixtures.drainer import Asking
-from tests.property import events, manifests
+from tests.property import events, levels, manifests
 from tests.property.draining import Draining
 from tests.property.hands import Cause, Deed, Hands, SignedCluster
 from tests.property.plumbing import Containers, ForgetfulQueue, Line
@@ -54,6 +54,9 @@ REDELIVERY: Final = timedelta(seconds=20)
 """So long after an invocation took a message it comes again, unless that was deleted."""
 
 UNREADY_FOR: Final = timedelta(seconds=20)
+TURNS: Final = 10
+"""After one of so many of the drain's turns its plans are looked at."""
+
 PAUSED: Final = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -67,7 +70,8 @@ class Story:
 
     ``deaths``: when each node's machine went. ``began_at`` is the zero of the scene's times.
     ``alone_at``: from when on the schedule alone was left, where messages were lost. ``asked``:
-    the evictions that drainers asked for, by the name of the pod.
+    the evictions that drainers asked for, by the name of the pod. ``forgotten``: plans that would
+    have been others had they been made anew (see ``levels``).
     """
 
     scene: Scene
@@ -81,6 +85,7 @@ class Story:
     alone_at: datetime | None
     errors: Sequence[Exception]
     asked: Mapping[str, Asking]
+    forgotten: Sequence[str]
     recorder: InMemoryRecorder
 
     def seconds(self, when: datetime) -> float:
@@ -97,12 +102,14 @@ def play(scene: Scene) -> Story:
 
     The same scene has the same story.
     """
-    return _World(scene).play()
+    with levels.watched(one_of=TURNS) as forgotten:
+        return _World(scene, forgotten).play()
 
 
 class _World:
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, forgotten: Sequence[str]) -> None:
         self.scene = scene
+        self.forgotten = forgotten
         self.clock = SimulatedClock(BEGINNING)
         options = SimulatorOptions(
             seed=scene.seed,
@@ -152,6 +159,7 @@ class _World:
             crashed_at=self.hands.crashed_at,
             alone_at=self.alone_at,
             asked=self.draining.pods,
+            forgotten=self.forgotten,
             errors=[error for source in self.sources for error in source.errors],
             recorder=self.recorder,
         )

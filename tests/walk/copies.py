@@ -5,7 +5,7 @@ drain it belongs to, so that the walk need not know the drain's insides.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from types import FunctionType, MethodType
@@ -38,8 +38,9 @@ def changes(kind: type) -> bool:
 class Copier:
     """One copy of a graph of objects; what it refers to twice is copied once."""
 
-    def __init__(self) -> None:
-        self._copies: dict[int, Any] = {}
+    def __init__(self, instead: Mapping[int, Any] | None = None) -> None:
+        """``instead``: what is to be in place of a copy, by the id of what it is for."""
+        self._copies: dict[int, Any] = dict(instead or {})
 
     def copy(self, item: Any) -> Any:
         kind = type(item)

@@ -3,6 +3,7 @@
 from evenkeel.flows.drain.cache.streams import FRESH_FOR
 from evenkeel.model import names
 from evenkeel_sandbox.simulator.api.objects import is_ready, labels_of, node_of, uid_of
+from tests.property import levels
 from tests.walk.ground import DYING
 from tests.walk.world import World
 
@@ -34,6 +35,13 @@ def _excuses(before: World, after: World) -> bool:
         for each in (*before.under_way, *before.dead)
         if not each.has_landed and each.number not in waiting
     )
+
+
+def stale(world: World) -> str:
+    """Which plan would be another if it were made anew; empty if none would be."""
+    if world.brain is None:
+        return ""
+    return "; ".join(levels.forgotten(levels.look_into(world.brain.reconciler)))
 
 
 def unrest(world: World) -> str:

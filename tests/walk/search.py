@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.walk.judge import dip, unrest
+from tests.walk.judge import dip, stale, unrest
 from tests.walk.steps import calm, steps
 from tests.walk.world import World
 
@@ -86,6 +86,7 @@ class Walk:
             if its not in self._came:
                 self._came[its] = mark, name
                 self._waiting.append((after, its, self._depth + 1))
+                self._blame(stale(after), mark, name)
             self._blame(dip(world, after), mark, name)
 
     def _blame(self, fault: str, mark: int, *last: str) -> None:

@@ -151,7 +151,7 @@ class DoomedNodeList(Listing, frozen=True, kw_only=True):
                 )
 
     def told(self) -> Mapping[str, str]:
-        """What there is to say of each thing, for whoever follows the changes."""
+        """What there is to say of each thing, for a person who follows the changes."""
         nodes = {
             f"node/{each.subject.name}": f"{_of_notice(each)}, {_of_pods(each)}"
             for each in self.items

@@ -1,7 +1,7 @@
 """What the webhook adds, from what was measured; and the clients that measure it."""
 
 import time
-from threading import Lock, current_thread
+from threading import Barrier, Lock, current_thread
 
 import pytest
 
@@ -101,11 +101,15 @@ def test_a_creation_that_waits_for_a_client_has_that_on_its_account() -> None:
 
 
 def test_every_client_makes_some_and_all_are_made() -> None:
+    """Each client waits in its first creation until all are at work."""
     seen: list[str] = []
+    together = Barrier(CLIENTS)
 
     def create() -> None:
-        time.sleep(0.001)  # noqa: TID251 - what is measured is real time
+        is_first = current_thread().name not in seen
         seen.append(current_thread().name)
+        if is_first:
+            together.wait(60)
 
     seconds, took = pressed(create, 100)
     assert len(took) == len(seen) == 100

@@ -10,6 +10,7 @@ from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
+from tests.property import levels
 from tests.unit.drain.manifests import Manifest, deployment
 
 type MakeScene = Callable[..., Scene]
@@ -39,6 +40,14 @@ def with_a_stuck_pod(scene: Scene) -> str:
     scene.settle()
     scene.begin()
     return scene.pod("stuck")
+
+
+@pytest.fixture(autouse=True)
+def _levels() -> Iterator[None]:
+    """Whatever a story tells: a plan that is made anew without news is the plan that is kept."""
+    with levels.watched() as forgotten:
+        yield
+    assert not forgotten, "; ".join(forgotten)
 
 
 @pytest.fixture

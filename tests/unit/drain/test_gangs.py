@@ -203,6 +203,21 @@ def test_members_that_no_controller_makes_again_count(scene: Scene) -> None:
 RANKS = ((0, "s1"), (1, "s2"), (2, "s2"))
 
 
+def test_a_notice_of_one_member_s_node_concerns_those_that_others_own(scene: Scene) -> None:
+    """Of two one has to stay. A pod that is never replaced keeps the invocation at work."""
+    graces = {"rank-0": ("s1", SHORT), "rank-1": ("s2", LONG)}
+    pods = [bare_pod(app, grace=grace, nodeName=node) for app, (node, grace) in graces.items()]
+    for pod in pods:
+        pod["metadata"]["labels"][COSCHEDULED] = "train"
+    stuck = deployment("stuck", pod={"nodeSelector": {"kubernetes.io/hostname": "s1"}})
+    begin(scene, group(1), *pods, stuck)
+    scene.interrupt("s1")
+    scene.later(10, lambda: scene.interrupt("s2"))
+    scene.run(until=100)
+    assert scene.story("rank-0") == ["1.0 wait BarePod", "10.0 wait Gang", "83.9 evict GangBroken"]
+    assert scene.story("rank-1") == ["10.0 wait Gang", "83.9 evict GangBroken"]
+
+
 def test_a_recommendation_leaves_a_gang(scene: Scene) -> None:
     begin(scene, group(1), member("worker"))
     pod = scene.pod("worker", "s1")

@@ -13,10 +13,13 @@ from evenkeel.model.request import List, Request, Selection
 from evenkeel.model.surroundings import NetworkPolicy
 from tests import builders
 from tests.fixtures.scene import Scene
-from tests.unit.drain.manifests import Manifest, deployment
+from tests.unit.drain.manifests import NO_SURGE, Manifest, deployment
 
 NEVER: dict[str, Any] = {"metadata": {"annotations": {"evenkeel.dev/handover": "never"}}}
 """A change of a Deployment: never two of its pods at once from now on."""
+
+MISSING_TWO: dict[str, Any] = {"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 2}}}}
+"""A change of a Deployment: two of its pods may be missing."""
 
 
 def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> None:
@@ -63,6 +66,22 @@ def test_a_pod_that_waits_is_handed_over_once_nothing_rules_out_two_at_once(scen
     assert not waiting.released
     scene.run(until=50)
     assert scene.pods("web", "s1")[0].released
+
+
+def test_one_pod_more_goes_once_the_deployment_may_miss_one_more(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("web", 3, strategy=NO_SURGE))
+    scene.settle()
+    scene.apply(selected_by_hash(scene, "web"))
+    scene.begin()
+    web = ("default", "web")
+    scene.later(5, lambda: scene.cluster.server.patch("Deployment", web, MISSING_TWO))
+    scene.interrupt("s1")
+    scene.run(until=29)
+
+    assert len(scene.pods("web", "s1")) == 2
+    scene.run(until=50)
+    assert len(scene.pods("web", "s1")) == 1
 
 
 def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:

@@ -45,6 +45,13 @@ class Lines:
         self.told.append(message)
 
 
+PATIENT = Limits(read=timedelta(minutes=1))
+"""No answer takes so long, however slow the machine is."""
+
+HASTY = Limits(read=timedelta(seconds=1))
+"""For servers that never answer. Where they do, it is within a second."""
+
+
 class Connect(Protocol):
     """What the fixture ``connect`` offers."""
 
@@ -62,7 +69,7 @@ def connecting(server: ScriptedServer, clock: HandClock) -> Iterator[Connect]:
     with ExitStack() as clusters:
 
         def connect(
-            limits: Limits = Limits(read=timedelta(seconds=0.2)),  # noqa: B008 - it is frozen
+            limits: Limits = PATIENT,
             tokens: TokenSource | None = None,
             path: str = "",
             journal: Journal = SILENT,

@@ -54,13 +54,13 @@ class Meeting:
             self._here += 1
             self.most = max(self.most, self._here)
         # Fewer than the group would wait in vain here; more would be counted.
-        self._together.wait(5)
+        self._together.wait(20)
         with self._lock:
             self._here -= 1
         DONE(handler)
 
 
-PATIENT = timedelta(seconds=10)
+PATIENT = timedelta(minutes=1)
 
 
 def test_no_more_requests_are_under_way_than_the_ceiling_allows(

@@ -49,11 +49,11 @@ def test_many_threads_that_met_the_same_refusal_tell_it_once(
 
     def deny_the_first_eight(handler: Handler) -> None:
         if next(turns) < 8:
-            together.wait(5)
+            together.wait(20)
         at(clock, 0, only("t2"))(handler)
 
     server.script(always=deny_the_first_eight)
-    limits = Limits(parallel=8, read=timedelta(seconds=10))
+    limits = Limits(parallel=8, read=timedelta(minutes=1))
     cluster = connect(limits, tokens=RenewedToken(Mint(clock), clock), journal=Lines(told))
     assert [reply.error for reply in cluster.perform([READ] * 8)] == [None] * 8
     assert told == [RENEWED]

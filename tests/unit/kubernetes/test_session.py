@@ -11,9 +11,9 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create
 from evenkeel.ports import Reply, Session
 from tests.fixtures.api_server import HandClock, Handler, ScriptedServer, answer, hang, refusal
-from tests.unit.kubernetes.making import EVICT, READ, WRITE, Connect, pod
+from tests.unit.kubernetes.making import EVICT, HASTY, READ, WRITE, Connect, pod
 
-SOON = timedelta(seconds=5)
+SOON = timedelta(seconds=60)
 DONE = answer(200, pod())
 
 
@@ -45,7 +45,7 @@ def test_a_request_is_in_flight_until_its_reply_is_in_the_mailbox(
     go = Event()
 
     def wait(handler: Handler) -> None:
-        go.wait(5)
+        go.wait(20)
         DONE(handler)
 
     server.script(always=wait)
@@ -67,7 +67,7 @@ def test_submitting_more_than_the_capacity_does_not_block(
     go = Event()
 
     def wait(handler: Handler) -> None:
-        go.wait(5)
+        go.wait(20)
         DONE(handler)
 
     server.script(always=wait)
@@ -86,7 +86,7 @@ def test_the_end_of_a_session_waits_for_the_requests_under_way(
     server: ScriptedServer, connect: Connect
 ) -> None:
     server.script(always=hang)
-    with connect().session() as session:
+    with connect(HASTY).session() as session:
         session.submit(WRITE)
     (reply,) = session.next(timedelta())
     assert isinstance(reply, Reply)
@@ -152,6 +152,6 @@ def test_an_answer_is_waited_for_no_longer_than_what_is_left(
     server: ScriptedServer, connect: Connect
 ) -> None:
     server.script(always=hang)
-    with connect(Limits(read=timedelta(seconds=8))).session() as session:
+    with connect().session() as session:
         session.submit(EVICT, left=lambda: timedelta(seconds=0.2))
         assert isinstance(reply_of(session).error, UnavailableError)

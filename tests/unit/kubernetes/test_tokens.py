@@ -97,11 +97,11 @@ def test_many_threads_renew_a_refused_token_once(
 
     def deny_the_first_eight(handler: Handler) -> None:
         if next(turns) < 8:
-            together.wait(5)
+            together.wait(20)
         only("t2")(handler)
 
     server.script(always=deny_the_first_eight)
-    limits = Limits(parallel=8, read=timedelta(seconds=10))
+    limits = Limits(parallel=8, read=timedelta(minutes=1))
     cluster = connect(limits, tokens=RenewedToken(mint, clock))
     replies = cluster.perform([READ] * 8)
     assert [reply.error for reply in replies] == [None] * 8

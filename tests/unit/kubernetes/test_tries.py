@@ -33,7 +33,17 @@ from tests.fixtures.api_server import (
     refusal,
     reset,
 )
-from tests.unit.kubernetes.making import EVICT, LIST, READ, WRITE, Connect, error_of, page, pod
+from tests.unit.kubernetes.making import (
+    EVICT,
+    HASTY,
+    LIST,
+    READ,
+    WRITE,
+    Connect,
+    error_of,
+    page,
+    pod,
+)
 
 CREATE = Create(ConfigMap(metadata=Metadata(name="settings", namespace="shop")))
 DELETE = Delete(Pod, "web-1", "shop", uid="u1")
@@ -126,7 +136,7 @@ def test_a_read_is_tried_again_when_its_outcome_is_unknown(
     fault: Step, server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(fault, fault, page(pod()))
-    assert error_of(connect(), LIST) is None
+    assert error_of(connect(HASTY), LIST) is None
     first, second = clock.naps
     assert 0 < first <= 0.1 < second <= 0.2
 
@@ -137,7 +147,7 @@ def test_a_write_is_not_tried_again_when_its_outcome_is_unknown(
     fault: Step, write: Request, server: ScriptedServer, clock: HandClock, connect: Connect
 ) -> None:
     server.script(fault, always=DONE)
-    assert isinstance(error_of(connect(), write), UnavailableError)
+    assert isinstance(error_of(connect(HASTY), write), UnavailableError)
     assert (len(server.seen), clock.naps) == (1, [])
 
 

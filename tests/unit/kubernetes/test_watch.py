@@ -199,7 +199,7 @@ def test_a_watch_pauses_as_long_as_it_is_told_and_longer_each_time_of_its_own(
     while seen < 2 and (arrived := mailbox.take(SOON)):
         seen += len(arrived)
     watch.stop()
-    watch.join(5)
+    watch.join(20)
     transport.close()
     told = patience.pauses.index(7)
     own = [pause for pause in patience.pauses[:told] if pause]
@@ -220,7 +220,7 @@ def test_a_watch_goes_on_when_the_server_asks_for_a_rest_without_end(
     while len(found) < 2 and (arrived := mailbox.take(SOON)):
         found += arrived
     watch.stop()
-    watch.join(5)
+    watch.join(20)
     transport.close()
     assert [told(arrival) for arrival in found] == [("listed",), ("changed", "a", 11)]
     assert 60 in patience.pauses
@@ -246,7 +246,7 @@ def test_a_watch_says_so_and_goes_on_when_something_unforeseen_happens(
     while len(found) < 3 and (arrived := mailbox.take(SOON)):
         found += arrived
     watch.stop()
-    watch.join(5)
+    watch.join(20)
     transport.close()
     assert [told(arrival) for arrival in found] == [
         ("listed",),
@@ -287,18 +287,18 @@ def test_nothing_arrives_of_a_selection_that_is_no_longer_watched(
 
     def late(handler: Handler) -> None:
         asked.set()
-        go.wait(5)
+        go.wait(20)
         page(pod("a"))(handler)
         answered.set()
 
     server.script(late)
     with connect(Limits()).session() as session:
         session.watch(PODS)
-        asked.wait(5)
+        asked.wait(20)
         session.unwatch(PODS)
         session.unwatch(Selection(Node))  # never watched: nothing happens
         go.set()
-        answered.wait(5)
+        answered.wait(20)
         assert session.next(timedelta(milliseconds=100)) == ()
 
 

@@ -1,0 +1,148 @@
+"""A plan that is made anew without news is the plan that is kept.
+
+The drain plans for a workload when something changes that the plan depends on, or when the plan
+says that it is due. Whatever changes and tells nobody leaves a plan as it was: a pod that nobody
+comes back for. So after a turn each workload of which no news waits is planned anew, on a copy of
+what the loop knows and at the same time, and both plans have to come to the same (``essence``).
+
+What it takes to come to the same is what is done to which pod: no words, and no times, for a plan
+that is made later says later times. That a plan is due too late is found all the same, because the
+other one is made at the time of the look.
+
+Not compared is what follows from no plan: whether the watches show enough to evict by a plan, and
+to tell what it says, is asked in each turn (``dispatch/approving``). A watch that is refused
+therefore changes no plan; what the lists instead of it show does.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import pytest
+
+from evenkeel.decisions.agenda import Forced
+from evenkeel.decisions.handover import pace
+from evenkeel.decisions.plan import Plan
+from evenkeel.flows.drain.loop import Reconciler
+from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.decision import Decision
+from tests.walk.copies import Copier
+
+NOTHING = WorkloadPlan(plan=Plan())
+"""The plan for a workload that has none."""
+
+FEW = 30
+"""With so many pods each turn is looked at, with twice as many every second one, and so on."""
+
+MOST_TOLD = 10
+"""So much of what was found is told at most."""
+
+_plan = Planner.plan  # as it is, where a story makes planning slow
+
+
+class Loop(NamedTuple):
+    """A loop between two turns, as far as it has to be known here.
+
+    ``kept`` are its plans by workload. ``waiting`` are the workloads that are planned for anew in
+    its next turn or soon. ``plan`` plans for one of the others as it is now, and changes nothing.
+    """
+
+    now: datetime
+    pods: int
+    kept: Mapping[str, WorkloadPlan]
+    others: Collection[str]
+    plan: Callable[[str], WorkloadPlan]
+
+
+def look_into(reconciler: Reconciler) -> Loop:
+    """All that is known here of the loop's insides."""
+    now, view, plans = reconciler._clock.now(), reconciler._view, reconciler._plans
+    kept = plans._plans
+    waiting = view.pods.groups.with_mates([*view.queue._wrong, *view.queue._changed])
+    known = filter(view.pods.has_any, plans.controllers)
+    planner: list[Planner] = []
+
+    def plan(key: str) -> WorkloadPlan:
+        if not planner:
+            found_before = plans._planner._routes  # must not be what is found now
+            planner.append(Copier({id(found_before): {}}).copy(plans._planner))
+        return _plan(planner[0], key, now)
+
+    return Loop(now, len(view.pods._pods), kept, {*kept, *known} - waiting, plan)
+
+
+def forgotten(loop: Loop) -> Iterator[str]:
+    """The workloads that wait for nothing and would be planned for otherwise now."""
+    for key in sorted(loop.others):
+        was, is_ = essence(loop.kept.get(key, NOTHING)), essence(loop.plan(key))
+        if was != is_:
+            other = ", ".join(
+                f"{name} {was[name]} would be {is_[name]}" for name in was if was[name] != is_[name]
+            )
+            yield f"{loop.now:%H:%M:%S.%f} {key}: {other}"
+
+
+def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
+    """What a plan comes to."""
+    census, of_pods = plan.census, plan.plan
+    queue = pace.queue(census, of_pods.candidates) if census and of_pods.candidates else None
+    return {
+        "steps": [_told(each) for each in of_pods.steps],
+        "evictions": [_told(each) for each in of_pods.fresh_steps],
+        "releases": [turn.candidate.pod.uid for _, turn in queue.turns] if queue else [],
+        "promised": census.worth_keeping if census and queue else 0,
+        "saves from zero": bool(queue and queue.saves_from_zero),
+        "pending": census.pending_replacements if census else 0,
+        "forced": [_forced(each) for each in of_pods.forced],
+        "handovers": plan.handovers,
+        "watched by": plan.watched_by,
+        "polled": plan.polled,
+        "pressing": plan.pressing,
+        "voluntary": plan.voluntary,
+    }
+
+
+def _told(step: Decision) -> str:
+    how = " by force" if step.forced else ""
+    return f"{step.verb} {step.subject.uid} {step.reason}{how}"
+
+
+def _forced(each: Forced) -> tuple[object, ...]:
+    first = None if each.first is None else _told(each.first)
+    return each.pod.uid, each.left, each.is_replaced, each.is_coming, each.lives, first
+
+
+class _Looks:
+    """Looks at one turn of so many, and of more where there are many pods."""
+
+    def __init__(self, one_of: int) -> None:
+        self._one_of = one_of
+        self._turns = 0
+        self.found: list[str] = []
+
+    def __call__(self, reconciler: Reconciler) -> None:
+        self._turns += 1
+        if self._turns < self._one_of:
+            return
+        loop = look_into(reconciler)
+        if self._turns >= self._one_of * loop.pods / FEW:
+            self._turns = 0
+            self.found += [*forgotten(loop)][: MOST_TOLD - len(self.found)]
+
+
+@contextmanager
+def watched(one_of: int = 1) -> Iterator[Sequence[str]]:
+    """Look at the plans of all loops after each turn, or one of so many: what was forgotten."""
+    looks = _Looks(one_of)
+    take_turn = Reconciler.turn
+
+    def turn(self: Reconciler, *args: Any) -> Any:
+        outcome = take_turn(self, *args)
+        looks(self)
+        return outcome
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reconciler, "turn", turn)
+        yield looks.found
