@@ -1,8 +1,8 @@
 """Rows of text below each other, as kubectl prints them: one line for each thing.
 
 Cells are never broken over lines. In a pipe, and with ``-o wide``, every cell is whole. On a
-terminal that is too narrow columns are left out, those first that say least, and what still stands
-beyond the edge ends in an ellipsis.
+terminal that is too narrow the least important columns are left out first. A line that is still
+too long is cut, and ends in an ellipsis.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ class Column[T]:
     """A title, and what stands below it for each thing.
 
     ``wide``: shown with ``-o wide`` only. ``yields``: on a narrow terminal the columns with the
-    lowest number go first, those with 0 never. ``style`` is a style of rich.
+    lowest numbers are left out first, those with 0 never. ``style`` is a style of rich.
     """
 
     title: str

@@ -92,7 +92,7 @@ def test_a_sample_is_replayed(installed: Installed) -> None:
 def test_a_snapshot_is_read(installed: Installed, tmp_path: Path) -> None:
     snapshot = str(tmp_path / "end.json")
     installed.run("demo", "--snapshot-to", snapshot)
-    assert "shop/deploy/web" in installed.run("status", "-A", "--snapshot", snapshot)
+    assert "deploy/web" in installed.run("status", "-n", "shop", "--snapshot", snapshot)
 
 
 def test_what_needs_a_cluster_says_so(installed: Installed) -> None:
