@@ -38,7 +38,7 @@ COVERAGE := --cov=evenkeel.decisions --cov-branch --cov-report=term-missing:skip
 	--cov-fail-under=100
 
 # SAM and what plays AWS have environments of their own: each pins what the other does not bear.
-SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
+SAM := SAM_CLI_TELEMETRY=0 PYTHON="$(CURDIR)/.venv-uv/bin/python" PATH="$(CURDIR)/.venv-sam/bin:$$PATH" .venv-sam/bin/python -m samcli
 
 # It needs no environment, which may be under way meanwhile.
 ZIP_LAYER = PYTHONPATH=src "$$(tools/find-python)" tools/zip-layer

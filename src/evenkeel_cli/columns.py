@@ -16,7 +16,7 @@ from evenkeel_cli.visible import visible
 
 GAP: Final = "  "
 NOTHING: Final = "-"
-LAST: Final = 16
+LAST: Final = 20
 """Of the last column, which has the longest texts, at least so much is shown."""
 
 BOOLEANS: Final = {True: ("yes", "green"), False: ("no", "red")}

@@ -47,14 +47,16 @@ def can_show_live(console: Console) -> bool:
 def wrapped(console: Console, text: str, hang: int = 0) -> Sequence[str]:
     """The lines of a text, whose words stay whole: as wide as a terminal; elsewhere it is one.
 
-    The lines after the first begin ``hang`` blanks further right.
+    The lines after the first begin ``hang`` blanks further right. An end of a line in the text
+    itself, which may be a stranger's, is a blank.
     """
     if not console.is_terminal:
-        return [text]
+        return [text.replace("\n", " ")]
     lines = textwrap.wrap(
         text,
         console.width,
         subsequent_indent=" " * hang,
+        expand_tabs=False,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -45,7 +45,7 @@ class Line:
     def flat(self) -> Text:
         """All in one line, however long it gets."""
         time, word = f"{words.offset(self.since):>{WORD - 2}}", f"{self.word:<{TEXT - WORD}}"
-        return Text.assemble(f"{time}  ", (word, self.style), self.text)
+        return Text.assemble(f"{time}  ", (word, self.style), self.text.replace("\n", " "))
 
     def show(self, console: Console) -> None:
         """Print it; on a terminal what is beyond the edge goes on below the text."""

@@ -10,6 +10,7 @@ from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.decisions.notice.interruption_warning import LEAD
 from evenkeel.model import names
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_FIRST
 from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
@@ -29,7 +30,7 @@ class Course(Item, frozen=True):
     """What would happen to so many pods: the way, why, the steps in order, what changes it."""
 
     way: Way
-    reason: str
+    reason: Reason
     steps: tuple[str, ...]
     changes: tuple[str, ...] = ()
     pods: int = 1

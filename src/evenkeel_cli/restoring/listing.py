@@ -45,7 +45,7 @@ class WorkloadRestore(ObjectItem, frozen=True, kw_only=True):
     planned: bool
     pod: str
     node: str
-    reason: str
+    reason: Reason
     message: str
     warning: bool
 

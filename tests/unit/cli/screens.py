@@ -154,10 +154,7 @@ def play() -> None:
     """Run each command, and tell its exit code if it is not 0."""
     with tempfile.TemporaryDirectory() as folder, serving() as server:
         os.chdir(folder)
-        snapshot.write(Path("fleet.json"), fleet())
-        kubeconfig(broken(server), Path())
-        storms.write(Path("storm.json"))
-        shutil.copy(ROOT / "events" / "interruption-warning-terminate.json", "warning.json")
+        write_files(server)
         for command in PLAYED:
             run(command)
         clock = SimulatedClock(NOW)
@@ -168,6 +165,14 @@ def play() -> None:
             stand_in_for_aws(patch)
             for command in IN_AN_ACCOUNT:
                 run(command)
+
+
+def write_files(server: ScriptedServer) -> None:
+    """Write the files that commands name; ``kubeconfig`` leads to this server."""
+    snapshot.write(Path("fleet.json"), fleet())
+    kubeconfig(broken(server), Path())
+    storms.write(Path("storm.json"))
+    shutil.copy(ROOT / "events" / "interruption-warning-terminate.json", "warning.json")
 
 
 def run(command: str) -> None:
@@ -181,9 +186,14 @@ def run(command: str) -> None:
 
 
 def stand_in(patch: pytest.MonkeyPatch, cluster: SimulatedCluster, clock: SimulatedClock) -> None:
-    """Every context is this cluster, at this time, asked by one person."""
+    """Every context is this cluster, at this time, asked by one person; no kubeconfig is."""
     facts = ContextFacts("default", "prod")
-    patch.setattr(Target, "connect", lambda _self, **_: nullcontext(cluster))
+    connect = Target.connect
+
+    def connect_or_stand_in(target: Target, **options: Any) -> Any:
+        return connect(target, **options) if target.kubeconfig else nullcontext(cluster)
+
+    patch.setattr(Target, "connect", connect_or_stand_in)
     patch.setattr(Target, "look", lambda _self: facts)
     patch.setattr("getpass.getuser", lambda: "ada")
     patch.setattr("platform.node", lambda: "ops")

@@ -46,19 +46,19 @@ checkout  no   -     7     -
             id="without an edge all of it",
         ),
         pytest.param(
-            45,
+            48,
             """
 NAME      OK   PODS  LEFT  WHY
-web       yes  12    7     its replacement r…
+web       yes  12    7     its replacement ran …
 checkout  no   -     7     -
 """,
             id="the last column is cut",
         ),
         pytest.param(
-            40,
+            42,
             """
 NAME      OK   PODS  WHY
-web       yes  12    its replacement ra…
+web       yes  12    its replacement ran …
 checkout  no   -     -
 """,
             id="what says least goes before too little of the last column is left",

@@ -49,6 +49,7 @@ def test_a_text_is_whole_in_a_pipe_and_ends_at_spaces_on_a_terminal() -> None:
         "  line",
     ]
     assert console.wrapped(terminal, "") == [""]
+    assert console.wrapped(pipe, "a\nb") == console.wrapped(terminal, "a\nb") == ["a b"]
 
 
 def test_colours_are_still_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,14 @@ def test_a_decision_is_a_line(decision: Decision, text: str, style: str) -> None
     assert (line.flat().plain, line.style) == (text, style)
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_no_message_makes_a_line_of_its_own(*, terminal: bool) -> None:
+    console = Console(width=50, force_terminal=terminal, color_system=None)
+    with console.capture() as capture:
+        Line(seconds(1), "evict", "pod a: b\n+2.0s\tevict").show(console)
+    assert len(capture.get().splitlines()) == 1
+
+
 def test_a_line_is_whole_in_a_pipe_and_wrapped_below_itself_on_a_terminal() -> None:
     line = Line(seconds(1), "event", "a text that is longer than the terminal is wide by far")
     told = {}

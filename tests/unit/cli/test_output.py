@@ -3,22 +3,34 @@
 import importlib
 import json
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner
 from rich.console import Console
 
 import evenkeel_cli
+from evenkeel.decisions.notice import draining
+from evenkeel.flows.marking import change
 from evenkeel.model.meta import Reference
 from evenkeel_cli import kinds
 from evenkeel_cli.columns import Column, Columns
+from evenkeel_cli.draining.pods import StayedPod, StayedPodList
 from evenkeel_cli.main import main
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Listing, ObjectItem, Output
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulation import nodes_of
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
+from tests.fixtures.api_server import serving
+from tests.unit.cli import screens
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "reference" / "output.schema.json"
 
@@ -96,21 +108,55 @@ def test_every_kind_that_the_commands_have_is_in_the_schema() -> None:
     assert ours == set(kinds.KINDS)
 
 
-COMMANDS = (
-    ["demo"],
-    ["explain", "--built-in", "ip-10-0-64-67"],
-    ["explain", "--built-in", "deploy/web"],
-    ["replay", "--sample", "interruption-warning-terminate"],
-    ["restore", "--built-in", "-n", "shop"],
-    ["status", "--built-in"],
-    ["version"],
-)
+PRINTED = {
+    "cancel ip-10-0-64-67": "DecisionList",
+    "demo": "DemoResultList",
+    "doctor --kubeconfig kubeconfig": "FindingList",
+    "drain ip-10-0-64-67": "PlannedMoveList",
+    "explain --built-in deploy/web": "ExplanationList",
+    "explain --built-in ip-10-0-64-67": "ExplanationList",
+    "install --cluster-name prod": "StepStateList",
+    "nodes --snapshot storm.json": "DoomedNodeList",
+    "pause": "PauseList",
+    "replay --sample interruption-warning-terminate": "ReplayResultList",
+    "replay warning.json --context prod": "ReplayPlanList",
+    "restore --built-in -n shop": "WorkloadRestoreList",
+    "status --built-in": "WorkloadStatusList",
+    "version": "ComponentList",
+}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_what_a_command_prints_is_as_the_schema_says(command: Sequence[str]) -> None:
-    printed = CliRunner().invoke(main, [*command, "-o", "json"])
-    assert printed.exit_code == 0, printed.output
+@pytest.fixture
+def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A folder with the files that are named above, beside a cluster of which a node is drained."""
+    monkeypatch.chdir(tmp_path)
+    with serving() as server:
+        screens.write_files(server)
+        clock = SimulatedClock(NOW)
+        cluster = built_in.build(clock)
+        (node,) = (n for n in nodes_of(cluster) if n.name.startswith("ip-10-0-64-67."))
+        begin = partial(draining.begin, until=NOW + timedelta(hours=1), now=NOW, drain_id="drain-1")
+        change(cluster, node.name, begin, act=True)
+        screens.stand_in(monkeypatch, cluster, clock)
+        screens.stand_in_for_aws(monkeypatch)
+        yield
+
+
+@pytest.mark.usefixtures("somewhere")
+@pytest.mark.parametrize("command", PRINTED)
+def test_what_a_command_prints_is_as_the_schema_says(command: str) -> None:
+    printed = CliRunner().invoke(main, [*command.split(), "-o", "json"])
     found = json.loads(printed.stdout)
+    assert found["kind"] == PRINTED[command]
     assert found["items"]
     jsonschema.validate(found, json.loads(SCHEMA.read_text()))
+
+
+def test_pods_that_stayed_are_printed_as_the_schema_says() -> None:
+    """The one kind that is printed only when a drain is over."""
+    stayed = StayedPod(subject=TOM.subject, node="ip-10-0-0-1", why="it is bare", remedy="")
+    jsonschema.validate(
+        json.loads(msgspec.json.encode(StayedPodList(items=[stayed]))),
+        json.loads(SCHEMA.read_text()),
+    )
+    assert {each.__name__ for each in kinds.KINDS} == {*PRINTED.values(), "StayedPodList"}
