@@ -45,14 +45,15 @@ _plan = Planner.plan  # as it is, where a story makes planning slow
 class Loop(NamedTuple):
     """A loop between two turns, as far as it has to be known here.
 
-    ``kept`` are its plans by workload. ``waiting`` are the workloads that are planned for anew in
-    its next turn or soon. ``plan`` plans for one of the others as it is now, and changes nothing.
+    ``pods``: how many it knows. ``kept`` are its plans by workload. ``settled`` are the workloads
+    that have a plan or pods and do not wait to be planned for; ``plan`` plans for one of them as it
+    is now, and changes nothing.
     """
 
     now: datetime
     pods: int
     kept: Mapping[str, WorkloadPlan]
-    others: Collection[str]
+    settled: Collection[str]
     plan: Callable[[str], WorkloadPlan]
 
 
@@ -75,7 +76,7 @@ def look_into(reconciler: Reconciler) -> Loop:
 
 def forgotten(loop: Loop) -> Iterator[str]:
     """The workloads that wait for nothing and would be planned for otherwise now."""
-    for key in sorted(loop.others):
+    for key in sorted(loop.settled):
         was, is_ = essence(loop.kept.get(key, NOTHING)), essence(loop.plan(key))
         if was != is_:
             other = ", ".join(
@@ -118,18 +119,16 @@ class _Looks:
     """Looks at one turn of so many, and of more where there are many pods."""
 
     def __init__(self, one_of: int) -> None:
-        self._one_of = one_of
-        self._turns = 0
+        self._one_of = self._turns_left = one_of
         self.found: list[str] = []
 
     def __call__(self, reconciler: Reconciler) -> None:
-        self._turns += 1
-        if self._turns < self._one_of:
+        self._turns_left -= 1
+        if self._turns_left > 0:
             return
         loop = look_into(reconciler)
-        if self._turns >= self._one_of * loop.pods / FEW:
-            self._turns = 0
-            self.found += [*forgotten(loop)][: MOST_TOLD - len(self.found)]
+        self._turns_left = self._one_of * max(1, loop.pods // FEW)
+        self.found += [*forgotten(loop)][: MOST_TOLD - len(self.found)]
 
 
 @contextmanager
