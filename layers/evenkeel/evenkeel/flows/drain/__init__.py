@@ -6,6 +6,7 @@ From the top:
   ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat;
   ``server_time`` is the clock by which the Lease runs out.
 - ``loop`` is one turn after the other: dispatch, take what arrives, plan what has changed.
+  ``queue`` has the workloads that wait to be planned for.
   ``observing`` is what observe mode does instead.
 
 The rooms:
