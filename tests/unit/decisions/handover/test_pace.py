@@ -326,7 +326,7 @@ def test_a_release_says_why_until_when_and_how_many_have_to_stay(
 ) -> None:
     (turn,) = turns([waiting("web", 1, ready=2, node=node)], 10)
 
-    decision = pace.release(turn)
+    decision = pace.release(turn, NOW)
 
     pod, replica_set = turn.candidate.pod, turn.replica_set
     assert (decision.verb, decision.reason) == (Verb.RELEASE, "NodeDoomed")
@@ -346,12 +346,12 @@ def test_a_release_says_why_until_when_and_how_many_have_to_stay(
 def test_a_release_remembers_what_do_not_disrupt_was(before: str) -> None:
     queue = waiting("web", 1, annotations={names.DO_NOT_DISRUPT: before})
     (turn,) = turns([queue], 10)
-    away = patched(turn.candidate.pod, pace.release(turn).write)
+    away = patched(turn.candidate.pod, pace.release(turn, NOW).write)
     assert builders.release_on(away).do_not_disrupt == before
     assert away.metadata.annotations[names.DO_NOT_DISRUPT] == "true"
 
 
 def test_a_release_keeps_no_more_available_than_works_now() -> None:
     (first, _) = turns([waiting("web", 2, replicas=5, ready=1)], 10)
-    away = patched(first.candidate.pod, pace.release(first).write)
+    away = patched(first.candidate.pod, pace.release(first, NOW).write)
     assert builders.release_on(away).wanted == 3

@@ -210,6 +210,7 @@ def _release(found: Situation, evictor: Evictor) -> Verdict:
     turn = pace.Turn(replica_set, census, Candidate(pod, deadline))
     release = pace.release(
         turn,
+        census.now,
         ReleaseReason.EVICTION,
         why=Reason.EVICTION_ASKED,
         asked_by=evictor.username[:LONGEST_NAME],

@@ -166,12 +166,13 @@ def _within_workload(candidate: Candidate) -> tuple[bool, int, datetime, str]:
 
 def release(
     turn: Turn,
+    now: datetime,
     reason: ReleaseReason | None = None,
     *,
     why: Reason = Reason.NODE_DOOMED,
     asked_by: str = "",
 ) -> Decision:
-    """The decision that releases a pod whose turn it is.
+    """The decision that releases a pod whose turn it is, which may be long after its census.
 
     ``reason`` None: its node's notice. ``asked_by``: who asked for its eviction.
     """
@@ -181,7 +182,7 @@ def release(
         reason=reason or _reason(turn),
         asked_by=asked_by,
         deadline=candidate.deadline.at,
-        since=census.now,
+        since=now,
         wanted=census.worth_keeping,
         controller=replica_set.name,
         controller_uid=replica_set.uid,

@@ -31,6 +31,6 @@ def observe(
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
     turns = pace.turns(plans.queues.values(), len(view.pods.active))
-    once.record(pace.release(turn) for turn in turns)
+    once.record(pace.release(turn, now) for turn in turns)
     keeper.plan(frozenset(plans.handovers), now)
     once.record(keeper.steps)

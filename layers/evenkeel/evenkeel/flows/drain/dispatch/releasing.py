@@ -60,7 +60,7 @@ class Releases:
                 queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
             self._planner.raise_minimum(turn.replica_set.uid, census.worth_keeping)
-            if writer.submit(pace.release(turn)):
+            if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 
     def _room_in_window(self, now: datetime) -> int:
