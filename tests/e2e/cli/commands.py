@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.fixtures.control_plane import ROOT, ControlPlane
+
+LONGEST = 240.0
+"""Seconds that a command may run while a test reads what it prints."""
 
 
 def command(control_plane: ControlPlane, *arguments: str | Path) -> list[str]:
@@ -38,7 +42,7 @@ HEARING = (
 
 @contextmanager
 def started(control_plane: ControlPlane, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """The command while it runs; it is ended if the test fails.
+    """The command while it runs; it is ended if the test fails, or takes longer than LONGEST.
 
     As on a terminal it hears Ctrl-C, which a shell lets its jobs in the background ignore, and
     with them whatever they start.
@@ -49,7 +53,10 @@ def started(control_plane: ControlPlane, *arguments: str | Path) -> Iterator[sub
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
+        limit = threading.Timer(LONGEST, process.kill)
+        limit.start()
         try:
             yield process
         finally:
+            limit.cancel()
             process.kill()
