@@ -127,10 +127,12 @@ def test_a_session_over_tls_ends_at_once_although_its_watch_is_silent(
     with eks_server(eks, tmp_path) as server:
         server.script(page(pod("a")), stream(event("ADDED", pod("b", 12)), then=hang))
         endpoint = Endpoint(server.url, tls=tls.context(eks.certificate))
+        before = set(threading.enumerate())
         with RestCluster(Transport(endpoint)) as cluster, cluster.session() as session:
             session.watch(Selection(Pod))
             seen = 0
             while seen < 2 and (arrived := session.next(timedelta(seconds=5))):
                 seen += len(arrived)
         assert seen == 2
-        assert not [t.name for t in threading.enumerate() if t.name.startswith("evenkeel-")]
+        left = set(threading.enumerate()) - before
+        assert not [each.name for each in left if each.name.startswith("evenkeel-")]
