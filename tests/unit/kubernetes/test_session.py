@@ -105,10 +105,12 @@ def test_a_fault_of_our_own_becomes_a_reply_too(connect: Connect) -> None:
 
 def test_closing_a_cluster_leaves_no_thread(server: ScriptedServer, connect: Connect) -> None:
     server.script(always=DONE)
+    before = set(threading.enumerate())
     cluster = connect()
     cluster.perform([READ] * 10)
     cluster.close()
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("evenkeel-")]
+    left = set(threading.enumerate()) - before
+    assert not [each.name for each in left if each.name.startswith("evenkeel-")]
 
 
 def reply_of(session: Session) -> Reply:
