@@ -1,12 +1,11 @@
 """How a function reaches its cluster."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.settings.shared import CLUSTER_NAME
-from evenkeel.settings.variable import Variable, read, text
+from evenkeel.settings.variable import Settings, Variable, text
 
 
 def _endpoint(given: str) -> str:
@@ -45,7 +44,7 @@ REGION: Final = text(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionSettings:
+class ConnectionSettings(Settings):
     """How a function reaches its cluster.
 
     ``certificate_authority`` is its PEM text, in base64.
@@ -55,8 +54,3 @@ class ConnectionSettings:
     endpoint: Annotated[str, CLUSTER_ENDPOINT]
     certificate_authority: Annotated[str, CLUSTER_CA]
     region: Annotated[str, REGION]
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

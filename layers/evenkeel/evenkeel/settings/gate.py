@@ -1,12 +1,11 @@
 """Settings of the eviction gate."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.settings.shared import MODE, WINDOW, Mode
-from evenkeel.settings.variable import one_of, read, seconds
+from evenkeel.settings.variable import Settings, one_of, seconds
 
 GATE: Final = one_of(
     "EVENKEEL_GATE",
@@ -28,15 +27,10 @@ PATIENCE: Final = seconds(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateSettings:
+class GateSettings(Settings):
     """Settings of the eviction gate; ``everywhere``: all managed namespaces are gated."""
 
     mode: Annotated[Mode, MODE]
     everywhere: Annotated[bool, GATE] = GATE.usual
     patience: Annotated[timedelta, PATIENCE] = PATIENCE.usual
     window: Annotated[int, WINDOW] = WINDOW.usual
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

@@ -1,10 +1,9 @@
 """Settings of the reconciler."""
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings.shared import (
@@ -16,7 +15,7 @@ from evenkeel.settings.shared import (
     WINDOW,
     Mode,
 )
-from evenkeel.settings.variable import Variable, one_of, read, share, whole
+from evenkeel.settings.variable import Settings, Variable, one_of, share, whole
 
 HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
@@ -63,7 +62,7 @@ LOG_STREAM: Final = Variable(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandoverSettings:
+class HandoverSettings(Settings):
     """Settings of the reconciler.
 
     ``holder`` is the identity in the Lease; no two processes may share it. ``stands_in``: works
@@ -83,8 +82,3 @@ class HandoverSettings:
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
     holder: Annotated[str, LOG_STREAM] = field(default_factory=lambda: LOG_STREAM.usual)
     stands_in: bool = False
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

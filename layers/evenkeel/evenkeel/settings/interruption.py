@@ -1,8 +1,7 @@
 """Settings of the function that marks nodes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings.shared import (
@@ -14,7 +13,7 @@ from evenkeel.settings.shared import (
     Mode,
     queue_url,
 )
-from evenkeel.settings.variable import read, text
+from evenkeel.settings.variable import Settings, text
 
 NOTICE_QUEUE_URL: Final = queue_url("EVENKEEL_NOTICE_QUEUE_URL", "Where EventBridge puts notices.")
 
@@ -28,7 +27,7 @@ REPLAY_SOURCE: Final = text(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterruptionSettings:
+class InterruptionSettings(Settings):
     """Settings of the function that marks nodes.
 
     The queues' URLs are needed only where a real queue is connected.
@@ -41,8 +40,3 @@ class InterruptionSettings:
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     notice_queue_url: Annotated[str, NOTICE_QUEUE_URL] = ""
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

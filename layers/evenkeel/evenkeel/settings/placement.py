@@ -1,16 +1,15 @@
 """Settings of the webhook."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.errors import SettingsError
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.webhook_token import TOKENS
 from evenkeel.settings.shared import CAPACITY_LABELS, CLUSTER_NAME, MODE, NAMESPACES, Mode
-from evenkeel.settings.variable import Variable, read, text
+from evenkeel.settings.variable import Settings, Variable, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
 """The API server waits 3 s for its webhook: 1 s stays for what is under way."""
@@ -44,7 +43,7 @@ WEBHOOK_SECRET: Final = text(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementSettings:
+class PlacementSettings(Settings):
     """Settings of the webhook. Raises SettingsError where it has no token at all.
 
     ``secret`` is where further tokens are. ``everywhere``: namespaces take part without the label.
@@ -61,8 +60,3 @@ class PlacementSettings:
         """Refuse a webhook that everybody, or nobody, could ask."""
         if not self.tokens and not self.secret:
             raise SettingsError(f"{WEBHOOK_TOKEN} is not set: it should be {WEBHOOK_TOKEN.shape}")
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

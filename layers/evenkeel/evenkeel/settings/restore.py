@@ -1,9 +1,8 @@
 """Settings of the function that brings workloads back to their floors."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.settings.shared import (
@@ -14,7 +13,7 @@ from evenkeel.settings.shared import (
     WAKE_UP_QUEUE_URL,
     Mode,
 )
-from evenkeel.settings.variable import read, whole
+from evenkeel.settings.variable import Settings, whole
 
 LONGEST_RESTORE: Final = timedelta(seconds=90)
 """The restore function is stopped after 120 s: 30 s stay for what is under way."""
@@ -29,7 +28,7 @@ RESTORE_MOVES: Final = whole(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreSettings:
+class RestoreSettings(Settings):
     """Settings of the function that brings workloads back to their floors.
 
     ``everywhere``: namespaces take part without the label.
@@ -41,8 +40,3 @@ class RestoreSettings:
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual
     moves: Annotated[int, RESTORE_MOVES] = RESTORE_MOVES.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Self:
-        """Read them. Raises SettingsError."""
-        return read(cls, environ)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 from evenkeel.errors import SettingsError
 
@@ -64,12 +64,15 @@ class Variable[T](str):
         return self.read({})
 
 
-def read[S](settings: type[S], environ: Mapping[str, str]) -> S:
-    """The settings of a class: each field that is annotated with a variable has its value.
+class Settings:
+    """Settings of a function: a frozen dataclass, whose fields may be annotated with variables."""
 
-    Raises SettingsError.
-    """
-    return settings(**{name: each.read(environ) for name, each in variables(settings).items()})
+    __slots__ = ()
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Give each field that is annotated with a variable its value. Raises SettingsError."""
+        return cls(**{name: each.read(environ) for name, each in variables(cls).items()})
 
 
 def variables(settings: type) -> dict[str, Variable[Any]]:
