@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Final
 
 from evenkeel.errors import AlreadyExistsError, NotFoundError
+from evenkeel.flows import home
 from evenkeel.flows.asking import answer, ask_for_one
 from evenkeel.flows.pause import QUESTION
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata, Reference
-from evenkeel.model.request import Create, Delete, Get
-from evenkeel.model.surroundings import ConfigMap, Namespace
+from evenkeel.model.request import Create, Delete
+from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Cluster
 from evenkeel_cli.output import Listing, ObjectItem
 
@@ -75,14 +76,8 @@ def begin(cluster: Cluster, pause: Pause) -> bool:
     create = Create(
         ConfigMap(metadata=Metadata(name=names.PAUSED, namespace=names.SYSTEM_NAMESPACE), data=data)
     )
-    if ask_for_one(cluster, Get(Namespace, names.SYSTEM_NAMESPACE)) is None:
-        try:
-            namespace = Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE))
-            answer(cluster.perform([Create(namespace)])[0])
-        except AlreadyExistsError:
-            pass  # another made it in this moment
     try:
-        answer(cluster.perform([create])[0])
+        answer(home.perform(cluster.perform, [create])[0])
     except AlreadyExistsError:
         return False
     return True

@@ -6,6 +6,7 @@ import pytest
 from evenkeel.flows.pause import is_paused
 from evenkeel.model import names
 from evenkeel.model.request import Create, Request
+from evenkeel.model.surroundings import Namespace
 from evenkeel.ports import Reply
 from evenkeel_cli import pausing
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -40,7 +41,7 @@ def test_a_pause_begins_when_another_makes_the_namespace_in_the_same_moment(
 ) -> None:
     class Racing:
         def perform(self, requests: Sequence[Request]) -> Sequence[Reply]:
-            if isinstance(requests[0], Create):
+            if isinstance(requests[0], Create) and isinstance(requests[0].object, Namespace):
                 namespace = {"apiVersion": "v1", "kind": "Namespace"}
                 cluster.apply(namespace | {"metadata": {"name": names.SYSTEM_NAMESPACE}})
             return cluster.perform(requests)
