@@ -13,7 +13,7 @@ from evenkeel.model.request import Get
 from evenkeel.model.workload import ReplicaSet
 from tests import builders
 from tests.fixtures.scene import Scene
-from tests.unit.drain.conftest import MakeScene
+from tests.unit.drain.conftest import MakeScene, doomed
 from tests.unit.drain.manifests import deployment, job
 
 SOUND = {
@@ -95,14 +95,8 @@ def test_it_is_released_anew_as_soon_as_its_owner_has_it_back(
     scene: Scene, annotation: str
 ) -> None:
     """No invocation ends before: nothing but a watch shows that it was adopted."""
-    scene.add_node("s1")
-    scene.apply(deployment("web"))
-    scene.settle()
-    scene.add_node("o1", spot=False)
-    scene.begin()
+    doomed(scene, deployment("web"))
     pod = scene.pod("web")
-
-    scene.interrupt("s1")
     scene.later(1.5, lambda: spoil(scene, pod, annotation))
     scene.run(until=60)
 
