@@ -49,7 +49,7 @@ type Columns[T] = Sequence[Column[T]]
 
 
 def lines(columns: Columns[Any], things: Iterable[Any], room: int | None) -> Sequence[Text]:
-    """The titles and a line for each thing, in ``room`` cells; None: whatever they take."""
+    """The titles and a line for each thing, in ``room`` cells; None: as many as they take."""
     table = [[(c.title, "") for c in columns], *([c.cell(t) for c in columns] for t in things)]
     widths = [max(cell_len(row[i][0]) for row in table) for i in range(len(columns))]
     shown = _fitting(columns, widths, room)

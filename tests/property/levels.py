@@ -1,9 +1,10 @@
 """A plan that is made anew without news is the plan that is kept.
 
 The drain plans for a workload when something changes that the plan depends on, or when the plan
-says that it is due. Whatever changes and tells nobody leaves a plan as it was: a pod that nobody
-comes back for. So after a turn each workload of which no news waits is planned anew, on a copy of
-what the loop knows and at the same time, and both plans have to come to the same (``essence``).
+says that it is due. A change that adds no workload to the queue leaves the plan as it was, and
+nobody comes back for the pod. So after a turn each workload that does not wait in the queue is
+planned anew, on a copy of what the loop knows and at the same time, and both plans have to come to
+the same (``essence``).
 
 What it takes to come to the same is what is done to which pod: no words, and no times, for a plan
 that is made later says later times. That a plan is due too late is found all the same, because the

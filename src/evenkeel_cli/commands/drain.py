@@ -41,7 +41,7 @@ INTERRUPTED: Final = (
     type=Duration(SHORTEST, LONGEST),
     default="15m",
     show_default=True,
-    help="What stays then, stays.",
+    help="Pods that are still there after this time stay.",
 )
 @click.option(
     "--delete-emptydir-data",

@@ -75,7 +75,7 @@ def workloads(context: click.Context) -> Iterable[str]:
 def files(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Whatever file the shell finds."""
+    """Files, which the shell finds by itself."""
     del context, parameter
     return [CompletionItem(incomplete, type="file")]
 

@@ -178,7 +178,7 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
 def _templates(
     reader: _Reader, node: yaml.Node | None, within: str, path: str, seen: set[int]
 ) -> Iterator[Bearer]:
-    """The templates of other objects below a field, whatever the kind that has them.
+    """The templates of other objects below a field, of an object of any kind.
 
     A template with containers makes pods, one with another template in it Jobs.
     """
