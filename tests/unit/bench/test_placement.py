@@ -114,4 +114,4 @@ def test_every_client_makes_some_and_all_are_made() -> None:
     seconds, took = pressed(create, 100)
     assert len(took) == len(seen) == 100
     assert len(set(seen)) == CLIENTS
-    assert max(took) <= seconds < sum(took)
+    assert 0 < max(took) <= seconds
