@@ -17,13 +17,16 @@ from typing import Any, Final
 from bench import conditions
 from bench.growth.results import Fed, Feeding
 from bench.say import Say
+from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.progress import Answers
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import ReplicaSet
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests import builders
 from tests.builders import NOW
 
@@ -57,7 +60,8 @@ def feed(nodes: int) -> Fed:
     changes = list(_changes(sets, pods))
     view = View()
     forced = ForcedEvictions(PER_SECOND, CAPACITY, Answers())
-    plans = Plans(Planner(view), view, forced)
+    plans = Plans(Planner(view), view, forced, InMemoryRecorder())
+    clock = SimulatedClock(NOW)
     began = time.process_time()
     for node in marked:
         view.see_node(node)
@@ -65,18 +69,27 @@ def feed(nodes: int) -> Fed:
         view.see_controller(replica_set)
     for pod in pods:
         view.pods.see(pod)
-    plans.replan(plans.controllers, NOW)
+    _plan(plans, view, clock)
     forced.settle()
     assert sum(len(queue.turns) for queue in plans.queues.values()) == len(pods)
     together = math.ceil(len(changes) / ROUNDS)
     for number, some in enumerate(itertools.batched(changes, together, strict=False)):
         now = NOW + timedelta(seconds=SECONDS * number / ROUNDS)
-        plans.replan(set[str]().union(*map(view.pods.see, some)), now)
+        clock.advance(now - clock.now())
+        for pod in some:
+            view.pods.see(pod)
+        _plan(plans, view, clock)
         assert len(list(itertools.islice(forced.due(now, now), CAPACITY))) <= CAPACITY
         forced.next_at(now)
     assert not plans.queues
     seconds = time.process_time() - began
     return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=conditions.peak_megabytes())
+
+
+def _plan(plans: Plans, view: View, clock: SimulatedClock) -> None:
+    for key in view.queue.take(clock):
+        if key != NODES:
+            plans.replan(key, clock.now())
 
 
 def _workloads(nodes: int) -> tuple[Sequence[ReplicaSet], Sequence[Pod]]:

@@ -11,7 +11,7 @@ that is made later says later times. That a plan is due too late is found all th
 other one is made at the time of the look.
 
 Not compared is what follows from no plan: whether the watches show enough to evict by a plan, and
-to tell what it says, is asked in each turn (``dispatch/approving``). A watch that is refused
+to tell what it says, is asked in each turn (``dispatch/evicting``). A watch that is refused
 therefore changes no plan; what the lists instead of it show does.
 """
 
@@ -25,7 +25,7 @@ import pytest
 from evenkeel.decisions.agenda import Forced
 from evenkeel.decisions.handover import pace
 from evenkeel.decisions.plan import Plan
-from evenkeel.flows.drain.loop import Reconciler
+from evenkeel.flows.drain.loop import Loop
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
@@ -43,7 +43,7 @@ MOST_TOLD = 10
 _plan = Planner.plan  # as it is, where a story makes planning slow
 
 
-class Loop(NamedTuple):
+class Look(NamedTuple):
     """A loop between two turns, as far as it has to be known here.
 
     ``pods``: how many it knows. ``kept`` are its plans by workload. ``settled`` are the workloads
@@ -58,9 +58,9 @@ class Loop(NamedTuple):
     plan: Callable[[str], WorkloadPlan]
 
 
-def look_into(reconciler: Reconciler) -> Loop:
+def look_into(loop: Loop) -> Look:
     """All that is known here of the loop's insides."""
-    now, view, plans = reconciler._clock.now(), reconciler._view, reconciler._plans
+    now, view, plans = loop._clock.now(), loop._reconcile._view, loop._reconcile._plans
     kept = plans._plans
     waiting = view.pods.groups.with_mates([*view.queue._wrong, *view.queue._changed])
     known = filter(view.pods.has_any, plans.controllers)
@@ -72,10 +72,10 @@ def look_into(reconciler: Reconciler) -> Loop:
             planner.append(Copier({id(found_before): {}}).copy(plans._planner))
         return _plan(planner[0], key, now)
 
-    return Loop(now, len(view.pods._pods), kept, {*kept, *known} - waiting, plan)
+    return Look(now, len(view.pods._pods), kept, {*kept, *known} - waiting, plan)
 
 
-def forgotten(loop: Loop) -> Iterator[str]:
+def forgotten(loop: Look) -> Iterator[str]:
     """The workloads that wait for nothing and would be planned for otherwise now."""
     for key in sorted(loop.settled):
         was, is_ = essence(loop.kept.get(key, NOTHING)), essence(loop.plan(key))
@@ -123,26 +123,26 @@ class _Looks:
         self._one_of = self._turns_left = one_of
         self.found: list[str] = []
 
-    def __call__(self, reconciler: Reconciler) -> None:
+    def __call__(self, loop: Loop) -> None:
         self._turns_left -= 1
         if self._turns_left > 0:
             return
-        loop = look_into(reconciler)
-        self._turns_left = self._one_of * max(1, loop.pods // FEW)
-        self.found += [*forgotten(loop)][: MOST_TOLD - len(self.found)]
+        look = look_into(loop)
+        self._turns_left = self._one_of * max(1, look.pods // FEW)
+        self.found += [*forgotten(look)][: MOST_TOLD - len(self.found)]
 
 
 @contextmanager
 def watched(one_of: int = 1) -> Iterator[Sequence[str]]:
     """Look at the plans of all loops after each turn, or one of so many: what was forgotten."""
     looks = _Looks(one_of)
-    take_turn = Reconciler.turn
+    take_turn = Loop.turn
 
-    def turn(self: Reconciler, *args: Any) -> Any:
+    def turn(self: Loop, *args: Any) -> Any:
         outcome = take_turn(self, *args)
         looks(self)
         return outcome
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Reconciler, "turn", turn)
+        patch.setattr(Loop, "turn", turn)
         yield looks.found

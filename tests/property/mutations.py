@@ -64,6 +64,8 @@ BROKEN = "../unit/drain/test_gangs.py::test_a_notice_of_one_member_s_node_concer
 REPLACED = "../unit/drain/test_make_before_break.py::test_every_pod_of_a_workload_is_replaced"
 EXPIRED = "../unit/drain/test_recommendations.py::test_too_little_time_before_the_expiry"
 READY = "../unit/drain/test_stateful_sets.py::test_the_next_goes_when_the_last_was_ready_for_min"
+PLANNED_ANEW = "../unit/drain/test_evicting.py::test_it_waits_for_a_new_plan"
+LISTED_ALONE = "../unit/drain/test_streams.py::test_a_list_of_one_workload_says_nothing"
 RESTORED = "test_restore.py::test_the_end_has_exactly_the_floor"
 RESTORING = "test_restore.py::test_on_the_way_no_pod_is_missing"
 
@@ -151,8 +153,25 @@ MUTATIONS = (
     Mutation(
         "what may go is taken from a view of any age",
         "flows/drain/cache/streams.py",
-        [("return timedelta() <= now - self._fresh_at <= FRESH_FOR", "return True")],
+        [("and timedelta() <= now - at <= FRESH_FOR", "")],
         [LATE, SMALL],
+    ),
+    Mutation(
+        "a list of one workload counts for all",
+        "flows/drain/cache/view.py",
+        [
+            (
+                "labels, now) or is_recent(self.listed_at.get(key), now)",
+                "labels, now) or is_recent(max(self.listed_at.values(), default=None), now)",
+            )
+        ],
+        [LISTED_ALONE],
+    ),
+    Mutation(
+        "pods go by a plan that there is news of",
+        "flows/drain/dispatch/evicting.py",
+        [("if view.queue.has_changed(key):", "if not key:")],
+        [PLANNED_ANEW],
     ),
     Mutation(
         "a stopped holder writes when it wakes",
@@ -336,26 +355,31 @@ MUTATIONS = (
     ),
     Mutation(
         "what is listed where a watch is refused adds nobody",
-        "flows/drain/sync/following.py",
-        [("self._view.queue.add(news, urgent=True)  # all its pods are known now", "pass")],
+        "flows/drain/cache/pods.py",
+        [
+            (
+                "self._queue.add({controller, before or controller}, urgent=urgent)",
+                "urgent or self._queue.add({controller, before or controller})",
+            )
+        ],
         [LISTED],
     ),
     Mutation(
         "a gang's verdict adds nobody",
         "flows/drain/dispatch/plans.py",
-        [("sorted(self._view.pods.groups.with_mates(controllers))", "sorted(controllers)")],
+        [("sorted(self._view.pods.groups.with_mates([key]))", "[key]")],
         [BROKEN],
     ),
     Mutation(
         "an eviction that is sent adds nobody",
-        "flows/drain/dispatch/writing.py",
-        [("self._view.queue.add(self._view.controllers_counting(subject))", "pass")],
+        "flows/drain/cache/view.py",
+        [("sent_at)\n        self._count_anew(uid)", "sent_at)")],
         [REPLACED],
     ),
     Mutation(
         "a notice that ends adds nobody",
         "flows/drain/cache/view.py",
-        [("self.changed_dooms.add(name)", "pass")],
+        [("self.queue.add(self.pods.controllers_on(name), urgent=True)", "pass")],
         [EXPIRED],
     ),
     Mutation(

@@ -4,11 +4,11 @@ from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Any
 
+from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.invocation import READS
 from evenkeel.flows.drain.leadership import Leadership
-from evenkeel.flows.drain.loop import Ports, Reconciler
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import reading
 from evenkeel.model.metrics import Metric
@@ -58,7 +58,7 @@ class Brain:
         reading.is_any_work(server, view)
         for read in READS:
             read(server, view)
-        self.reconciler = Reconciler(
+        self.loop = loop_of(
             SETTINGS,
             Ports(server, session, clock),
             view,
@@ -66,7 +66,7 @@ class Brain:
             OnceRecorder(recorder),
             leadership,
         )
-        self.reconciler.begin(timedelta(), _always)
+        self.loop.begin(timedelta(), _always)
         self._work()
 
     def go_on(self, ground: Ground, now: datetime, hear: Callable[[WalkSession], None]) -> "Brain":
@@ -83,7 +83,7 @@ class Brain:
         self.mark = None
         while not self.is_done:
             submitted, has_mail = session.submitted, bool(session.mailbox)
-            self.is_done = self.reconciler.turn(now, now + LONG) is not None
+            self.is_done = self.loop.turn(now, now + LONG) is not None
             if session.submitted == submitted and not has_mail:
                 return
 
@@ -91,7 +91,7 @@ class Brain:
         """What tells it from others; it is found once. ``latest``: how far it knows of each."""
         if self.mark is None:
             told = tell(self.clock.now())
-            self.mark = told.of(self.reconciler)
+            self.mark = told.of(self.loop)
             self.latest = told.latest
         return self.mark
 

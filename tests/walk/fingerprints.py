@@ -45,9 +45,9 @@ UNTOLD: Mapping[str, Collection[str]] = {
     # how far a watch has come: what it has not shown yet says that, too
     "Stream": ("_shown",),
     # what nobody waits for within the minutes that a world lasts, or only a little longer
-    "Follower": ("_look_at",),
+    "Informer": ("_look_at",),
     "Owners": ("_again_at",),
-    "Reconciler": ("_flush_at", "_flushing"),
+    "Loop": ("_flush_at", "_flushing"),
     "_Rest": ("delay",),
     # found anew at once; when plans change by time follows from them
     "Planner": ("_routes",),

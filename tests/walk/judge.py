@@ -41,7 +41,7 @@ def stale(world: World) -> str:
     """Which plan would be another if it were made anew; empty if none would be."""
     if world.brain is None:
         return ""
-    return "; ".join(levels.forgotten(levels.look_into(world.brain.reconciler)))
+    return "; ".join(levels.forgotten(levels.look_into(world.brain.loop)))
 
 
 def unrest(world: World) -> str:

@@ -96,7 +96,7 @@ def test_a_refused_eviction_is_tried_again_ever_more_rarely(scene: Scene) -> Non
 
     tries = [sent.at for sent in scene.writes if sent.name == old and isinstance(sent.write, Evict)]
     pauses = [later - at for at, later in itertools.pairwise(tries)]
-    assert [round(pause, 1) for pause in pauses[:5]] == [0.2, 0.8, 1.0, 1.6, 2.0]
+    assert [round(pause, 1) for pause in pauses[:5]] == [0.2, 0.4, 0.8, 1.6, 2.0]
     assert max(pauses) < 2.1
     assert scene.recorder.total("EvictionsRefused") == len(tries)
 

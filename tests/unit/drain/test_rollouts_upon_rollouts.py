@@ -6,10 +6,13 @@ that ail, and cleans those up first: their ReplicaSet goes to zero while nothing
 
 import pytest
 
-from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.model.request import Evict
+from evenkeel.model.workload import Deployment
 from tests import builders
+from tests.builders import NOW
 from tests.fixtures.scene import Scene
+from tests.unit.drain.changes import taken
 from tests.unit.drain.manifests import Manifest, deployment
 
 BOUNDS: Manifest = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 2}}
@@ -64,19 +67,38 @@ def test_what_becomes_of_a_pod_concerns_the_other_replica_sets_of_its_deployment
     view = View()
     pod = builders.pod("new-1", of=NEW, node="s1")
     view.pods.see(pod)
-    view.see_siblings(OLD.key, [pod])
+    view.list_workload(OLD.key, Listed(controller=OLD, siblings=[pod]), NOW)
+    assert taken(view.queue) == {OLD.key, NEW.key}
 
-    assert view.controllers_counting(pod.uid) == {OLD.key, NEW.key}
-    assert view.lose_node("s1") == {OLD.key, NEW.key}
+    view.evicting(pod.uid, NOW)
+    assert taken(view.queue) == {OLD.key, NEW.key}
+    view.spared(pod.uid, counts=True)
+    assert taken(view.queue) == {OLD.key, NEW.key}
+    view.lose_node("s1")
+    assert taken(view.queue) == {OLD.key, NEW.key}
 
 
 def test_a_read_of_one_replica_set_has_news_of_all_whose_pods_it_shows() -> None:
     view = View()
     pods = [builders.pod("old-1", of=OLD), builders.pod("new-1", of=NEW)]
 
-    assert view.take_over(OLD.key, OLD, pods, 1) == {OLD.key, NEW.key}
-    assert view.take_over(OLD.key, OLD, pods, 2) == set()
-    assert view.take_over(OLD.key, OLD, [], 200) == {OLD.key}
+    view.list_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=1), NOW)
+    assert taken(view.queue) == {OLD.key, NEW.key}
+    view.list_workload(OLD.key, Listed(controller=OLD, pods=pods, revision=2), NOW)
+    assert taken(view.queue) == set()
+    view.list_workload(OLD.key, Listed(controller=OLD, revision=200), NOW)
+    assert taken(view.queue) == {OLD.key}
+
+
+def test_in_a_rollout_each_list_is_planned_by_for_only_lists_show_the_others_pods() -> None:
+    view = View()
+    listed = Listed(controller=OLD, revision=1, siblings=[builders.pod("new-1", of=NEW)])
+    for _ in range(2):
+        view.list_workload(OLD.key, listed, NOW)
+        assert taken(view.queue) == {OLD.key}
+    view.list_workload(OLD.key, Listed(controller=OLD, revision=1), NOW)
+    assert taken(view.queue) == {OLD.key}
+    assert not view.siblings
 
 
 def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> None:
@@ -85,8 +107,13 @@ def test_a_deployment_that_is_read_again_is_news_if_it_says_something_else() -> 
     replica_set = builders.replica_set(of=of)
     view.see_controller(replica_set)
 
-    assert view.see_deployment(of) == {replica_set.key}
-    assert view.see_deployment(builders.deployment(revision=8)) == set()
-    assert view.see_deployment(builders.deployment(revision=9, replicas=5)) == {replica_set.key}
-    assert view.see_deployment(of) == set()
+    def changed(deployment: Deployment) -> bool:
+        view.see_deployment(deployment)
+        return taken(view.queue) == {replica_set.key}
+
+    taken(view.queue)
+    assert changed(of)
+    assert not changed(builders.deployment(revision=8))
+    assert changed(builders.deployment(revision=9, replicas=5))
+    assert not changed(of)
     assert view.deployments[of.key].spec.replicas == 5

@@ -10,7 +10,8 @@ import pytest
 from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.pods import Pods
-from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, List, Patch, Request
@@ -21,6 +22,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession
 from tests import builders
+from tests.builders import NOW
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
 from tests.unit.drain.manifests import budget, deployment
@@ -65,7 +67,7 @@ def bears_hash(pod: Pod) -> bool:
 
 def test_a_list_of_one_selection_says_nothing_of_a_pod_that_changed_into_another() -> None:
     """Released at 100; the hashes are listed again at 105, before the release is shown."""
-    pods = Pods()
+    pods = Pods(Queue())
     pods.see(OWNED)
     pods.relist([], 105, bears_hash)
     assert pods.get(OWNED.uid) is None
@@ -75,7 +77,7 @@ def test_a_list_of_one_selection_says_nothing_of_a_pod_that_changed_into_another
 
 def test_what_such_a_list_refutes_does_not_come_back() -> None:
     """What an older watch shows late was so before the list, and is so no more."""
-    pods = Pods()
+    pods = Pods(Queue())
     pods.see(OWNED)
     pods.relist([], 105, bears_hash)
     pods.see(builders.pod("web-1", of=REPLICA_SET, node="s1", revision=104))
@@ -87,14 +89,14 @@ def test_what_such_a_list_refutes_does_not_come_back() -> None:
 
 def test_a_pod_that_came_and_went_before_a_list_is_not_believed_to_be_there() -> None:
     """A watch that lags shows it late, for the first time."""
-    pods = Pods()
+    pods = Pods(Queue())
     pods.relist([], 105, bears_hash, whole="hashes")
-    assert pods.see(OWNED) == set()
+    pods.see(OWNED)
     assert pods.get(OWNED.uid) is None
 
 
 def test_a_pod_that_a_list_showed_is_believed_again_once_it_has_changed() -> None:
-    pods = Pods()
+    pods = Pods(Queue())
     pods.relist([OWNED], 105, bears_hash, whole="hashes")
     pods.see(RELEASED)
     assert pods.get(OWNED.uid) is RELEASED
@@ -102,7 +104,7 @@ def test_a_pod_that_a_list_showed_is_believed_again_once_it_has_changed() -> Non
 
 @pytest.mark.parametrize("list_", ["of some", "of others", "older"])
 def test_other_lists_say_nothing_of_a_pod_that_is_not_known(list_: str) -> None:
-    pods = Pods()
+    pods = Pods(Queue())
     if list_ == "of some":
         pods.relist([], 105, bears_hash)
     elif list_ == "of others":
@@ -118,17 +120,26 @@ def test_two_lists_of_a_read_may_lie_on_both_sides_of_a_release() -> None:
     view = View()
     view.pods.see(OWNED)
     view.pods.see(RELEASED)
-    view.take_over(REPLICA_SET.key, REPLICA_SET, [], 99)
+    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=99), NOW)
     assert view.pods.get(OWNED.uid) is RELEASED
-    view.take_over(REPLICA_SET.key, REPLICA_SET, [], 101)
+    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET, revision=101), NOW)
     assert view.pods.get(OWNED.uid) is None
 
 
 def test_a_read_of_single_pods_says_nothing_of_others() -> None:
     view = View()
     view.pods.see(OWNED)
-    view.take_over(REPLICA_SET.key, REPLICA_SET, [], None)
+    view.list_workload(REPLICA_SET.key, Listed(controller=REPLICA_SET), NOW)
     assert view.pods.get(OWNED.uid) is OWNED
+
+
+def test_a_pod_that_came_and_went_before_its_workload_was_listed_does_not_count() -> None:
+    """A watch that lags shows it late, for the first time."""
+    view = View()
+    listed = Listed(controller=REPLICA_SET, revision=OWNED.revision)
+    view.list_workload(REPLICA_SET.key, listed, NOW)
+    view.pods.see(OWNED)
+    assert view.pods.get(OWNED.uid) is None
 
 
 def test_a_slow_read_takes_nothing_away_when_the_watches_know_better(

@@ -7,12 +7,14 @@ import pytest
 
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model import names
 from evenkeel.model.pod import LONGEST_TEXT
 from evenkeel.model.request import Get
 from evenkeel.model.workload import ReplicaSet
 from tests import builders
 from tests.fixtures.scene import Scene
+from tests.unit.drain.changes import taken
 from tests.unit.drain.conftest import MakeScene, doomed
 from tests.unit.drain.manifests import deployment, job
 
@@ -110,14 +112,16 @@ def test_it_is_released_anew_as_soon_as_its_owner_has_it_back(
 
 
 def test_a_pod_that_named_another_controller_is_news_of_both_when_it_is_back() -> None:
-    pods = Pods()
+    queue = Queue()
+    pods = Pods(queue)
     replica_set = builders.replica_set()
     others = builders.release(builders.replica_set("other"))
 
     pods.see(builders.pod("web", of=replica_set, released=others, revision=1))
-    news = pods.see(builders.pod("web", of=replica_set, revision=2))
+    taken(queue)
+    pods.see(builders.pod("web", of=replica_set, revision=2))
 
-    assert news == {f"default/{others.controller_uid}", replica_set.key}
+    assert taken(queue) == {f"default/{others.controller_uid}", replica_set.key}
 
 
 def test_one_spoilt_between_two_invocations_is_adopted_and_goes_on_from_there(scene: Scene) -> None:

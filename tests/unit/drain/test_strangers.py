@@ -10,6 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
 from tests import builders
 from tests.fixtures.scene import Scene
+from tests.unit.drain.changes import taken
 from tests.unit.drain.manifests import budget, deployment, replica_set
 
 
@@ -119,8 +120,10 @@ def test_a_deployment_is_none_of_a_replica_set_elsewhere() -> None:
     stranger = elsewhere(replica_set)
     view.see_controller(replica_set)
     view.see_controller(stranger)
+    taken(view.queue)
 
-    assert view.see_deployment(deployment) == {replica_set.key}
+    view.see_deployment(deployment)
+    assert taken(view.queue) == {replica_set.key}
     assert view.owner("ReplicaSet", replica_set).deployment is deployment
     assert view.owner("ReplicaSet", stranger).deployment is None
     assert view.owner_of(elsewhere(builders.pod(of=replica_set))).deployment is None

@@ -10,6 +10,8 @@ from evenkeel.flows.drain.cache.streams import (
     LIST_AGAIN_AFTER,
     Stream,
 )
+from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.flows.selections import PodLabel
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted, Selection
 from tests import builders
@@ -170,3 +172,14 @@ def test_a_refused_watch_shows_nothing_until_it_goes_on(stream: Stream) -> None:
     assert not stream.shows
     stream.saw(shown(at(140)))
     assert stream.shows
+
+
+def test_a_list_of_one_workload_says_nothing_of_another() -> None:
+    listed, other = builders.replica_set("web"), builders.replica_set("api")
+    view = View()
+    view.list_workload(listed.key, Listed(controller=listed, revision=100), NOW)
+    nothing_shown = frozenset[PodLabel]()
+
+    assert view.is_fresh(listed.key, nothing_shown, NOW + FRESH_FOR)
+    assert not view.is_fresh(listed.key, nothing_shown, NOW + 1.01 * FRESH_FOR)
+    assert not view.is_fresh(other.key, nothing_shown, NOW)

@@ -64,7 +64,7 @@ class Followed:
     def shown(self) -> int:
         """Of how many controllers all pods are shown."""
         labels = map(selections.labels_of, self.view.controllers.values())
-        return sum(map(self.watches.show, labels))
+        return sum(map(self.view.streams.show, labels))
 
 
 @pytest.fixture
@@ -135,4 +135,4 @@ def test_what_finds_no_room_is_left_out_and_the_others_are_not_begun_anew(
     followed.see([builders.stateful_set()])
     assert (followed.shown(), followed.session.begun) == (shown, begun)
     pod = builders.pod("db-0", of=builders.stateful_set(), labels={names.POD_NAME: "db-0"})
-    assert followed.watches.stream_of(pod) is None
+    assert followed.view.streams.of(pod) is None

@@ -131,7 +131,7 @@ def test_while_no_watch_shows_anything_workloads_are_read(
     scene.interrupt("s1")
     scene.run(until=110)
 
-    assert scene.story(pod)[0] == "2.2 release NodeDoomed"
+    assert scene.story(pod)[0] == "2.0 release NodeDoomed"
     assert scene.gone_at(pod) < 8
     assert scene.lowest("web") == 1
     assert scene.gone_at("alone") == pytest.approx(88.9, abs=0.2)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync.following import Follower
+from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import List, Selection
@@ -141,7 +141,9 @@ class Watching:
 def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
-    Follower(session, view, WELL_KNOWN, InMemoryRecorder()).follow(NOW)
+    view.streams.arrange({})
+    owners: Any = None
+    Informer(session, view, owners, WELL_KNOWN, InMemoryRecorder()).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

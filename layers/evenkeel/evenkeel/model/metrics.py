@@ -52,6 +52,10 @@ class Metric(StrEnum):
     PODS_HANDED_OVER = "PodsHandedOver", "Pods evicted after their replacement was available."
     PODS_UNREPLACED = "PodsUnreplaced", "Pods evicted or deleted before one was available."
     PODS_ROLLED_BACK = "PodsRolledBack", "Released pods that went back to their owners."
+    PLANS_FAILED = (
+        "PlansFailed",
+        "Workloads that could not be planned for, each time: only deadlines are kept for them.",
+    )
     EVICTIONS_REFUSED = "EvictionsRefused", "Evictions that a disruption budget refused."
 
     # Writes of the reconciler and of restore.

@@ -74,7 +74,6 @@ class HandoverSettings(Settings):
     window: Annotated[int, WINDOW] = WINDOW.usual
     evictions_per_second: Annotated[int, EVICTIONS] = EVICTIONS.usual
     work: timedelta = LONGEST_WORK
-    pause: timedelta = timedelta()
     rebalance_share: Annotated[float, REBALANCE_SHARE] = REBALANCE_SHARE.usual
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual
     capacity_labels: Annotated[CapacityLabels, CAPACITY_LABELS] = CAPACITY_LABELS.usual

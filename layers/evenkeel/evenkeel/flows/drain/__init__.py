@@ -5,24 +5,25 @@ From the top:
 - ``invocation`` looks at the Lease and whether there is work, takes the Lease, reads, works, ends:
   ``outcome`` says how. ``leadership`` renews the Lease and hides the wake-up by a heartbeat;
   ``server_time`` is the clock by which the Lease runs out.
-- ``loop`` is one turn after the other: dispatch, take what arrives, plan what has changed.
-  ``queue`` has the workloads that wait to be planned for.
-  ``observing`` is what observe mode does instead.
+- ``loop`` is one turn after the other: take what arrives, plan for what has changed, send.
+  ``queue`` has the workloads that wait to be planned for, and ``reconcile`` plans for them.
+  ``assembly`` makes the parts of an invocation; ``observing`` is what observe mode does instead.
 
 The rooms:
 
 - ``cache``: the objects as last seen. ``view`` holds nodes, controllers and surroundings, and
   ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is. An
-  eviction counts from when it is sent.
-- ``sync``: what fills the cache. ``reading`` at the beginning, ``following`` from ``watches``;
+  eviction counts from when it is sent. Each change adds the workloads that depend on it to the
+  queue.
+- ``sync``: what fills the cache. ``reading`` at the beginning, ``informer`` from ``watches``;
   ``owners`` reads new nodes and what pods hang on, ``groups`` the groups that they name,
-  ``unwatched`` the pods that no watch selects.
+  ``unwatched`` the pods that no watch selects, ``listings`` a workload of which pods may go.
   ``questions`` are asked beside the loop, ``reads`` through its session.
 - ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;
   ``gangs`` says which of them go with others.
 - ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of forced
-  evictions, ``releasing`` picks the pods whose turn it is to be released, ``approving`` the
-  evictions for which the watches are fresh enough (``checking`` reads the pods where they are not),
+  evictions, ``releasing`` picks the pods whose turn it is to be released, ``evicting`` the
+  evictions for which all is known as of a moment ago,
   ``sending`` puts all these writes in order, and ``writing`` sends them and takes the replies;
   ``resting`` says when a write that was refused may be tried again.
 

@@ -10,12 +10,13 @@ import msgspec
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.access import metric_of, tell_unread
+from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.leadership import Hide, Leadership
-from evenkeel.flows.drain.loop import CLOSING, Ports, Reconciler
+from evenkeel.flows.drain.loop import CLOSING
 from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
@@ -234,17 +235,14 @@ class HandoverFlow:
                 if isinstance(arrival, Reply) and arrival.then is not None:
                     arrival.then(arrival)
         reads.result()
-        reconciler = Reconciler(
-            self._settings,
-            Ports(self._cluster, session, self._clock),
-            view,
-            self._cloud,
-            self._once,
-            leadership,
-        )
+        ports = Ports(self._cluster, session, self._clock)
+        loop = loop_of(self._settings, ports, view, self._cloud, self._once, leadership)
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)
-        return reconciler.act(until, self._clock.now() - started, left)
+        outcome = loop.act(until, self._clock.now() - started, left)
+        if outcome.reason == "Quiet":
+            self._once.forget(but=view.uids)
+        return outcome
 
     def _read(self, view: View) -> None:
         for each in READS:

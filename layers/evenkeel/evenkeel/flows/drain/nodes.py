@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 
 import msgspec
 
@@ -12,6 +13,7 @@ from evenkeel.decisions.upkeep.node import Situation
 from evenkeel.decisions.upkeep.share import SOONEST, admitted
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
@@ -30,7 +32,7 @@ LOOK_AGAIN_AFTER = timedelta(seconds=5)
 class NodeKeeper:
     """Decides about the doomed nodes of one invocation.
 
-    ``steps`` are what was decided last, ``due`` is when that changes though nothing else does.
+    ``hangs_on_pods``: each pod of such a node that comes or goes may change what was decided last.
     """
 
     def __init__(
@@ -46,19 +48,12 @@ class NodeKeeper:
         self._cloud = cloud
         self._background = background
         self._handovers: frozenset[str] = frozenset()
-        self._hangs_on_pods = False
-        self.steps: Sequence[Decision] = ()
-        self.due: datetime | None = None
+        self.hangs_on_pods = False
 
-    def is_stale(self, now: datetime, handovers: frozenset[str], *, news: bool) -> bool:
-        """Whether something happened that the last plan depends on.
-
-        ``handovers`` as in ``plan``; ``news``: whether pods have changed.
-        """
-        is_due = self.due is not None and self.due <= now
-        have_moved = handovers != self._handovers or (news and self._hangs_on_pods)
-        is_answered = any(question.has_answer for question in self._cloud.questions)
-        return self._view.nodes_changed or is_due or have_moved or is_answered
+    @property
+    def is_answered(self) -> bool:
+        """Whether a question has an answer that was not taken yet."""
+        return any(question.has_answer for question in self._cloud.questions)
 
     @property
     def is_asking(self) -> bool:
@@ -94,7 +89,7 @@ class NodeKeeper:
             for node in admitted(hinted, spot_nodes, share)
         ]
 
-    def plan(self, handovers: frozenset[str], now: datetime) -> None:
+    def plan(self, handovers: frozenset[str], now: datetime) -> Sequence[Decision]:
         """Decide about every marked node.
 
         ``handovers`` names the nodes that still have pods which go by handover, or may have.
@@ -106,7 +101,7 @@ class NodeKeeper:
         off = {situation.node.name for situation in situations if situation.is_off}
         have_ordinals = self._with_ordinals(off)
         waiting = self._terminations()
-        self._hangs_on_pods = bool(off or waiting)
+        self.hangs_on_pods = bool(off or waiting)
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
@@ -127,8 +122,8 @@ class NodeKeeper:
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
         ends, due = self._cloud.hooks.keep(waiting, empty, now, self._background)
         dues += [due, empty_at]
-        self.steps = [*self._cordons(now), *self._unreadable(), *steps, *ends]
-        self.due = earliest(*dues)
+        self._view.queue.again(NODES, earliest(*dues))
+        return [*self._cordons(now), *self._unreadable(), *steps, *ends]
 
     def _situations(self, now: datetime) -> Iterator[Situation]:
         """What is known of every node with a notice, but for its pods and for load balancers.
@@ -192,12 +187,10 @@ class NodeKeeper:
 
         Also when the next of their pods has to be gone: that one goes is no news to any plan.
         """
-        if not node_names:
-            return (), None
         occupied = set(self._view.unread | self._handovers)
         ends = list[datetime]()
-        for pod in self._view.pods:
-            if pod.spec.node_name not in node_names or pod.finished or pod.is_of_node:
+        for pod in chain.from_iterable(map(self._view.pods.on, node_names)):
+            if pod.finished or pod.is_of_node:
                 continue
             end = pod.ends_at
             if end is None or now < end:
@@ -207,13 +200,10 @@ class NodeKeeper:
 
     def _with_ordinals(self, node_names: Collection[str]) -> Collection[str]:
         """Those of these nodes with a StatefulSet's pods, also pods that are stuck terminating."""
-        if not node_names:
-            return ()
         return {
             pod.spec.node_name
-            for pod in self._view.pods
-            if pod.spec.node_name in node_names
-            and not pod.finished
+            for pod in chain.from_iterable(map(self._view.pods.on, node_names))
+            if not pod.finished
             and pod.controller is not None
             and pod.controller.full_kind == "StatefulSet"
         }

@@ -23,8 +23,9 @@ def observe(
 ) -> None:
     """Tell what would be done with a gathered view, and do nothing."""
     forced = ForcedEvictions(settings.evictions_per_second, sys.maxsize, Answers())
-    plans = Plans(Planner(view), view, forced)
-    plans.replan(plans.controllers, now)
+    plans = Plans(Planner(view), view, forced, once.recorder)
+    for key in sorted(plans.controllers):
+        plans.replan(key, now)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))
     for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
@@ -32,5 +33,4 @@ def observe(
             once.record([step])
     turns = pace.turns(plans.queues.values(), len(view.pods.active))
     once.record(pace.release(turn, now) for turn in turns)
-    keeper.plan(frozenset(plans.handovers), now)
-    once.record(keeper.steps)
+    once.record(keeper.plan(plans.handovers, now))

@@ -1,11 +1,15 @@
-"""Which workloads wait to be planned for, as the work queue of a Kubernetes controller has it."""
+"""Which workloads wait to be planned for, as the work queue of a Kubernetes controller has it.
+
+What learns of a change adds the workloads whose plans depend on it.
+"""
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.plan import earliest
+from evenkeel.ports import Clock
 
 SHARE: Final = 8
 """Planning takes at most an eighth of the time.
@@ -15,11 +19,19 @@ are planned for together: there are several for each pod, and each concerns all 
 ReplicaSet.
 """
 
+SLICE: Final = timedelta(milliseconds=100)
+"""So long is planned at a time: forced evictions that are due meanwhile are sent in between."""
+
+NODES: Final = "/"
+"""The key of all marked nodes together. No workload has it: its uid is never empty."""
+
 AT_ONCE: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Queue:
     """The workloads, by the keys of their controllers, each once however often it is added.
+
+    And ``NODES``, which is only ever wrong: planning for them takes little.
 
     A workload whose plan is *wrong* is planned for before anything is done by that plan. One that
     has merely *changed* waits until planning has not taken more than its share. Each may have a
@@ -58,22 +70,37 @@ class Queue:
         """Whether something changed about a workload since it was planned for."""
         return key in self._changed or key in self._wrong
 
-    def take(self, now: datetime) -> Sequence[str]:
-        """The workloads to plan for now: those of wrong plans, and within the share the others."""
-        while (at := self.due_at) is not None and at <= now:
+    def take(self, clock: Clock) -> Iterator[str]:
+        """The keys to plan for now: those of wrong plans, and within the share the others.
+
+        The nodes come when no wrong plan is left, because what becomes of a node follows from the
+        plans for its pods.
+        """
+        began = clock.now()
+        while (at := self.due_at) is not None and at <= began:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             self.add([key], urgent=True)
-        taken = [*self._wrong]
-        self._wrong.clear()
-        if now >= self._opens_at:
-            taken += self._changed
-            self._changed.clear()
-        return taken
+        waiting = [*self._wrong, *(self._changed if began >= self._opens_at else ())]
+        has_planned = False
+        for key in waiting:
+            if key != NODES and self.has_changed(key):
+                self.done(key)
+                has_planned = True
+                yield key
+                if clock.now() - began > SLICE:
+                    break
+        if has_planned:
+            ended = clock.now()
+            self._opens_at = ended + (SHARE - 1) * max(timedelta(), ended - began)
+        if self._wrong.keys() == {NODES}:
+            self.done(NODES)
+            yield NODES
 
-    def planned(self, began: datetime, ended: datetime) -> None:
-        """Those that were taken have plans; changes wait for a few times as long as that took."""
-        self._opens_at = ended + (SHARE - 1) * max(timedelta(), ended - began)
+    def done(self, key: str) -> None:
+        """This one is planned for, and waits no more."""
+        self._wrong.pop(key, None)
+        self._changed.pop(key, None)
 
     @property
     def due_at(self) -> datetime | None:

@@ -5,10 +5,11 @@ the uid of a stranger's ReplicaSet into a pod of his own, and it would count as 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
+from evenkeel.flows.drain.queue import Queue
 from evenkeel.model.pod import Pod
 
 
@@ -28,16 +29,22 @@ class Pods:
 
     A deletion from a selector watch says only that the pod left the selection. Until another
     sighting as new as that, the pod does not count: too few are seen rather than too many.
+
+    Each change adds the workloads to the queue whose plans may change by it. ``urgent``: they are
+    planned for before anything else is done.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
         self._pods: dict[str, Pod] = {}
+        self._on: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by node
         self._revisions: dict[str, int] = {}
         self._counting: defaultdict[str, dict[str, Pod]] = defaultdict(dict)  # by controller
         self._controllers: dict[str, str] = {}
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
         self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
+        self._listed: dict[str, int] = {}  # by controller, the last list of all its pods
         self.groups = Groups()
 
     def __contains__(self, uid: str) -> bool:
@@ -52,46 +59,48 @@ class Pods:
         """The pod as last seen."""
         return self._pods.get(uid)
 
-    def see(self, pod: Pod) -> set[str]:
-        """Take note of a pod. The keys of the controllers whose plans may change by it.
+    def see(self, pod: Pod, *, urgent: bool = False) -> None:
+        """Take note of a pod.
 
-        These are its controller, and the one that it had before. One that was just put back and is
-        not adopted yet stays with the controller it had. What becomes of a pod that was told to go
-        changes no plan: it does not count any more.
+        The plans of its controller may change by it, and of the one that it had before. One that
+        was just put back and is not adopted yet stays with the controller it had. What becomes of a
+        pod that was told to go changes no plan: it does not count any more.
         """
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
         if revision < known or (revision == known and uid in self._pods):
-            return set()
+            return
         absences = self._absences.get(uid, ())
         if uid not in self._pods:
+            if revision <= self._listed.get(pod.origin_key, -1):
+                return
             absences = (*absences, *self._lists.values())
         if any(absence.refutes(pod) for absence in absences):
-            return set()
+            return
         last = self._pods.get(uid)
+        if last is not None and last.spec.node_name != pod.spec.node_name:
+            del self._on[last.spec.node_name][uid]
         before = self._controllers.get(uid, "")
         controller = pod.origin_key or before or uid
         if before and before != controller:
             self._counting[before].pop(uid, None)
-        self._pods[uid] = pod
+        self._pods[uid] = self._on[pod.spec.node_name][uid] = pod
         self._revisions[uid] = revision
         self._controllers[uid] = controller
         self._recount(uid)
         if uid in self._assumed_evicted or (last is not None and last.says_as_much_as(pod)):
-            return set()
-        return {controller, before or controller}
+            return
+        self._queue.add({controller, before or controller}, urgent=urgent)
 
-    def miss(self, uid: str, revision: int) -> set[str]:
-        """A pod was not there at a revision. Its controller's key if a plan may change by it."""
-        if uid not in self._pods or revision <= self._revisions[uid]:
-            return set()
-        return self._drop(uid, revision)
+    def miss(self, uid: str, revision: int) -> None:
+        """A pod was not there at a revision."""
+        if uid in self._pods and revision > self._revisions[uid]:
+            self._drop(uid, revision)
 
-    def forget(self, uid: str) -> set[str]:
-        """A pod is known to be gone for good. Its controller's key if a plan may change by it."""
-        if uid not in self._pods:
-            return set()
-        return self._drop(uid, self._revisions[uid] + 1)
+    def forget(self, uid: str, *, urgent: bool = False) -> None:
+        """A pod is known to be gone for good."""
+        if uid in self._pods:
+            self._drop(uid, self._revisions[uid] + 1, urgent=urgent)
 
     def relist(
         self,
@@ -99,16 +108,19 @@ class Pods:
         revision: int,
         selects: Callable[[Pod], bool],
         whole: Hashable = None,
-    ) -> set[str]:
+        *,
+        urgent: bool = False,
+    ) -> None:
         """A selection was listed anew: what it selects and does not list is not there.
 
-        The controllers' keys of whatever was news. A pod that left the selection may be seen
-        elsewhere, as it was before the list was made. ``whole`` names a selection of which
-        ``items`` are all pods, known or not: a pod that is not known is not believed to be as it
-        was before such a list, for it came and went, or is another by now.
+        A pod that left the selection may be seen elsewhere, as it was before the list was made.
+        ``whole`` names a selection of which ``items`` are all pods, known or not: a pod that is not
+        known is not believed to be as it was before such a list, for it came and went, or is
+        another by now.
         """
         listed = {pod.uid for pod in items}
-        news = set[str]().union(*map(self.see, items))
+        for pod in items:
+            self.see(pod, urgent=urgent)
         if whole is not None:
             before = self._lists.get(whole)
             newest = revision if before is None else max(before.revision, revision)
@@ -117,8 +129,21 @@ class Pods:
             if pod.uid not in listed and selects(pod) and pod.revision < revision:
                 absences = self._absences.get(pod.uid, ())
                 self._absences[pod.uid] = (*absences[-1:], Absence(selects, revision))
-                news |= self.forget(pod.uid)
-        return news
+                self.forget(pod.uid, urgent=urgent)
+
+    def list_controller(self, key: str, pods: Iterable[Pod], revision: int) -> None:
+        """All pods of a controller, owned and released, were listed at a revision.
+
+        A pod of it that is seen as of before that for the first time has come and gone.
+        """
+        listed = set[str]()
+        for pod in pods:
+            self.see(pod)
+            listed.add(pod.uid)
+        for pod in self.of_controller(key):
+            if pod.uid not in listed:
+                self.miss(pod.uid, revision)
+        self._listed[key] = max(revision, self._listed.get(key, revision))
 
     def controller_of(self, uid: str) -> set[str]:
         """The key of the controller of a pod that was seen; empty for another object."""
@@ -150,6 +175,15 @@ class Pods:
         """Whether a controller has such pods."""
         return bool(self._counting.get(controller_key))
 
+    def on(self, node_name: str) -> Collection[Pod]:
+        """The pods on a node, leaving and finished ones too."""
+        return self._on[node_name].values() if node_name in self._on else ()
+
+    def controllers_on(self, node_name: str) -> set[str]:
+        """The keys of the controllers of the active pods on a node."""
+        counting, of = self._counting, self._controllers
+        return {of[uid] for uid in self._on.get(node_name, ()) if uid in counting[of[uid]]}
+
     def controllers_of(self, pods: Iterable[Pod]) -> set[str]:
         """The keys of the controllers of pods that were seen."""
         return {self._controllers[pod.uid] for pod in pods}
@@ -175,9 +209,10 @@ class Pods:
             counting.pop(uid, None)
         self.groups.see(pod, controller, counts=counts)
 
-    def _drop(self, uid: str, revision: int) -> set[str]:
+    def _drop(self, uid: str, revision: int, *, urgent: bool = False) -> None:
         pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
         self.groups.see(pod, controller, counts=False)
-        counted = self._counting[controller].pop(uid, None) is not None
-        return {controller} if counted else set()
+        del self._on[pod.spec.node_name][uid]
+        if self._counting[controller].pop(uid, None) is not None:
+            self._queue.add([controller], urgent=urgent)

@@ -6,14 +6,17 @@ writes all the time. Versions of one resource can be compared (KEP-5504).
 """
 
 import heapq
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from evenkeel.flows import selections
+from evenkeel.flows.selections import PodLabel
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted
 
 FRESH_FOR = timedelta(seconds=1)
-"""What a watch showed justifies taking pods away for so long."""
+"""What a watch showed, or a list, justifies taking pods away for so long since it was asked for."""
 
 LAGS_AFTER = timedelta(seconds=2)
 """So long after an own write was accepted a watch that has not shown it lags behind."""
@@ -26,6 +29,11 @@ TRUNCATED = timedelta(seconds=2)
 
 The API server keeps the time of a deletion in whole seconds, by a clock of its own.
 """
+
+
+def is_recent(at: datetime | None, now: datetime) -> bool:
+    """Whether what was so at a time may be taken to be so now; None: it is not known."""
+    return at is not None and timedelta() <= now - at <= FRESH_FOR
 
 
 class Stream:
@@ -54,9 +62,7 @@ class Stream:
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether it has shown all that had happened a moment ago."""
-        if self._fresh_at is None:
-            return False
-        return timedelta() <= now - self._fresh_at <= FRESH_FOR
+        return is_recent(self._fresh_at, now)
 
     def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of what it shows."""
@@ -116,3 +122,49 @@ class Stream:
         told_at = pod.told_at
         if told_at is None or told_at >= sent_at - TRUNCATED:
             self._is_as_of(sent_at)
+
+
+class Streams:
+    """The watches of pods, by the labels of the pods that they show.
+
+    Each label is shown by one or two: the first is that of the pods which controllers own.
+    """
+
+    def __init__(self) -> None:
+        self._showing: Mapping[PodLabel, Sequence[Stream]] = {}
+        self._shown: frozenset[PodLabel] = frozenset()
+
+    @property
+    def labels(self) -> Iterable[PodLabel]:
+        """The labels that are watched."""
+        return self._showing.keys()
+
+    def arrange(self, showing: Mapping[PodLabel, Sequence[Stream]]) -> None:
+        """These watches show pods with these labels, and no others."""
+        self._showing = showing
+        self.look()
+
+    def look(self) -> None:
+        """Note which labels are shown by now: that is asked for all the time."""
+        self._shown = frozenset(
+            label for label, streams in self._showing.items() if all(each.shows for each in streams)
+        )
+
+    def of(self, pod: Pod | None) -> Stream | None:
+        """The watch by which a pod's workload is seen; None without one."""
+        if pod is None:
+            return None
+        labels = selections.labels_on(pod)
+        return next((self._showing[each][0] for each in labels if each in self._showing), None)
+
+    def show(self, labels: frozenset[PodLabel]) -> bool:
+        """Whether all pods with these labels were seen, and new ones will be."""
+        return bool(labels) and labels <= self._shown
+
+    def lag(self, labels: Iterable[PodLabel]) -> bool:
+        """Whether a watch of pods with these labels is behind an own write."""
+        return any(self._showing[label][0].lags for label in labels if label in self._showing)
+
+    def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
+        """Whether all pods with these labels are known as of a moment ago."""
+        return self.show(labels) and all(self._showing[label][0].is_fresh(now) for label in labels)

@@ -1,15 +1,19 @@
 """What an invocation knows of the cluster, kept up to date from replies and watches."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.notice import marks
+from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.pods import Pods
-from evenkeel.flows.drain.queue import Queue
+from evenkeel.flows.drain.cache.streams import Streams, is_recent
+from evenkeel.flows.drain.queue import NODES, Queue
+from evenkeel.flows.selections import PodLabel
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -17,8 +21,28 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 
 
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list of one workload by itself shows.
+
+    ``pods`` are its own, at the ``revision`` of the oldest of the lists; None: they were read one
+    by one, and ``gone`` are the uids of those that are not there. ``siblings`` are the pods of its
+    Deployment's other ReplicaSets; both are read in a rollout alone.
+    """
+
+    controller: Controller | None = None
+    pods: Sequence[Pod] = ()
+    gone: Collection[str] = ()
+    revision: int | None = None
+    deployment: Deployment | None = None
+    siblings: Sequence[Pod] | None = None
+
+
 class View:
-    """The marked nodes, the pods concerned, who owns them, and what surrounds them."""
+    """The marked nodes, the pods concerned, who owns them, and what surrounds them.
+
+    Each change adds the workloads to ``queue`` whose plans depend on it, and the nodes. ``streams``
+    tell how old what the watches show is.
+    """
 
     def __init__(
         self,
@@ -27,10 +51,8 @@ class View:
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
-        ``queue`` has the workloads of which something changed. ``unread``: doomed nodes of which
-        nobody knows yet what is on them.
-
-        ``capacities``: of which type nodes are, as far as it was read before.
+        ``capacities``: of which type nodes are, as far as it was read before. ``unread``: doomed
+        nodes of which it is not known yet what is on them.
         """
         self.queue = Queue()
         self._assumed = dict(assumed or {})
@@ -38,10 +60,9 @@ class View:
         self.lost_nodes: set[str] = set()
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
-        self.nodes_changed = False
-        self.changed_dooms: set[str] = set()
         self.unread: frozenset[str] = frozenset()
-        self.pods = Pods()
+        self.pods = Pods(self.queue)
+        self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
         self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
@@ -49,7 +70,8 @@ class View:
         self.capacities = {} if capacities is None else capacities
         self.cordons: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
-        self.read_until: dict[str, datetime] = {}  # how long a read of a controller is good
+        self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
+        self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
 
     def need_nodes(self, controller_key: str, pods: Iterable[Pod], known: Container[str]) -> None:
         """The plan of a controller depends on the nodes of these pods, but for those known."""
@@ -57,6 +79,12 @@ class View:
             name = pod.spec.node_name
             if name and name not in known:
                 self.unknown_nodes.setdefault(name, set()).add(controller_key)
+
+    def see_unread(self, names: AbstractSet[str]) -> None:
+        """Of these doomed nodes it is not known yet what is on them."""
+        if names != self.unread:
+            self.unread = frozenset(names)
+            self.queue.add([NODES], urgent=True)
 
     @property
     def uids(self) -> frozenset[str]:
@@ -83,14 +111,8 @@ class View:
         if self.nodes.pop(name, None) is not None:
             self._read_notice(name, None)
 
-    def controllers_on(self, nodes: Container[str]) -> set[str]:
-        """The keys of the controllers of the pods on these nodes."""
-        return self.pods.controllers_of(
-            pod for pod in self.pods.active if pod.spec.node_name in nodes
-        )
-
-    def lose_node(self, name: str) -> set[str]:
-        """A node is gone for good. The keys of the controllers that count pods which it had."""
+    def lose_node(self, name: str) -> None:
+        """A node is gone for good."""
         self.miss_node(name)
         self.lost_nodes.add(name)
         beside = (
@@ -98,15 +120,32 @@ class View:
             for key, siblings in self.siblings.items()
             if any(pod.spec.node_name == name for pod in siblings.values())
         )
-        return self.controllers_on({name}).union(beside)
+        self.queue.add(self.pods.controllers_on(name).union(beside))
 
-    def controllers_counting(self, uid: str) -> set[str]:
-        """The keys of the controllers in whose plans a pod counts.
+    def wrote(self, pod: Pod, sent_at: datetime, now: datetime) -> None:
+        """A write to a pod was accepted, which was sent then: its watch has to come that far."""
+        if stream := self.streams.of(pod):
+            stream.wrote(pod.revision, sent_at, now)
 
-        These are its own, and in a rollout the other ReplicaSets of its Deployment.
-        """
+    def evicting(self, uid: str, sent_at: datetime) -> None:
+        """A pod is told to go: it does not count from now on."""
+        self.pods.assume_evicted(uid)
+        if stream := self.streams.of(self.pods.get(uid)):
+            stream.evicted(uid, sent_at)
+        self._count_anew(uid)
+
+    def spared(self, uid: str, *, counts: bool) -> None:
+        """It was not told to go, or nobody knows. ``counts``: it certainly was not."""
+        if stream := self.streams.of(self.pods.get(uid)):
+            stream.withdrawn(uid)
+        if counts:
+            self.pods.undo_eviction(uid)
+        self._count_anew(uid)
+
+    def _count_anew(self, uid: str) -> None:
+        """A pod counts, or not any more: also for its Deployment's others in a rollout."""
         beside = (key for key, siblings in self.siblings.items() if uid in siblings)
-        return self.pods.controller_of(uid).union(beside)
+        self.queue.add(self.pods.controller_of(uid).union(beside))
 
     def _read_notice(self, name: str, node: Node | None) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.
@@ -119,45 +158,58 @@ class View:
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)
         self.dooms = _but(self.dooms, name, read if is_drained else assumed)
-        self.nodes_changed = True
+        self.queue.add([NODES], urgent=True)
         if _deadline(self.dooms.get(name)) != _deadline(before):
-            self.changed_dooms.add(name)
+            self.queue.add(self.pods.controllers_on(name), urgent=True)
 
-    def caught_up(self) -> None:
-        """Whatever changed about nodes was planned for."""
-        self.nodes_changed = False
-        self.changed_dooms = set()
+    def keep_at_least(self, uid: str, wanted: int) -> None:
+        """A release promised to keep so many pods of a ReplicaSet available."""
+        self.minimums[uid] = max(wanted, self.minimums.get(uid, 0))
 
-    def take_over(
-        self,
-        controller_key: str,
-        controller: Controller | None,
-        pods: Sequence[Pod],
-        read_at: int | None,
-    ) -> set[str]:
-        """Take note of a fresh, consistent read of one controller and all its pods.
+    def list_workload(self, key: str, listed: Listed, asked_at: datetime) -> None:
+        """A workload was listed by itself, which was asked for then.
 
-        ``read_at`` is the revision at which all of them were listed; None: they were not. The keys
-        of the controllers of which there is news.
+        What has changed is planned for before that grows old. In a rollout all is, because a
+        Deployment's other pods are known from such lists alone.
         """
-        if controller is not None:
-            news = self.see_controller(controller)
+        if listed.controller is not None:
+            self.see_controller(listed.controller)
         else:
-            self.controllers.pop(controller_key, None)
-            news = {controller_key}
-        for pod in pods:
-            news |= self.pods.see(pod)
-        if read_at is None:
-            return news
-        read = {pod.uid for pod in pods}
-        for pod in self.pods.of_controller(controller_key):
-            if pod.uid not in read:
-                news |= self.pods.miss(pod.uid, read_at)
-        return news
+            self.miss_controller(key)
+        if listed.revision is not None:
+            self.pods.list_controller(key, listed.pods, listed.revision)
+        else:
+            for pod in listed.pods:
+                self.pods.see(pod)
+        for uid in listed.gone:
+            self.pods.forget(uid)
+        if listed.deployment is not None:
+            self.see_deployment(listed.deployment)
+        before = self.siblings.pop(key, None)
+        if listed.siblings is not None:
+            self.siblings[key] = {pod.uid: pod for pod in listed.siblings}
+        self.listed_at[key] = asked_at
+        in_rollout = before is not None or listed.siblings is not None
+        if in_rollout or self.queue.has_changed(key):
+            self.queue.add([key], urgent=True)
 
-    def is_just_read(self, controller_key: str, now: datetime) -> bool:
-        """Whether a fresh read of a controller and all its pods is still good."""
-        return now <= self.read_until.get(controller_key, now - timedelta(microseconds=1))
+    def is_fresh(self, key: str, labels: frozenset[PodLabel], now: datetime) -> bool:
+        """Whether all that matters to a workload is known as of a moment ago.
+
+        Either the watches of these labels show it, or it was listed by itself.
+        """
+        return self.streams.are_fresh(labels, now) or is_recent(self.listed_at.get(key), now)
+
+    def knows_all_of(self, key: str, now: datetime) -> bool:
+        """Whether all pods of a workload, owned and released, are known.
+
+        Until then a count would be of those alone that happen to run on doomed nodes.
+        """
+        controller = self.controllers.get(key)
+        if controller is None:
+            return False
+        labels = selections.labels_of(controller)
+        return self.streams.show(labels) or is_recent(self.listed_at.get(key), now)
 
     def owner_of(self, pod: Pod) -> Owner:
         """Who owns a pod, or owned it before its release, as far as that is known."""
@@ -173,34 +225,32 @@ class View:
         above = controller.controller_key if isinstance(controller, ReplicaSet) else ""
         return Owner(kind=kind, controller=controller, deployment=self.deployments.get(above))
 
-    def see_controller(self, controller: Controller) -> set[str]:
-        """Take note of a controller. Its key, of which this is news, unless it was known."""
+    def see_controller(self, controller: Controller, *, urgent: bool = False) -> None:
+        """Take note of a controller."""
         known = self.controllers.get(controller.key)
         if known is not None and known.revision >= controller.revision:
-            return set()
+            return
         self.controllers[controller.key] = controller
-        is_news = known is None or not _is_the_same(known, controller)
-        return {controller.key} if is_news else set()
+        if known is None or not _is_the_same(known, controller):
+            self.queue.add([controller.key], urgent=urgent)
 
-    def see_deployment(self, deployment: Deployment) -> set[str]:
-        """Take note of a Deployment. The keys of its ReplicaSets, of which this is news."""
+    def miss_controller(self, key: str) -> None:
+        """A controller is gone."""
+        if self.controllers.pop(key, None) is not None:
+            self.queue.add([key])
+
+    def see_deployment(self, deployment: Deployment) -> None:
+        """Take note of a Deployment: the plans for its ReplicaSets depend on it."""
         known = self.deployments.get(deployment.key)
         if known is not None and known.revision >= deployment.revision:
-            return set()
+            return
         self.deployments[deployment.key] = deployment
-        if known is not None and known.says_as_much_as(deployment):
-            return set()
-        return {
-            key
-            for key, controller in self.controllers.items()
-            if controller.controller_key == deployment.key
-        }
-
-    def see_siblings(self, controller_key: str, siblings: Sequence[Pod] | None) -> None:
-        """The pods of the other ReplicaSets of a Deployment were read; None: they were not."""
-        self.siblings.pop(controller_key, None)
-        if siblings is not None:
-            self.siblings[controller_key] = {pod.uid: pod for pod in siblings}
+        if known is None or not known.says_as_much_as(deployment):
+            self.queue.add(
+                key
+                for key, controller in self.controllers.items()
+                if controller.controller_key == deployment.key
+            )
 
     def surroundings_of(self, namespace: str) -> Surroundings:
         """What was read of a namespace's budgets, services, policies and claims."""

@@ -10,7 +10,7 @@ from evenkeel.decisions.agenda import Forced, Slot
 from evenkeel.flows.drain.progress import Answers
 
 COUNTED_FOR = timedelta(seconds=1)
-"""How long the others keep their slots after pods have gone."""
+"""How long slots stay as they are, although pods have gone or answers take longer by now."""
 
 
 class ForcedEvictions:
@@ -25,25 +25,20 @@ class ForcedEvictions:
         self._per_second = per_second
         self._at_once = at_once
         self._answers = answers
-        self._forced: dict[str, Sequence[Forced]] = {}
+        self._forced: dict[str, dict[str, Forced]] = {}  # by controller, and the pod's uid
         self._slots: dict[str, Slot] = {}  # by the pod's uid, the earliest first
         self._times: Sequence[datetime] = ()
         self._counted_at: datetime | None = None
         self._is_settled = False
-        self._has_changed = False
 
     def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
         """These of a controller's pods are evicted by force, and no others."""
-        before = self._forced.pop(controller_key, ())
-        if not before and not forced:
-            return
+        before = self._forced.pop(controller_key, {})
         if forced:
-            self._forced[controller_key] = forced
-        self._has_changed = True
-        uids = {each.pod.uid for each in forced}
-        for gone in (each.pod.uid for each in before if each.pod.uid not in uids):
-            self._slots.pop(gone, None)
-        if not uids <= self._slots.keys():
+            self._forced[controller_key] = {each.pod.uid: each for each in forced}
+        for uid in before.keys() - self._forced.get(controller_key, {}).keys():
+            self._slots.pop(uid, None)
+        if any(_is_new(each, before.get(each.pod.uid)) for each in forced):
             self._counted_at = None
 
     def settle(self) -> None:
@@ -79,10 +74,10 @@ class ForcedEvictions:
 
     def _count(self, now: datetime) -> None:
         counted_at = self._counted_at
-        if counted_at is not None and not (self._has_changed and now - counted_at >= COUNTED_FOR):
+        if counted_at is not None and timedelta() <= now - counted_at < COUNTED_FOR:
             return
-        self._counted_at, self._has_changed = now, False
-        forced = [each for of_one in self._forced.values() for each in of_one]
+        self._counted_at = now
+        forced = [each for of_one in self._forced.values() for each in of_one.values()]
         if self._is_settled:
             usual = self._answers.usual(now)
             rate = agenda.rate(self._per_second, usual, self._at_once, len(forced))
@@ -91,3 +86,10 @@ class ForcedEvictions:
             slots = agenda.alone(forced)
         self._slots = {slot.forced.pod.uid: slot for slot in slots}
         self._times = sorted({at for slot in slots for at in (slot.first_at, slot.begin)})
+
+
+def _is_new(forced: Forced, before: Forced | None) -> bool:
+    """Whether a pod goes at another time than it did, or did not have to go before."""
+    if before is None:
+        return True
+    return (forced.deadline, forced.together) != (before.deadline, before.together)

@@ -1,15 +1,21 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 
 from evenkeel.decisions.handover import pace
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
+from evenkeel.model.metrics import Metric
+from evenkeel.ports import Journal
+
+AFTER_A_FAILURE = timedelta(seconds=5)
+"""How long until a workload is planned for again that could not be."""
 
 
 class Plans:
@@ -18,17 +24,21 @@ class Plans:
     Their totals are kept up to date plan by plan, because each turn asks for them.
     """
 
-    def __init__(self, planner: Planner, view: View, forced: ForcedEvictions) -> None:
+    def __init__(
+        self, planner: Planner, view: View, forced: ForcedEvictions, journal: Journal
+    ) -> None:
+        """All but ``journal`` are the invocation's."""
+        self._journal = journal
         self._planner = planner
         self._view = view
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._untold: set[str] = set()
         self._nodes: Counter[str] = Counter()
-        self.made: set[str] = set()
-        """The controllers that were planned for since this was last emptied."""
         self.pending_replacements = 0
         """How many released pods have no replacement yet."""
+        self.of_nodes: Sequence[Decision] = ()
+        """What was decided about the nodes."""
         self.writing: dict[str, Sequence[Decision]] = {}
         """The steps that write and need no fresh read, per controller that has any."""
         self.queues: dict[str, pace.Queue] = {}
@@ -57,34 +67,66 @@ class Plans:
         """The plan of a controller, if it has one."""
         return self._plans.get(key)
 
-    def replan(self, controllers: Iterable[str], now: datetime) -> None:
-        """Plan again for these controllers."""
-        for key in sorted(self._view.pods.groups.with_mates(controllers)):
-            self._drop(key)
-            if self._view.pods.has_any(key):
-                self._keep(key, self._planner.plan(key, now))
-            else:
-                self._forced.put(key, ())
-                self._view.queue.again(key, None)
+    def replan(self, key: str, now: datetime) -> None:
+        """Plan again for a controller, and for those that share a gang with it."""
+        for each in sorted(self._view.pods.groups.with_mates([key])):
+            self._view.queue.done(each)
+            self._replan(each, now)
+
+    def _replan(self, key: str, now: datetime) -> None:
+        before = self._drop(key)
+        if self._view.pods.has_any(key):
+            plan = self._plan(key, now)
+            self._keep(key, plan)
+            handovers = plan.handovers
+        else:
+            self._forced.put(key, ())
+            self._view.queue.again(key, None)
+            handovers = frozenset[str]()
+        if handovers != before:
+            self._view.queue.add([NODES], urgent=True)
+
+    def _plan(self, key: str, now: datetime) -> WorkloadPlan:
+        """A plan; where none can be made, what is due by the deadline, and another try soon.
+
+        One workload's objects must not keep the others from being planned for.
+        """
+        try:
+            return self._planner.plan(key, now)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this workload's alone
+            self._journal.counted(Metric.PLANS_FAILED)
+            self._journal.noted(
+                f"{key} could not be planned for, its pods go at their deadlines: {error!r}",
+                error=type(error).__name__,
+            )
+            return self._planner.last_moments(key, now, now + AFTER_A_FAILURE)
 
     @property
-    def handovers(self) -> Collection[str]:
+    def handovers(self) -> frozenset[str]:
         """The nodes that still have pods which are handed over."""
-        return self._nodes.keys()
+        return frozenset(self._nodes)
 
-    def news(self, has_read: Callable[[str], bool]) -> Iterator[Decision]:
+    @property
+    def is_restless(self) -> bool:
+        """Whether something other than the mere passing of time can change a plan soon."""
+        return bool(self.restless) or any(step.write is not None for step in self.of_nodes)
+
+    def news(self) -> Iterator[Decision]:
         """The decisions of new plans to leave a pod or to wait; each plan gives them once.
 
-        For a workload that is polled, once all its pods were read.
+        For a workload that is polled, once all its pods were seen.
         """
-        ready = {key for key in self._untold if not self._plans[key].polled or has_read(key)}
+        ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
         for key in sorted(ready):
             yield from (step for step in self._plans[key].plan.steps if step.write is None)
 
+    def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
+        view = self._view
+        return not plan.polled or key in view.listed_at or view.streams.show(plan.watched_by)
+
     def _keep(self, key: str, plan: WorkloadPlan) -> None:
         self._plans[key] = plan
-        self.made.add(key)
         self._untold.add(key)
         self._forced.put(key, plan.plan.forced)
         writing = [step for step in plan.plan.steps if step.write is not None]
@@ -107,10 +149,11 @@ class Plans:
             if plan.voluntary and plan.census.owned:
                 self.held_namespaces[plan.census.owned[0].namespace] += 1
 
-    def _drop(self, key: str) -> None:
+    def _drop(self, key: str) -> frozenset[str]:
+        """Forget a plan; which nodes it said have handovers."""
         plan = self._plans.pop(key, None)
         if plan is None:
-            return
+            return frozenset()
         for kept in (self.writing, self.queues, self.claiming, self.polled):
             kept.pop(key, None)
         for keys in (self._untold, self.restless, self.pressing):
@@ -120,6 +163,7 @@ class Plans:
             self.pending_replacements -= plan.census.pending_replacements
             if plan.voluntary and plan.census.owned:
                 _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
+        return plan.handovers
 
 
 def _subtract(counts: Counter[str], keys: Iterable[str]) -> None:

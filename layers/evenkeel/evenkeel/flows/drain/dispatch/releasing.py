@@ -9,8 +9,6 @@ from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.progress import Progress
-from evenkeel.flows.drain.sync.following import Follower
-from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.settings import HandoverSettings
@@ -26,9 +24,7 @@ class Releases:
         self,
         settings: HandoverSettings,
         view: View,
-        planner: Planner,
         plans: Plans,
-        follower: Follower,
         writer: Writer,
         forced: ForcedEvictions,
     ) -> None:
@@ -36,9 +32,7 @@ class Releases:
         self._forced = forced
         self._settings = settings
         self._view = view
-        self._planner = planner
         self._plans = plans
-        self._follower = follower
         self._writer = writer
         self._progress = Progress()
         self._unplanned: dict[str, str] = {}
@@ -59,7 +53,7 @@ class Releases:
             if census.worth_keeping < census.replicas and queue.has_changed(key):
                 queue.add([key], urgent=True)  # more may be worth keeping by now
                 continue
-            self._planner.raise_minimum(turn.replica_set.uid, census.worth_keeping)
+            self._view.keep_at_least(turn.replica_set.uid, census.worth_keeping)
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 
@@ -93,4 +87,5 @@ class Releases:
         begins = self._forced.begins(pod.uid)
         if begins is not None and begins - now <= SHORTEST_HANDOVER:
             return False
-        return self._writer.may_write(pod.uid) and self._follower.knows_all_of(pod, now)
+        knows_all = self._view.knows_all_of(pod.origin_key, now)
+        return knows_all and self._writer.may_write(pod.uid)

@@ -1,14 +1,16 @@
 """Sending: which steps of the plans are written now, and in which order, while there is room."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.agenda import Slot
-from evenkeel.flows.drain.dispatch.approving import Approvals
+from evenkeel.decisions.plan import earliest
+from evenkeel.flows.drain.dispatch.evicting import Evictions
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.model.decision import Decision, Verb
 
 COOLDOWN_FIRST_FOR = timedelta(seconds=5)
@@ -16,43 +18,61 @@ COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 
 
 class Sender:
-    """Sends the steps of the plans; a step that finds no room stays planned."""
+    """Sends the steps of the plans; a step that finds no room stays planned.
+
+    ``once`` hears what is decided and not written.
+    """
 
     def __init__(
         self,
         plans: Plans,
-        writer: Writer,
-        approvals: Approvals,
-        releases: Releases,
         forced: ForcedEvictions,
+        writer: Writer,
+        evictions: Evictions,
+        releases: Releases,
+        once: OnceRecorder,
     ) -> None:
         """All of them are the invocation's."""
-        self._plans = plans
-        self._writer = writer
-        self._approvals = approvals
+        self.plans = plans
+        self.forced = forced
+        self.writer = writer
+        self.once = once
+        self._evictions = evictions
         self._releases = releases
-        self._forced = forced
         self._cooling_since: dict[str, datetime] = {}
 
-    def send(self, now: datetime, of_nodes: Iterable[Decision]) -> None:
-        """Send what may be sent.
+    def send(self, now: datetime) -> None:
+        """Send what may be sent, and record what is news and not written.
 
         Forced evictions first; then the other steps; then the releases whose turn it is, because a
         pod without a replacement is at risk; then the evictions of pods whose replacement is
         available, which can wait; and the nodes' steps.
         """
+        plans, writer = self.plans, self.writer
         self.send_forced(now, now)
-        writing = self._plans.writing.values()
-        self._submit(step for steps in writing for step in self._in_order(steps, now))
+        writing = plans.writing.values()
+        writer.submit_all(step for steps in writing for step in self._in_order(steps, now))
         self._releases.release(now)
-        if self._writer.room:
-            self._submit(self._approvals.steps(now))
-            self._submit(of_nodes)
+        self._evictions.send(now)
+        writer.submit_all(plans.of_nodes)
+        self.once.record(step for step in plans.of_nodes if step.write is None)
+        has_begun = self.forced.has_begun
+        self.once.record(s for s in plans.news() if not has_begun(s.subject.uid, now))
+
+    def is_busy(self, now: datetime) -> bool:
+        """Whether something is under way, or was decided and is not done."""
+        if self.writer.busy or self._evictions.are_listing or self.plans.is_restless:
+            return True
+        return any(self.forced.due(now, now))
+
+    def next_at(self, now: datetime) -> datetime | None:
+        """When something may be sent, or listed, that may not now."""
+        return earliest(self.forced.next_at(now), self._evictions.next_at, self.writer.next_retry)
 
     def send_forced(self, now: datetime, by: datetime) -> None:
         """Send the forced evictions that have to begin by a time."""
-        if self._writer.room_for_last_moments:
-            self._submit(slot.step(by) for slot in self._forced_slots(now, by))
+        if self.writer.room_for_last_moments:
+            self.writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
 
     def forced_wait(self, now: datetime, by: datetime) -> bool:
         """Whether a forced eviction that has to begin by a time could not be sent yet."""
@@ -60,18 +80,9 @@ class Sender:
 
     def _forced_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:
         """The slots that are due by a time, but for those that were sent, or whose pod rests."""
-        may_write = self._writer.may_write
-        due = self._forced.due(now, by)
+        may_write = self.writer.may_write
+        due = self.forced.due(now, by)
         return (slot for slot in due if may_write(slot.forced.pod.uid, forced=True))
-
-    def _submit(self, steps: Iterable[Decision]) -> None:
-        """Send as many of these as there is room for."""
-        writer = self._writer
-        for step in steps:
-            if writer.submit(step):
-                continue
-            if (writer.room_for_last_moments if step.forced else writer.room) == 0:
-                break
 
     def _in_order(self, steps: Sequence[Decision], now: datetime) -> Sequence[Decision]:
         """Those of a workload's steps that may be taken now.

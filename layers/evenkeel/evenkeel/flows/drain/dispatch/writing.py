@@ -1,6 +1,7 @@
 """Applying: sends decisions' writes, and draws the conclusions from their replies."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -22,7 +23,6 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.resting import AFTER_AN_ERROR, Resting
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -62,7 +62,6 @@ class Writer:
         once: OnceRecorder,
         answers: Answers,
         left: TimeLeft,
-        follower: Follower,
     ) -> None:
         """All of them are the invocation's. ``answers`` keeps how long they took.
 
@@ -73,7 +72,6 @@ class Writer:
         self._clock = clock
         self._once = once
         self._recorder = once.recorder
-        self._follower = follower
         self._gate = pause.PauseGate()
         self._left = left
         self._answers = answers
@@ -156,9 +154,7 @@ class Writer:
             return False
         self._under_way.add(subject)
         if isinstance(decision.write, Evict | Delete):
-            self._view.pods.assume_evicted(subject)
-            self._view.queue.add(self._view.controllers_counting(subject))
-            self._follower.evicted(subject, self._clock.now())
+            self._view.evicting(subject, self._clock.now())
         # A forced eviction needs no Lease: it rests on no count.
         self._session.submit(
             decision.write,
@@ -168,32 +164,36 @@ class Writer:
         self._once.record([decision])
         return True
 
+    def submit_all(self, decisions: Iterable[Decision]) -> None:
+        """Send as many of these as there is room for."""
+        for decision in decisions:
+            if not self.submit(decision) and self._room(forced=decision.forced) == 0:
+                break
+
     def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
         """Draw the conclusions from the reply to a decision's write."""
         now = self._clock.now()
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
-            self._follower.wrote(reply.result, sent_at, now)
-        self._view.queue.add(
+            self._view.wrote(reply.result, sent_at, now)
+        if reply.error is None:
             self._accepted(decision, reply)
-            if reply.error is None
-            else self._refused(decision, reply.error)
-        )
+        else:
+            self._refused(decision, reply.error)
 
-    def _accepted(self, decision: Decision, reply: Reply) -> set[str]:
+    def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
         self._resting.forget(uid)
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
-            return set()  # planned for since it was sent
-        news = self._take_note(reply.result)
+            return  # planned for since it was sent
+        self._take_note(reply.result)
         if decision.verb is Verb.SET_CONDITION and isinstance(reply.result, Pod):
             self._insist(reply.result)
-        return news
 
-    def _refused(self, decision: Decision, error: ClusterError) -> set[str]:
+    def _refused(self, decision: Decision, error: ClusterError) -> None:
         """What follows an error.
 
         - the object is gone: as good as done;
@@ -205,12 +205,10 @@ class Writer:
         A pod whose eviction was refused counts again, but not where the outcome is unknown.
         """
         uid, now = decision.subject.uid, self._clock.now()
-        self._follower.withdrawn(uid)
-        if not isinstance(error, NotFoundError | UnavailableError):
-            self._view.pods.undo_eviction(uid)
+        self._view.spared(uid, counts=not isinstance(error, NotFoundError | UnavailableError))
         match error:
             case NotFoundError():
-                return self._gone(decision.subject)
+                self._gone(decision.subject)
             case ConflictError() | InvalidError():
                 self._recorder.counted(Metric.WRITES_CONFLICTED)
                 self._resting.retry(uid, now)
@@ -232,7 +230,6 @@ class Writer:
                     error=type(error).__name__,
                 )
                 self._resting.rest(uid, now + AFTER_AN_ERROR)
-        return self._view.controllers_counting(uid)
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
@@ -254,11 +251,11 @@ class Writer:
         else:
             self.submit(msgspec.structs.replace(decision, forced=True))
 
-    def _gone(self, subject: Reference) -> set[str]:
+    def _gone(self, subject: Reference) -> None:
         if subject.kind == "Node":
             self._view.miss_node(subject.name)
-            return set()
-        return self._view.pods.forget(subject.uid)
+        else:
+            self._view.pods.forget(subject.uid)
 
     def _read_again(self, subject: Reference) -> None:
         kind = _REREAD[subject.kind]
@@ -267,27 +264,25 @@ class Writer:
 
     def _reread(self, subject: Reference, reply: Reply) -> None:
         self._under_way.discard(subject.uid)
-        self._view.pods.undo_eviction(subject.uid)
+        self._view.spared(subject.uid, counts=True)
         found = reply.result
-        news = self._view.controllers_counting(subject.uid) | self._take_note(found)
+        self._take_note(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
         if is_another or isinstance(reply.error, NotFoundError):
-            news |= self._gone(subject)
-        self._view.queue.add(news)
+            self._gone(subject)
 
-    def _take_note(self, item: object) -> set[str]:
+    def _take_note(self, item: object) -> None:
         match item:
             case Pod():
-                return self._view.pods.see(item)
+                self._view.pods.see(item)
             case Node() if names.NOTICE in item.metadata.annotations:
                 self._view.see_node(item)
             case Node():
                 self._view.miss_node(item.name)
             case Deployment():
-                return self._view.see_deployment(item)
+                self._view.see_deployment(item)
             case ReplicaSet():
-                return self._view.see_controller(item)
-        return set()
+                self._view.see_controller(item)
 
 
 _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {

@@ -21,10 +21,13 @@ class Members(NamedTuple):
     groups: frozenset[GroupName]
     listing: Listing[Pod]
 
-    def tell(self, pods: Pods) -> set[str]:
-        """Let pods be known so. The keys of the controllers of which that is news."""
-        return pods.relist(
-            self.listing.items, self.listing.revision, lambda pod: group_of(pod) in self.groups
+    def tell(self, pods: Pods) -> None:
+        """Let pods be known so."""
+        pods.relist(
+            self.listing.items,
+            self.listing.revision,
+            lambda pod: group_of(pod) in self.groups,
+            urgent=True,
         )
 
 

@@ -77,21 +77,22 @@ class Owners:
         """Whether it is not known yet what is on a node, or what that hangs on."""
         return bool(self._reads or self._pods)
 
-    def catch_up(self, now: datetime) -> set[str]:
-        """Ask what has to be known, and tell the view what is. The controllers with news."""
-        self._view.unread = frozenset(self._view.dooms.keys() - self._read)
-        news = set[str]()
+    def catch_up(self, now: datetime) -> bool:
+        """Ask what has to be known, and tell the view what is; whether it was told anything."""
+        self._view.see_unread(self._view.dooms.keys() - self._read)
+        found = self._question.answer(now)
+        has_told = False
         try:
-            found = self._question.answer(now)
             if found is not None:
-                news = self._take(found.result())
+                self._take(found.result())
+                has_told = True
         except ClusterError as error:
             self._failed(error)
         if self._has_failed:
             self._has_failed, self._ask_at = False, now + AFTER_A_FAILURE
         if now >= self._ask_at:
             self._ask(now)
-        return news
+        return has_told
 
     def _failed(self, error: ClusterError) -> None:
         self._has_failed = True
@@ -100,8 +101,7 @@ class Owners:
 
     def _ask(self, now: datetime) -> None:
         """Ask what is on nodes: at most a quarter of what the session carries out at once."""
-        asked = {*self._pods, *self._reads.subjects}
-        for name in sorted(self._view.unread - asked)[: self._reads.room(4)]:
+        for name in self._reads.some(sorted(self._view.unread - self._pods.keys()), 4):
             self._reads.send(name, reading.candidates_on(name))
         if self._question.is_open:
             return
@@ -126,7 +126,7 @@ class Owners:
         elif isinstance(reply.result, Listing):
             self._pods[name] = [item for item in reply.result.items if isinstance(item, Pod)]
 
-    def _take(self, found: Found) -> set[str]:
+    def _take(self, found: Found) -> None:
         """Tell the view. What it came to know meanwhile is newer than what was read."""
         view, (known, nodes), read = self._view, self._asked, found.beside
         keys = read.pods.controllers_of(read.pods)
@@ -138,20 +138,22 @@ class Owners:
         around = read.surroundings.keys() - known.surroundings.keys()
         around -= found.unread.keys() & view.surroundings.keys()
         namespaces = _replace(view.surroundings, read.surroundings, around)
-        on_nodes = set[str]()
         for pod in (pod for name in nodes for pod in self._pods.pop(name)):
-            on_nodes |= view.pods.see(pod)
-        mates = {key for members in found.members for key in members.tell(view.pods)}
+            view.pods.see(pod, urgent=True)
+        for members in found.members:
+            members.tell(view.pods)
         self._read |= nodes
-        view.unread -= nodes
-        on_nodes |= view.pods.controllers_of(p for p in view.pods if p.spec.node_name in nodes)
-        return (on_nodes | mates) | {
+        view.see_unread(view.unread - nodes)
+        news = (
             key
             for key in keys
             if key in changed
             or key.partition("/")[0] in namespaces
             or (key in owners and owners[key].controller_key in changed)
-        }
+        )
+        view.queue.add(news, urgent=True)
+        for name in nodes:
+            view.queue.add(view.pods.controllers_on(name), urgent=True)
 
 
 def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:

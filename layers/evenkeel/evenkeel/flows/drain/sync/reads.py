@@ -1,7 +1,8 @@
 """Reads beside the loop, a few at a time."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import islice
 
 from evenkeel.model.request import Request
 from evenkeel.ports import Reply, Session
@@ -16,18 +17,19 @@ class Reads[K]:
         self._then = then
         self._open: set[K] = set()
 
-    def __len__(self) -> int:
-        """How many have no reply yet."""
-        return len(self._open)
+    def __bool__(self) -> bool:
+        """Whether one has no reply yet."""
+        return bool(self._open)
 
-    @property
-    def subjects(self) -> Collection[K]:
-        """What those are about that have no reply yet."""
-        return self._open
+    def some(self, subjects: Iterable[K], share: int) -> Sequence[K]:
+        """The first of these subjects, as many as may be read now.
 
-    def room(self, share: int) -> int:
-        """How many more may be sent at a time: such a share of what the session carries out."""
-        return max(0, max(1, self._session.capacity // share) - len(self))
+        None that is being read, and no more at a time than such a share of what the session carries
+        out at once: what has to be written must not wait behind what is read.
+        """
+        room = max(1, self._session.capacity // share) - len(self._open)
+        wanted = (each for each in subjects if each not in self._open)
+        return list(islice(wanted, max(0, room)))
 
     def send(self, subject: K, request: Request) -> None:
         """Send a read that is about a subject."""

@@ -12,7 +12,6 @@ from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.flows.drain.sync.reads import Reads
-from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
 from evenkeel.ports import Reply, Session
@@ -24,24 +23,21 @@ READ_AGAIN_AFTER = timedelta(seconds=10)
 class Unwatched:
     """Lists the nodes again that die with such pods on them, a few at a time, oldest first."""
 
-    def __init__(self, session: Session, view: View, watches: Watches) -> None:
+    def __init__(self, session: Session, view: View) -> None:
         """What is in the view was just read."""
         self._view = view
-        self._watches = watches
         self._read_at: dict[str, datetime] = {}
         self._reads = Reads[str](session, self._see)  # of nodes
 
     def read_again(self, now: datetime) -> None:
         """Ask what is on nodes of which that is not known any more."""
-        reading_now = self._reads.subjects
         old = [
             name
             for name in self._nodes()
-            if name not in reading_now
-            and now - self._read_at.setdefault(name, now) >= READ_AGAIN_AFTER
+            if now - self._read_at.setdefault(name, now) >= READ_AGAIN_AFTER
         ]
         old.sort(key=lambda name: (self._read_at[name], name))
-        for name in old[: self._reads.room(8)]:
+        for name in self._reads.some(old, 8):
             self._read_at[name] = now
             self._reads.send(name, reading.candidates_on(name))
 
@@ -56,9 +52,7 @@ class Unwatched:
             return
         known = self._view.pods
         pods = [item for item in listing.items if isinstance(item, Pod) and item.uid in known]
-        self._view.queue.add(
-            known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name)
-        )
+        known.relist(pods, listing.revision, lambda pod: pod.spec.node_name == name)
 
     def _nodes(self) -> Iterable[str]:
         view = self._view
@@ -68,6 +62,6 @@ class Unwatched:
         } - view.unread
 
     def _concerns(self, pod: Pod, dying: Container[str]) -> bool:
-        if pod.spec.node_name not in dying or self._watches.stream_of(pod) is not None:
+        if pod.spec.node_name not in dying or self._view.streams.of(pod) is not None:
             return False
         return not_ours(pod, self._view.owner_of(pod)) is None

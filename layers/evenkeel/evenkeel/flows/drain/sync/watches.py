@@ -5,7 +5,7 @@ What finds no room is read instead, and so is what nobody may watch.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -34,8 +34,6 @@ class Watches:
         self._streams: dict[Selection[Any], Stream] = {}
         self._parts: Sequence[frozenset[PodLabel]] = ()
         self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
-        self._showing: dict[PodLabel, list[Stream]] = {}
-        self._shown: frozenset[PodLabel] = frozenset()
         self._released: Selection[Pod] | None = None
         self._released_elsewhere: frozenset[str] = frozenset()
         self._left_out: set[PodLabel] = set()
@@ -61,7 +59,7 @@ class Watches:
         """
         controllers = self._view.controllers.values()
         wanted = {label for each in controllers for label in selections.labels_of(each)}
-        new = wanted - self._showing.keys() - self._left_out
+        new = wanted.difference(self._view.streams.labels, self._left_out)
         parts = [*self._parts, *selections.chunks_of(new)]
         if len(parts) > MOST and not self._left_out:
             parts = list(selections.chunks_of(wanted))
@@ -69,7 +67,7 @@ class Watches:
             self._left_out |= {label for part in parts[MOST:] for label in part}
             self._arrange(parts[:MOST], now)
         if self._released is None:
-            self._released_elsewhere = selections.released_hashes(self._showing)
+            self._released_elsewhere = selections.released_hashes(self._view.streams.labels)
             self._released = selections.released_beside(self._released_elsewhere)
             self.watch(self._released, now)
 
@@ -84,8 +82,8 @@ class Watches:
             self.watch(selection, now)
             for label in part:
                 showing[label].append(self._streams[selection])
-        self._parts, self._labels, self._showing = parts, labels, dict(showing)
-        self._look()
+        self._parts, self._labels = parts, labels
+        self._view.streams.arrange(showing)
 
     def selects(self, selection: Selection[Any], pod: Pod) -> bool:
         """Whether a pod as it is known is one that a watch of pods shows."""
@@ -102,20 +100,13 @@ class Watches:
             shows = stream.shows
             stream.saw(arrival)
             if not shows:
-                self._look()
+                self._view.streams.look()
 
     def refused(self, selection: Selection[Any]) -> None:
         """The API server does not let a selection be watched."""
         if selection in self._streams:
             self._streams[selection].is_refused = True
-            self._look()
-
-    def _look(self) -> None:
-        """Note what is shown: it is asked for all the time."""
-        showing = self._showing.items()
-        self._shown = frozenset(
-            label for label, streams in showing if all(each.shows for each in streams)
-        )
+            self._view.streams.look()
 
     def list_again(self, now: datetime) -> None:
         """List the selections whose watches lag behind an own write, or are refused."""
@@ -127,24 +118,5 @@ class Watches:
         selection, asked_at = asked
         if selection in self._streams and isinstance(reply.result, Listing):
             self._streams[selection].listed(reply.result, asked_at)
-            self._look()
+            self._view.streams.look()
             self._then(Relisted(selection, reply.result))
-
-    def stream_of(self, pod: Pod) -> Stream | None:
-        """The watch by which a pod's workload is seen; None without one."""
-        streams = (
-            self._showing[each][0] for each in selections.labels_on(pod) if each in self._showing
-        )
-        return next(streams, None)
-
-    def show(self, labels: frozenset[PodLabel]) -> bool:
-        """Whether all pods with these labels have been seen, and whoever is to come will be."""
-        return bool(labels) and labels <= self._shown
-
-    def lag(self, labels: Iterable[PodLabel]) -> bool:
-        """Whether a watch of pods with these labels is behind an own write."""
-        return any(self._showing[label][0].lags for label in labels if label in self._showing)
-
-    def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
-        """Whether all pods with these labels are known as of a moment ago."""
-        return self.show(labels) and all(self._showing[label][0].is_fresh(now) for label in labels)

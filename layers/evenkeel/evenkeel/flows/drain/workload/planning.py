@@ -6,11 +6,13 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions import writes
+from evenkeel.decisions.agenda import Forced
 from evenkeel.decisions.drain import breaks
 from evenkeel.decisions.drain.breaks import Group, Mover
 from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.refusal import left_to_the_end
-from evenkeel.decisions.drain.route import Route, Way, route
+from evenkeel.decisions.drain.route import Route, Way, not_ours, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover import plan as handover
 from evenkeel.decisions.handover.census import Census, take_census
@@ -35,12 +37,7 @@ class Planner:
     def __init__(self, view: View) -> None:
         self._view = view
         self._routes: dict[str, tuple[tuple[object, ...], Route]] = {}
-        self._minimums: dict[str, int] = {}
         self._gangs = Gangs(view)
-
-    def raise_minimum(self, uid: str, wanted: int) -> None:
-        """At least so many pods of a ReplicaSet, by its own uid, are to stay available."""
-        self._minimums[uid] = max(wanted, self._minimums.get(uid, 0))
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
@@ -76,6 +73,23 @@ class Planner:
         if any(mover.deadline.forced for mover in orphans):
             found = msgspec.structs.replace(found, polled=True)
         return found
+
+    def last_moments(self, controller_key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
+        """The forced evictions of one controller's pods alone, and when to plan for it again.
+
+        It looks at as little as it can, for where that is used something could not be read.
+        """
+        view = self._view
+        forced = []
+        for pod in view.pods.of_controller(controller_key):
+            notice = view.dooms.get(pod.spec.node_name)
+            if notice is None or not (deadline := node_deadline(notice)).forced:
+                continue
+            owner = view.owner_of(pod)
+            if not_ours(pod, owner) or left_to_the_end(pod, owner, deadline, now):
+                continue
+            forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
+        return WorkloadPlan(plan=Plan(forced=forced, due=again_at), pressing=bool(forced))
 
     def _group(
         self,
@@ -115,10 +129,10 @@ class Planner:
         uid = replica_set.uid if replica_set is not None else ""
         if replica_set is not None:
             for item in census.released:
-                self.raise_minimum(uid, item.release.wanted)
+                view.keep_at_least(uid, item.release.wanted)
         census = msgspec.structs.replace(
             census,
-            minimum_available=self._minimums.get(uid, 0),
+            minimum_available=view.minimums.get(uid, 0),
             capacities=view.capacities,
             cordons=view.cordons,
             siblings=self._siblings(controller_key, owner),

@@ -1,4 +1,4 @@
-"""Keeping the view up to date: watches, new nodes, and budgets that hold something back."""
+"""Keeping the view up to date: watches, and reads of what they do not show."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -9,6 +9,7 @@ from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
 from evenkeel.flows.drain.sync.watches import Watches
@@ -28,48 +29,34 @@ READ_BUDGETS_AFTER = timedelta(seconds=1)
 """How old a budget's counts may get while a voluntary move hangs on them."""
 
 
-class Follower:
-    """Follows what happens to the objects concerned, and says of whom there is news."""
+class Informer:
+    """Watches the objects concerned, and tells the view what happens to them."""
 
     def __init__(
-        self, session: Session, view: View, labels: CapacityLabels, recorder: Recorder
+        self,
+        session: Session,
+        view: View,
+        owners: Owners,
+        labels: CapacityLabels,
+        recorder: Recorder,
     ) -> None:
         """The session is the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._view = view
+        self._owners = owners
         self._labels = labels
         self._recorder = recorder
         self._watches = Watches(session, view, self._relisted)
-        self._unwatched = Unwatched(session, view, self._watches)
+        self._unwatched = Unwatched(session, view)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._lost_reads = Reads[str](session, self._see_lost)  # of nodes that left the marked ones
         self._node_reads = Reads[str](session, self._see_node)
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
-        self.shows = self._watches.show
-        self.lags = self._watches.lag
-        self.is_fresh = self._watches.are_fresh
 
     def follow(self, now: datetime) -> None:
         """Watch the marks, the workloads concerned, and the other released pods."""
         self._watches.watch(selections.MARKED_NODES, now)
         self._watches.follow(now)
-
-    def wrote(self, pod: Pod, sent_at: datetime, now: datetime) -> None:
-        """A write to a pod was accepted, which was sent then."""
-        if stream := self._watches.stream_of(pod):
-            stream.wrote(pod.revision, sent_at, now)
-
-    def evicted(self, uid: str, sent_at: datetime) -> None:
-        """An eviction or a delete of a pod is sent."""
-        pod = self._view.pods.get(uid)
-        if pod is not None and (stream := self._watches.stream_of(pod)):
-            stream.evicted(uid, sent_at)
-
-    def withdrawn(self, uid: str) -> None:
-        """It was refused, or nobody knows what came of it."""
-        pod = self._view.pods.get(uid)
-        if pod is not None and (stream := self._watches.stream_of(pod)):
-            stream.withdrawn(uid)
 
     def refused(self, request: Request, error: ClusterError) -> None:
         """A watch is refused: what it would show is listed now and then."""
@@ -78,67 +65,58 @@ class Follower:
         if isinstance(request, List):
             self._watches.refused(request.selection)
 
+    def keep(self, held_namespaces: Collection[str], now: datetime) -> None:
+        """Ask for what has to be known, or known anew; watch what is new.
+
+        ``held_namespaces``: where voluntary moves hang on budgets.
+        """
+        if self._owners.catch_up(now):
+            self.follow(now)
+        self._keep_budgets(held_namespaces, now)
+        self._ask_for_nodes()
+        if self._look_at is None or now >= self._look_at:
+            self._look_at = now + LOOK_AFTER
+            self._watches.follow(now)
+            self._watches.list_again(now)
+            self._unwatched.read_again(now)
+
     @property
-    def busy(self) -> bool:
-        """Whether a question about a node has no answer yet."""
-        return bool(self._lost_reads or self._node_reads or self._view.unknown_nodes)
+    def is_asking(self) -> bool:
+        """Whether something was asked that plans depend on, and has no answer yet."""
+        of_nodes = self._lost_reads or self._node_reads or self._view.unknown_nodes
+        return self._owners.busy or bool(of_nodes)
 
     @property
     def is_blind(self) -> bool:
         """Whether a watch has not shown yet what there is."""
         return self._watches.are_blind
 
-    def knows_all_of(self, pod: Pod, now: datetime) -> bool:
-        """Whether all pods of a pod's workload, owned and released, have been seen.
-
-        Until then a count would be of those alone that happen to run on doomed nodes.
-        """
-        controller = self._view.controllers.get(pod.origin_key)
-        if controller is None:
-            return False
-        is_read = self._view.is_just_read(controller.key, now)
-        return is_read or self._watches.show(selections.labels_of(controller))
-
-    def read_again(self, now: datetime) -> None:
-        """Ask what became of what no watch shows, or not in time, now and then."""
-        if self._look_at is not None and now < self._look_at:
-            return
-        self._look_at = now + LOOK_AFTER
-        self._watches.follow(now)
-        self._watches.list_again(now)
-        self._unwatched.read_again(now)
-
-    def ask_for_nodes(self) -> None:
+    def _ask_for_nodes(self) -> None:
         """Read the nodes that plans depend on, a few at a time."""
-        reads = self._node_reads
-        unknown = self._view.unknown_nodes.keys() - reads.subjects
-        for name in sorted(unknown)[: reads.room(8)]:
-            reads.send(name, Get(Node, name))
+        for name in self._node_reads.some(sorted(self._view.unknown_nodes), 8):
+            self._node_reads.send(name, Get(Node, name))
 
-    def keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
+    def _keep_budgets(self, namespaces: Collection[str], now: datetime) -> None:
         """Read the budgets of these namespaces again when what is known of them is old.
 
-        Whoever waited longest first, and no more at a time than a quarter of what the session
-        carries out at once: what has to be written must not wait behind what is read.
+        The one that was not read for longest comes first.
         """
-        reading = self._budget_reads.subjects
         known = self._budgets_read_at
         old = [
             namespace
             for namespace in namespaces
-            if namespace not in reading
-            and (namespace not in known or now - known[namespace] >= READ_BUDGETS_AFTER)
+            if namespace not in known or now - known[namespace] >= READ_BUDGETS_AFTER
         ]
         old.sort(key=lambda namespace: (namespace in known, known.get(namespace, now), namespace))
-        for namespace in old[: self._budget_reads.room(8)]:
-            self._budgets_read_at[namespace] = now
+        for namespace in self._budget_reads.some(old, 8):
+            known[namespace] = now
             request = List(Selection(PodDisruptionBudget, namespace))
             self._budget_reads.send(namespace, request)
 
     def _see_lost(self, name: str, reply: Reply) -> None:
         """Take what became of a node that was marked."""
         if isinstance(reply.error, NotFoundError):
-            self._view.queue.add(self._view.lose_node(name))
+            self._view.lose_node(name)
 
     def _see_node(self, name: str, reply: Reply) -> None:
         wanted_by = self._view.unknown_nodes.pop(name, set())
@@ -156,26 +134,25 @@ class Follower:
             pods = self._view.pods
             self._view.queue.add(pods.controllers_of(p for p in pods if p.namespace == namespace))
 
-    def absorb(self, arrival: Relisted[Any] | Change[Any]) -> None:
+    def on_event(self, arrival: Relisted[Any] | Change[Any]) -> None:
         """Take note of what a watch shows."""
         self._watches.saw(arrival)
         match arrival:
             case Relisted():
                 self._relisted(arrival)
-            case Change(object=Pod() as pod, deleted=deleted):
-                pods = self._view.pods
-                news = pods.miss(pod.uid, pod.revision) if deleted else pods.see(pod)
-                self._view.queue.add(news)
+            case Change(object=Pod() as pod, deleted=True):
+                self._view.pods.miss(pod.uid, pod.revision)
+            case Change(object=Pod() as pod):
+                self._view.pods.see(pod)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
                 self._ask_about([node.name])
             case Change(object=Node() as node):
                 self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
-                self._view.controllers.pop(replica_set.key, None)
-                self._view.queue.add([replica_set.key])
+                self._view.miss_controller(replica_set.key)
             case Change(object=ReplicaSet() as replica_set):
-                self._view.queue.add(self._view.see_controller(replica_set))
+                self._view.see_controller(replica_set)
             case _:
                 pass
 
@@ -188,11 +165,11 @@ class Follower:
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
             revision = arrival.listing.revision
-            news = self._view.pods.relist(items, revision, selects, whole=selection)
-            self._view.queue.add(news, urgent=True)  # all its pods are known now
+            pods = self._view.pods  # all those of its workloads are known now
+            pods.relist(items, revision, selects, whole=selection, urgent=True)
         else:
             for item in items:
-                self._view.queue.add(self._view.see_controller(item), urgent=True)
+                self._view.see_controller(item, urgent=True)
 
     def _ask_about(self, names: Iterable[str]) -> None:
         """Nodes left the marked ones: those with released pods are given back, or gone."""

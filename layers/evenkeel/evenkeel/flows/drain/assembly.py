@@ -1,0 +1,58 @@
+"""The parts of one invocation, put together."""
+
+from typing import NamedTuple
+
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.dispatch.evicting import Evictions
+from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.releasing import Releases
+from evenkeel.flows.drain.dispatch.sending import Sender
+from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.leadership import Leadership
+from evenkeel.flows.drain.loop import Loop
+from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.reconcile import Reconcile
+from evenkeel.flows.drain.recording import OnceRecorder
+from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.flows.drain.sync.listings import Listings
+from evenkeel.flows.drain.sync.owners import Owners
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.ports import Clock, Cluster, Session
+from evenkeel.settings import HandoverSettings
+
+
+class Ports(NamedTuple):
+    """What one invocation has of the outside; the session is open."""
+
+    cluster: Cluster
+    session: Session
+    clock: Clock
+
+
+def loop_of(
+    settings: HandoverSettings,
+    ports: Ports,
+    view: View,
+    cloud: Cloud,
+    once: OnceRecorder,
+    leadership: Leadership,
+) -> Loop:
+    """The loop of an invocation that has gathered a view. ``cloud`` and ``once`` outlive it."""
+    cluster, session, clock = ports
+    forced = ForcedEvictions(settings.evictions_per_second, session.capacity, cloud.answers)
+    plans = Plans(Planner(view), view, forced, once.recorder)
+    writer = Writer(session, view, clock, once, cloud.answers, leadership.left)
+    evictions = Evictions(plans, writer, view, Listings(session, view))
+    releases = Releases(settings, view, plans, writer, forced)
+    owners = Owners(cluster, session, view, once.recorder, clock.now())
+    keeper = NodeKeeper(settings, view, cloud, session)
+    return Loop(
+        session,
+        clock,
+        leadership,
+        Informer(session, view, owners, settings.capacity_labels, once.recorder),
+        Reconcile(view, plans, keeper, clock),
+        Sender(plans, forced, writer, evictions, releases, once),
+    )

@@ -1,0 +1,52 @@
+"""Sending what takes a pod away from its workload: on what is known as of a moment ago alone."""
+
+from datetime import datetime
+
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.sync.listings import Listings
+
+
+class Evictions:
+    """Sends the evictions of the plans, and has those workloads listed that are not known afresh.
+
+    What the watches have shown is good enough as long as it is no older than a moment. In a storm
+    it never is, for every own write that a watch shows says how far it has come. Where a watch has
+    nothing to show, and where no watch shows all pods, the workload is listed by itself.
+    """
+
+    def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
+        """All of them are the invocation's."""
+        self._plans = plans
+        self._writer = writer
+        self._view = view
+        self._listings = listings
+        self.next_at: datetime | None = None
+        """When the next workload may be listed."""
+
+    @property
+    def are_listing(self) -> bool:
+        """Whether a workload is being listed."""
+        return bool(self._listings)
+
+    def send(self, now: datetime) -> None:
+        """Send what may be sent, as far as there is room.
+
+        A plan that there is news of waits until it is made anew: that is soon, and together with
+        the others', or planning would take all the time. Where a watch lags, its list will say
+        more than one of the workload. A workload that no watch shows is listed every second as long
+        as its plan changes with its pods.
+        """
+        view, streams, may_write = self._view, self._view.streams, self._writer.may_write
+        polled = self._plans.polled.items()
+        stale = {key for key, plan in polled if not streams.show(plan.watched_by)}
+        for key, plan in list(self._plans.claiming.items()):
+            if view.queue.has_changed(key):
+                continue
+            steps = [step for step in plan.plan.fresh_steps if may_write(step.subject.uid)]
+            if steps and view.is_fresh(key, plan.watched_by, now):
+                self._writer.submit_all(steps)
+            elif steps and not streams.lag(plan.watched_by):
+                stale.add(key)
+        self.next_at = self._listings.refresh(stale, now)

@@ -1,0 +1,45 @@
+"""Planning for what has changed or is due, one key of the queue after the other."""
+
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.dispatch.plans import Plans
+from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.queue import NODES
+from evenkeel.ports import Clock
+
+
+class Reconcile:
+    """Turns the keys that the queue has by now into plans.
+
+    In a storm changes wait a little, so that planning takes only a share of the time. Plans that
+    are due do not wait, nor those that have to be made before another step.
+    """
+
+    def __init__(self, view: View, plans: Plans, keeper: NodeKeeper, clock: Clock) -> None:
+        self.queue = view.queue
+        self._view = view
+        self._plans = plans
+        self._keeper = keeper
+        self._clock = clock
+
+    def begin(self) -> None:
+        """All that is known is to be planned for."""
+        self.queue.add([*self._plans.controllers, NODES], urgent=True)
+
+    def __call__(self) -> None:
+        """Plan for the keys that may not wait, and for others as far as the share goes."""
+        plans, keeper = self._plans, self._keeper
+        if keeper.is_answered:
+            self.queue.add([NODES], urgent=True)
+        for key in self.queue.take(self._clock):
+            now = self._clock.now()
+            if key == NODES:
+                plans.of_nodes = keeper.plan(plans.handovers | self._view.unread, now)
+            else:
+                plans.replan(key, now)
+                if keeper.hangs_on_pods:
+                    self.queue.add([NODES], urgent=True)
+
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether something was asked that is to be decided about when the answer is there."""
+        return bool(self.queue) or self._keeper.is_asking

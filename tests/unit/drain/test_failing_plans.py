@@ -1,0 +1,80 @@
+"""What goes wrong in one workload's plan stays with that workload."""
+
+from datetime import datetime
+
+import pytest
+
+from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.metrics import Metric
+from tests.fixtures.scene import Scene
+from tests.unit.drain.conftest import doomed
+from tests.unit.drain.manifests import daemon_set, deployment
+
+END_OF_TIME = 1_000.0
+
+
+@pytest.fixture
+def _levels() -> None:
+    """A plan that cannot be made is compared with no other."""
+
+
+def begin(scene: Scene) -> None:
+    scene.add_node("s1")
+    scene.apply(deployment("good", 2), deployment("bad", 2))
+    scene.settle()
+    scene.add_node("o1", spot=False)
+    scene.begin()
+
+
+def fail(scene: Scene, monkeypatch: pytest.MonkeyPatch, until: float = END_OF_TIME) -> None:
+    """No plan can be made for the pods of one Deployment."""
+    plan = Planner.plan
+
+    def fail(self: Planner, key: str, now: datetime) -> WorkloadPlan:
+        pods = self._view.pods.of_controller(key)
+        if scene.seconds < until and any(pod.name.startswith("bad") for pod in pods):
+            raise OverflowError("date value out of range")
+        return plan(self, key, now)
+
+    monkeypatch.setattr(Planner, "plan", fail)
+
+
+def test_the_others_are_handed_over_and_its_own_pods_go_at_their_last_moment(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(scene)
+    fail(scene, monkeypatch)
+    bad = [pod.name for pod in scene.pods("bad")]
+
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    assert len(scene.pods("good", "o1")) == 2
+    assert scene.lowest("good") == 2
+    assert [scene.story(name) for name in bad] == [["88.9 evict LastMoment"]] * 2
+    assert scene.recorder.total(Metric.PLANS_FAILED) >= 10
+
+
+def test_it_is_planned_for_again_and_handed_over_once_that_works(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(scene)
+    fail(scene, monkeypatch, until=30)
+
+    scene.interrupt("s1")
+    scene.run(until=60)
+
+    assert len(scene.pods("bad", "o1")) == 2
+    assert scene.lowest("bad") == 2
+
+
+def test_a_pod_that_belongs_to_its_node_stays_all_the_same(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doomed(scene, daemon_set("bad"))
+    fail(scene, monkeypatch)
+    (pod, *_) = scene.pods("bad", "s1")
+    scene.run(until=110)
+
+    assert not scene.story(pod.name)
