@@ -61,6 +61,15 @@ def test_all_sample_events_are_replayed_on_the_built_in_cluster() -> None:
     assert lines[-1].endswith("that could be handed over, none was without a ready pod.")
 
 
+def test_a_sample_is_called_by_the_name_of_its_file() -> None:
+    """And not by the path that the file has in an installation."""
+    done = replay("--sample", "interruption-warning-terminate")
+
+    assert done.exit_code == 0
+    first = done.stdout.splitlines()[0].split()
+    assert first[1:3] == ["event", "interruption-warning-terminate.json:1:"]
+
+
 def test_decisions_are_told_in_the_order_of_time_with_their_reasons() -> None:
     lines = replay("-", stdin=WARNING).stdout.splitlines()
 
