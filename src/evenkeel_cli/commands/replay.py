@@ -71,7 +71,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     all_namespaces: bool,
     output: Output,
 ) -> int:
-    """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
+    """Send EC2 events through Evenkeel's Lambda handlers, and show what comes of it.
 
     A FILE holds one event, a JSON array of them, or a line for each; - is standard input.
     --sample sends an event that Evenkeel brings along.
