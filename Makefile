@@ -134,7 +134,7 @@ test-stack: venv stack ## The built stack on ministack, and on a real control pl
 	@$(PYTEST) -m stack tests/template
 
 .PHONY: test-on
-test-on: venv ## The same on another Kubernetes version: make test-on KUBE=1.33.5
+test-on: venv ## Like test-controlplane, on another Kubernetes version: make test-on KUBE=1.33.5
 	@$(if $(KUBE),,$(error say which version, as in `make test-on KUBE=1.33.5`))
 	@$(PYTHON) tools/control-plane --kube $(KUBE)
 	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane --kube $(KUBE)

@@ -93,7 +93,10 @@ def check_watch(target: Target | None, *, watch: bool) -> None:
 def namespaces(function: Callable[..., Any]) -> Callable[..., Any]:
     """``-n`` and ``-A``: of which namespaces."""
     function = click.option(
-        "-A", "--all-namespaces", is_flag=True, help="All namespaces; so of a file or built in."
+        "-A",
+        "--all-namespaces",
+        is_flag=True,
+        help="All namespaces: the default where no cluster is asked.",
     )(function)
     return click.option(
         "-n",

@@ -37,7 +37,7 @@ BUDGET: Final = timedelta(seconds=6)
     metavar="NAME",
     envvar=CLUSTER_NAME,
     show_envvar=True,
-    help="The EKS cluster; AWS tells where it is, unless a kubeconfig is named.",
+    help="The EKS cluster; AWS says where it is, unless a kubeconfig is named.",
 )
 @options.cluster
 @click.option(

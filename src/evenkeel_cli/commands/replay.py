@@ -71,7 +71,7 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
     all_namespaces: bool,
     output: Output,
 ) -> int:
-    """Send EC2 events through Evenkeel's Lambda handlers, and tell what comes of it.
+    """Send EC2 events through Evenkeel's Lambda handlers, and show what comes of it.
 
     A FILE holds one event, a JSON array of them, or a line for each; - is standard input.
     --sample sends an event that Evenkeel brings along.
@@ -88,14 +88,16 @@ def replay(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel replay event.json --snapshot mine.json
     """
     target = Target(context, kubeconfig)
-    chosen = [str(path) for path in sample_events() if path.stem in samples]
-    if not (files or chosen):
+    if not (files or samples):
         raise BadInputError("no event is named: give a FILE, or --sample NAME (see --help)")
     _check(files, snapshot, target, decisions, apply=apply)
     shown = options.chosen_namespace(namespace, all_namespaces=all_namespaces)
     labels = capacity.labels(built_in=snapshot is None and not target.is_named)
     wish = Wish(binding.parse(pairs), strict_instances, labels)
-    good, flaws = events.understand(event_files.read_all([*files, *chosen]))
+    given = event_files.read_all(files)
+    for path in (each for each in sample_events() if each.stem in samples):
+        given += event_files.records(path.name, path.read_bytes())
+    good, flaws = events.understand(given)
     run = Run(output, SystemClock())
     code = 0
     with _opened(decisions) as log:

@@ -74,8 +74,9 @@ def restore(  # noqa: PLR0913 - one for each option
             made = plan(read(cluster, SystemClock(), Terms(), scope))
         _show(made, output, searched)
         if snapshot is None and not built_in:
+            more = ": add --apply to do it" if made.steps else ""
             output.say()
-            output.say(f"Nothing was written to {target}: add --apply to do it.")
+            output.say(f"Nothing was written to {target}{more}.")
         return 0
     if snapshot is not None or built_in:
         raise BadInputError("only a real cluster can be changed: leave --apply away")

@@ -28,7 +28,7 @@ ALIASES: Final[dict[str, type[KubernetesObject]]] = {
 }
 
 SEARCHED: Final = (Deployment, StatefulSet, Job, Pod, ReplicaSet)
-"""The kinds of which a bare name may be, nodes aside."""
+"""The kinds of which a bare name may be, before it is looked for among the nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ def parse(text: str, namespace: str) -> Question:
 
 
 def find(cluster: Cluster, question: Question) -> KubernetesObject:
-    """The object that is meant. Raises BadInputError if there is none, or more than one."""
-    if question.kind is Node or (question.kind is None and not question.namespace):
-        name = node_names.find(cluster, question.name)
-        node = ask_for_one(cluster, Get(Node, name)) if name is not None else None
-        if node is not None:
-            return node
+    """The object that is meant. Raises BadInputError if there is none, or more than one.
+
+    A name without a kind is a node's if nothing in the namespace has it: nodes are in none.
+    """
     kinds: Iterable[type[KubernetesObject]] = [question.kind] if question.kind else SEARCHED
     found = _search(cluster, question, [kind for kind in kinds if kind is not Node])
+    if not found and question.kind in {None, Node}:
+        found = _nodes(cluster, question.name)
     if not found:
         raise BadInputError(f"there is no {question}: check the name, the kind and -n")
     if len(found) > 1:
@@ -89,3 +89,9 @@ def _search(
         List(Selection(kind, question.namespace, fields=selector)) for kind in kinds
     ]
     return [item for listed in list_all(cluster, requests) for item in listed]
+
+
+def _nodes(cluster: Cluster, named: str) -> list[KubernetesObject]:
+    name = node_names.find(cluster, named)
+    node = ask_for_one(cluster, Get(Node, name)) if name is not None else None
+    return [node] if node is not None else []

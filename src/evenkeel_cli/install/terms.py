@@ -111,13 +111,13 @@ _PLACE: tuple[Decorator, ...] = (
         "endpoint",
         metavar="URL",
         default="",
-        help="The API server as functions reach it; else as EKS tells.",
+        help="The API server as functions reach it; else the endpoint that EKS names.",
     ),
     click.option(
         "--certificate-authority",
         metavar="FILE",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Its certificate authority, PEM; else as EKS tells.",
+        help="Its certificate authority, PEM; else the one that EKS names.",
     ),
     click.option(
         "--region", metavar="REGION", default="", help="The AWS region; else AWS_REGION's."

@@ -58,8 +58,11 @@ class Run:
         simulation = simulated.run(task, builder, now, self.output)
         try:
             report = replace(simulation.report(), namespace=task.namespace)
-            if simulation.application.errors:
-                raise UnmetError(f"a function failed: {simulation.application.errors[0]}")
+            match simulation.application.errors:
+                case [BrokenPipeError() as error, *_]:  # a function prints its decisions
+                    raise error
+                case [error, *_]:
+                    raise UnmetError(f"a function failed: {error}")
             return self._show(report, simulation.journal, Mode.ACT)
         finally:
             simulation.close()

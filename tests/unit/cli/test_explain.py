@@ -269,13 +269,17 @@ def test_only_one_cluster_can_be_explained_at_a_time() -> None:
     assert done.stderr == "error: more than one cluster is named: keep one of them\n"
 
 
+@pytest.mark.parametrize("namespace", ["", "shop"])
 @pytest.mark.parametrize("subject", ["{}", "node/{}", "no/{}"])
-def test_a_node_may_be_named_as_it_is_printed(cluster: SimulatedCluster, subject: str) -> None:
+def test_a_node_may_be_named_as_it_is_printed(
+    cluster: SimulatedCluster, subject: str, namespace: str
+) -> None:
+    """Also where a namespace is searched, as the context's of a real cluster is: it has no node."""
     whole = cluster.objects("Node")[0]["metadata"]["name"]
     short = whole.partition(".")[0]
     assert whole != short
 
-    found = lookup.find(cluster, lookup.parse(subject.format(short), ""))
+    found = lookup.find(cluster, lookup.parse(subject.format(short), namespace))
 
     assert found.name == whole
 

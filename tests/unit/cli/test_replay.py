@@ -1,4 +1,6 @@
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +61,37 @@ def test_all_sample_events_are_replayed_on_the_built_in_cluster() -> None:
     assert sum(line.split()[1:2] == ["mark"] for line in lines) == 11
     assert any("running: no node is lost; acknowledged" in line for line in lines)
     assert lines[-1].endswith("that could be handed over, none was without a ready pod.")
+
+
+def test_a_sample_is_called_by_the_name_of_its_file() -> None:
+    """And not by the path that the file has in an installation."""
+    done = replay("--sample", "interruption-warning-terminate")
+
+    assert done.exit_code == 0
+    first = done.stdout.splitlines()[0].split()
+    assert first[1:3] == ["event", "interruption-warning-terminate.json:1:"]
+
+
+def test_nothing_is_complained_of_when_the_reader_goes_away_while_a_function_prints(
+    tmp_path: Path,
+) -> None:
+    """A pipe holds 4 kB here, and the functions' decisions take more: one of them is not read."""
+    hints = tmp_path / "hints.json"
+    hints.write_text(json.dumps([about(f"i-000000000000000{n:x}a", HINT) for n in range(6)]))
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    with os.fdopen(writing, "wb") as writer:
+        process = subprocess.Popen(
+            [Path(sys.executable).with_name("evenkeel"), "replay", hints],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+        )
+    with os.fdopen(reading, "rb", buffering=0) as reader:
+        while b" mark " not in reader.readline():
+            pass
+    _, complaint = process.communicate(timeout=60)
+
+    assert (process.returncode, complaint) == (141, b"")
 
 
 def test_decisions_are_told_in_the_order_of_time_with_their_reasons() -> None:

@@ -1,6 +1,7 @@
 """``evenkeel restore``: what would move, and why; and moving, run after run."""
 
 import json
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from evenkeel_cli.main import main
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
+from evenkeel_cli.targets import Target
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import SYSTEM
@@ -97,6 +99,18 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
         restore("--built-in").stdout
     )
     assert "deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
+
+
+@pytest.mark.parametrize(("namespace", "more"), [("default", ": add --apply to do it"), ("x", "")])
+def test_apply_is_named_only_where_something_would_move(
+    scene: RestoreScene, monkeypatch: pytest.MonkeyPatch, namespace: str, more: str
+) -> None:
+    monkeypatch.setattr(Target, "connect", lambda _target: nullcontext(scene.cluster))
+
+    done = restore("-n", namespace, "--context", "prod")
+
+    assert done.exit_code == 0
+    assert done.stdout.endswith(f"\n\nNothing was written to context prod{more}.\n")
 
 
 def test_there_is_nothing_to_move_where_the_webhook_placed_all() -> None:
