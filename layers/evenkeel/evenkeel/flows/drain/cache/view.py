@@ -107,13 +107,18 @@ class View:
             self.see_node(node)
 
     def miss_node(self, name: str) -> None:
-        """A node is gone, or not marked any more."""
+        """A node is gone, or not marked any more: with released pods on it that has to be known."""
         if self.nodes.pop(name, None) is not None:
             self._read_notice(name, None)
+            released = [pod for pod in self.pods.on(name) if pod.active and pod.released]
+            if released:
+                keys = self.pods.controllers_of(released)
+                self.unknown_nodes.setdefault(name, set()).update(keys)
 
     def lose_node(self, name: str) -> None:
         """A node is gone for good."""
-        self.miss_node(name)
+        if self.nodes.pop(name, None) is not None:
+            self._read_notice(name, None)
         self.lost_nodes.add(name)
         beside = (
             key
