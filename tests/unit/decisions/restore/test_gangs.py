@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
-from evenkeel.decisions.restore.case import consider
-from evenkeel.decisions.restore.gang import named_by
+from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.workload import consider
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity

@@ -15,7 +15,7 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import marks
-from evenkeel.decisions.restore import gang
+from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.asking import list_all
@@ -163,7 +163,9 @@ class _Maker:
         standing = stand(
             workload,
             floor_of(
-                workload, annotations, in_gang=gang.named_by(workload, surroundings) is not None
+                workload,
+                annotations,
+                in_gang=move_gang.named_by(workload, surroundings) is not None,
             ),
             pods,
             self._fleet.capacity,

@@ -9,8 +9,8 @@ from evenkeel.decisions.drain.breaks import ordinal_of
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
-from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.handover import floor_held_without, reason_of, tell, why
+from evenkeel.decisions.restore import cooldown
+from evenkeel.decisions.restore.move_deployment import floor_held_without, reason_of, tell, why
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -127,10 +127,10 @@ def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:
     """The move; to spot the webhook is told, because a preference may not bring it there.
 
     On-demand is required of an ordinal of the floor anyhow. One that finds no place on spot is
-    deleted by the next run (see ``relaxing``); the pod made then only prefers it.
+    deleted by the next run (see ``relaxed_floor``); the pod made then only prefers it.
     """
     now = snapshot.now
-    before: list[Write] = [memory.note(case, pod.name, target, now)]
+    before: list[Write] = [cooldown.note(case, pod.name, target, now)]
     if target is Capacity.SPOT:
         owner = case.workload.reference
         lease = new_move(owner, pod.reference, target, now, now + PLACED_WITHIN)

@@ -9,7 +9,7 @@ from evenkeel.decisions.drain import budgets
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.restore import memory
+from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -118,7 +118,7 @@ def _step(
             until=until,
         ),
         before=[tell(lease, case.moves.get(replica_set.uid))],
-        after=[memory.note(case, pod.name, target, now)],
+        after=[cooldown.note(case, pod.name, target, now)],
         moves=1,
     )
 

@@ -5,8 +5,14 @@ from collections.abc import Sequence
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.floor.standing import Workload
-from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.handover import held_back, reason_of, release_from, released, why
+from evenkeel.decisions.restore import cooldown
+from evenkeel.decisions.restore.move_deployment import (
+    held_back,
+    reason_of,
+    release_from,
+    released,
+    why,
+)
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -80,7 +86,7 @@ def move(
         write=releases[0],
         until=release.deadline,
     )
-    note = memory.note(case, pods[0].name, target, snapshot.now, len(pods))
+    note = cooldown.note(case, pods[0].name, target, snapshot.now, len(pods))
     return Step(
         workload=case.workload.key,
         decision=decision,
