@@ -6,11 +6,11 @@ from typing import NamedTuple
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.breaks import ordinal_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.move import Restored
+from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
 from evenkeel.model.request import Patch
@@ -48,8 +48,7 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
             return ""
         if not _is_younger(moved, last.at):
             return ""
-        first = case.workload.spec.ordinals.start
-        is_floor = standing.floor.floor.includes(ordinal_of(moved) - first)
+        is_floor = standing.floor.floor.includes(index_of(moved, case.workload))
         if is_floor is (last.target is Capacity.ON_DEMAND):
             return f"{moved.name} came back on {last.target.other}"
         return ""

@@ -5,7 +5,6 @@ from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.breaks import ordinal_of
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
@@ -18,6 +17,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import new_move
+from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
@@ -70,15 +70,14 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
 
 def _who(case: Case, stateful_set: StatefulSet, target: Capacity, snapshot: Snapshot) -> Pod | None:
     """The highest ordinal that belongs on ``target``, and is not there."""
-    first = stateful_set.spec.ordinals.start
     floor = case.standing.floor.floor
     off = [
         pod
         for pod in case.owned
         if snapshot.fleet.capacity(pod) is target.other
-        and floor.includes(ordinal_of(pod) - first) is (target is Capacity.ON_DEMAND)
+        and floor.includes(index_of(pod, stateful_set)) is (target is Capacity.ON_DEMAND)
     ]
-    return max(off, key=ordinal_of, default=None)
+    return max(off, key=lambda pod: index_of(pod, stateful_set) or 0, default=None)
 
 
 def _held(
