@@ -14,6 +14,7 @@ from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.meta import label_holds
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.quantity import number
 
@@ -165,16 +166,7 @@ def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
 
 def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(clause.key), clause.values or ()
-    match clause.operator:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case "Gt" | "Lt" if value is not None and len(values) == 1:
-            above = number(value) - number(values[0])
-            return above > 0 if clause.operator == "Gt" else above < 0
-    return False
+    if clause.operator in ("Gt", "Lt") and value is not None and len(values) == 1:
+        above = number(value) - number(values[0])
+        return above > 0 if clause.operator == "Gt" else above < 0
+    return bool(label_holds(clause.operator, value, values))
