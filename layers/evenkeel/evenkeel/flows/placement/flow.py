@@ -15,7 +15,7 @@ from evenkeel.decisions.placement.scope import (
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
-from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take_quietly
 from evenkeel.flows.placement.reading import OwnerGoneError, Reader, Surroundings
@@ -200,7 +200,7 @@ class PlacementFlow:
                 return
             self._swept = now
         try:
-            swept = sweep(self._cluster, self._clock)
+            swept = sweep_claims(self._cluster, now)
         except ClusterError as error:
             self._recorder.noted(f"old claims could not be swept: {error}")
         else:
