@@ -10,24 +10,16 @@ from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
-from evenkeel.flows import pause, selections
+from evenkeel.flows import pause, selections, surroundings
 from evenkeel.flows.remembered import Found, Remembered
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.surroundings import (
-    Namespace,
-    NetworkPolicy,
-    PersistentVolumeClaim,
-    PodDisruptionBudget,
-    Service,
-)
+from evenkeel.model.request import Get, List, Listing
+from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
-
-_AROUND = (PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim)
 
 SINGLY: Final = 32
 """So many pods are read one by one, all at the same time: as many requests as a process sends."""
@@ -87,7 +79,7 @@ class Reader:
             return Workload(Owner(kind=kind))
         asked = Get(ReplicaSet, name, pod.namespace)
         pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
-        around: list[Read] = [List(Selection(k, pod.namespace), fresh=False) for k in _AROUND]
+        around = surroundings.questions(pod.namespace)
         marked = List(selections.MARKED_NODES, fresh=False)
         above = Get(Deployment, name.removesuffix(f"-{pod.template_hash}"), pod.namespace)
         afresh = (asked, pods, above)

@@ -4,9 +4,10 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -18,26 +19,20 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import list_all
-from evenkeel.flows.groups import read_groups
+from evenkeel.flows import surroundings
+from evenkeel.flows.asking import answered, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.gang import PodGroup, group_of, group_of_template
+from evenkeel.model.gang import group_of, group_of_template
+from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.surroundings import (
-    Lease,
-    Namespace,
-    NetworkPolicy,
-    PersistentVolumeClaim,
-    PodDisruptionBudget,
-    Service,
-)
+from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
@@ -68,23 +63,21 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     """
     pods = _read_pods(cluster)
     where = scope.namespace
-    kinds: list[Any] = [
-        *(Deployment, StatefulSet, ReplicaSet),
-        *(PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim),
-    ]
-    requests: list[List[Any]] = [List(Selection(kind, where)) for kind in kinds]
+    workload_kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet]
+    requests = [List(Selection(kind, where)) for kind in workload_kinds]
+    requests += surroundings.questions(where, fresh=True)
     requests += [List(Selection(Namespace)), List(Selection(Node))]
     found = list_all(cluster, requests)
     deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
     by_owner = _by_owner(replica_sets)
     by_workload = _by_workload(pods, replica_sets)
     workloads = (*deployments, *stateful_sets)
-    groups = read_groups(cluster, _kinds_named(workloads, where))
-    surroundings = _surroundings([*(item for items in around for item in items), *groups])
+    groups = _read_groups(cluster, workloads, where)
+    around_pods = surroundings.by_namespace([*chain.from_iterable(around), *groups])
     fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space for space in namespaces}
-    maker = _Maker(fleet, spaces, surroundings, moves, traces, everywhere=scope.everywhere)
+    maker = _Maker(fleet, spaces, around_pods, moves, traces, everywhere=scope.everywhere)
     cases = [
         maker.case(workload, by_owner[workload.key], by_workload[workload.key])
         for workload in workloads
@@ -159,13 +152,13 @@ class _Maker:
         space = self._spaces.get(workload.namespace)
         annotations = space.metadata.annotations if space is not None else {}
         labels = space.metadata.labels if space is not None else {}
-        surroundings = self._surroundings.get(workload.namespace, Surroundings())
+        around = self._surroundings.get(workload.namespace, Surroundings())
         standing = stand(
             workload,
             floor_of(
                 workload,
                 annotations,
-                in_gang=move_gang.named_by(workload, surroundings) is not None,
+                in_gang=move_gang.named_by(workload, around) is not None,
             ),
             pods,
             self._fleet.capacity,
@@ -176,7 +169,7 @@ class _Maker:
             standing=standing,
             replica_sets=replica_sets,
             pods=pods,
-            surroundings=surroundings,
+            surroundings=around,
             moves={uid: move for uid, move in moves.items() if move is not None},
             is_never=workload.namespace in names.CLUSTERS_OWN,
             trace=self._traces.get(workload.uid),
@@ -188,10 +181,19 @@ def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     return pods
 
 
-def _kinds_named(workloads: Iterable[Workload], namespace: str) -> Collection[Selection[PodGroup]]:
-    """The groups of the kinds that templates name."""
-    named = map(group_of_template, workloads)
-    return {Selection(each.kind, namespace) for each in named if each is not None}
+def _read_groups(
+    cluster: Cluster, workloads: Iterable[Workload], namespace: str
+) -> Sequence[KubernetesObject]:
+    """The groups of the kinds that templates name.
+
+    A kind that the cluster does not have, or does not show, has none. Raises ClusterError where
+    the API server does not answer.
+    """
+    named = {name.kind for name in map(group_of_template, workloads) if name is not None}
+    requests = [List(Selection(kind, namespace), fresh=False) for kind in named]
+    replies = answered(cluster.perform(requests) if requests else ())
+    listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
+    return [item for listing in listings for item in listing.items]
 
 
 def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
@@ -230,13 +232,6 @@ def _by_workload(
         key = pod.origin_key
         found[above.get(key, key)].append(pod)
     return found
-
-
-def _surroundings(items: Iterable[Any]) -> Mapping[str, Surroundings]:
-    found: defaultdict[str, list[Any]] = defaultdict(list)
-    for item in items:
-        found[item.namespace].append(item)
-    return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}
 
 
 def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -> Fleet:
