@@ -72,7 +72,6 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
-    finalizers: tuple[str, ...] = ()
 
 
 class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):
