@@ -5,6 +5,7 @@
 | ``snapshot`` | what a plan is made from |
 | ``plan`` | all workloads, in their order, within a budget |
 | ``workload`` | one workload: why nothing is to be done, or which module decides |
+| ``moving`` | what all moves ask of a pod, and what is said and written of them |
 | ``move_deployment`` | one pod of a Deployment |
 | ``move_gang`` | all pods of a gang at once, or none |
 | ``move_stateful_set`` | one pod of a StatefulSet |

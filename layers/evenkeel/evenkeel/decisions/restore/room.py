@@ -99,10 +99,6 @@ class Rooms:
             self._taking[key] = found
         return self._taking[key]
 
-    def takes(self, rules: NewPodSpec, capacity: Capacity) -> bool:
-        """Whether a node of this capacity type takes pods with these rules, were there room."""
-        return bool(self.taking(rules, capacity))
-
     def _find(self, wish: Wish, capacity: Capacity) -> str | None:
         """The first node with room. Where there was none none will be: it only gets less here."""
         key = (capacity, wish.key)

@@ -82,7 +82,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
-    spot_takes = bool(aim.key) and rooms.takes(rules, Capacity.SPOT)
+    spot_takes = bool(aim.key) and bool(rooms.taking(rules, Capacity.SPOT))
     need = _need(case, written, aim, spot_takes=spot_takes)
     if not spot_takes:
         aim = msgspec.structs.replace(aim, key="")

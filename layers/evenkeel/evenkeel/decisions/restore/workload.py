@@ -13,6 +13,7 @@ from evenkeel.decisions.restore import (
     relaxed_floor,
     template,
 )
+from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -56,17 +57,16 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     target = _target(case)
     if target is None:
         return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
-    return _not_now(case, target, snapshot) or _move(case, group, target, snapshot, rooms)
+    return _not_now(case, target, snapshot) or _move(Moving(case, target, snapshot, rooms), group)
 
 
-def _move(
-    case: Case, group: GroupName | None, target: Capacity, snapshot: Snapshot, rooms: Rooms
-) -> Outcome:
+def _move(moving: Moving, group: GroupName | None) -> Outcome:
+    replica_sets = _replica_sets(moving.case)
     if group is not None:
-        return move_gang.move(case, group, _replica_sets(case), target, snapshot, rooms)
-    if isinstance(case.workload, Deployment):
-        return move_deployment.move(case, _replica_sets(case)[0], target, snapshot, rooms)
-    return move_stateful_set.move(case, target, snapshot, rooms)
+        return move_gang.move(moving, group, replica_sets)
+    if isinstance(moving.case.workload, Deployment):
+        return move_deployment.move(moving, replica_sets[0])
+    return move_stateful_set.move(moving)
 
 
 def _hands_off(case: Case) -> Decision | None:
@@ -75,7 +75,7 @@ def _hands_off(case: Case) -> Decision | None:
     - its pods are not placed: its namespace is not managed, or the cluster itself needs it;
     - nothing of it runs.
     """
-    if case.is_never:
+    if case.workload.namespace in names.CLUSTERS_OWN:
         return leave(case, Reason.SYSTEM_NAMESPACE, "nothing is moved in this namespace")
     if not case.standing.is_managed:
         message = f"its namespace has not {names.MANAGED}=true"

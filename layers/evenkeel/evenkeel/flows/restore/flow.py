@@ -93,7 +93,7 @@ class RestoreFlow:
         except ClusterError as error:
             return self._failed(error)
         done: list[Step] = []
-        writer = Writer(self._cluster, self._clock, self._recorder)
+        writer = Writer(self._cluster, self._recorder)
         try:
             self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way

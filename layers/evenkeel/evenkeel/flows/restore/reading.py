@@ -4,7 +4,7 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -20,14 +20,14 @@ from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import surroundings
-from evenkeel.flows.asking import answered, list_all
+from evenkeel.flows.asking import answered, ask, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.gang import group_of, group_of_template
-from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -69,19 +69,38 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     requests += [List(Selection(Namespace)), List(Selection(Node))]
     found = list_all(cluster, requests)
     deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
-    by_owner = _by_owner(replica_sets)
-    by_workload = _by_workload(pods, replica_sets)
     workloads = (*deployments, *stateful_sets)
     groups = _read_groups(cluster, workloads, where)
     around_pods = surroundings.by_namespace([*chain.from_iterable(around), *groups])
     fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
-    spaces = {space.name: space for space in namespaces}
-    maker = _Maker(fleet, spaces, around_pods, moves, traces, everywhere=scope.everywhere)
-    cases = [
-        maker.case(workload, by_owner[workload.key], by_workload[workload.key])
-        for workload in workloads
-    ]
+    spaces = {space.name: space.metadata for space in namespaces}
+    by_owner = _grouped(replica_sets, lambda each: each.controller_key)
+    above = {each.key: each.controller_key for each in replica_sets}
+    by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
+    cases = []
+    for workload in workloads:
+        its_pods, its_sets = by_workload[workload.key], by_owner[workload.key]
+        its_surroundings = around_pods.get(workload.namespace, Surroundings())
+        space = spaces.get(workload.namespace, Metadata(name=workload.namespace))
+        in_gang = move_gang.named_by(workload, its_surroundings) is not None
+        standing = stand(
+            workload,
+            floor_of(workload, space.annotations, in_gang=in_gang),
+            its_pods,
+            fleet.capacity,
+            is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
+        )
+        uids = [each.uid for each in (workload, *its_sets)]
+        case = Case(
+            standing=standing,
+            replica_sets=its_sets,
+            pods=its_pods,
+            surroundings=its_surroundings,
+            moves={uid: moves[uid] for uid in uids if uid in moves},
+            trace=traces.get(workload.uid),
+        )
+        cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
     members = Counter(group for group in named if group is not None)
     return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms, members=members)
@@ -125,57 +144,6 @@ def _is_changed(before: Workload, now: Workload) -> bool:
     )
 
 
-class _Maker:
-    """Puts cases together."""
-
-    def __init__(
-        self,
-        fleet: Fleet,
-        spaces: Mapping[str, Namespace],
-        surroundings: Mapping[str, Surroundings],
-        moves: Mapping[str, Move],
-        traces: Mapping[str, Lease],
-        *,
-        everywhere: bool,
-    ) -> None:
-        self._fleet = fleet
-        self._spaces = spaces
-        self._surroundings = surroundings
-        self._moves = moves
-        self._traces = traces
-        self._everywhere = everywhere
-
-    def case(
-        self, workload: Workload, replica_sets: Sequence[ReplicaSet], pods: Sequence[Pod]
-    ) -> Case:
-        """A workload with all that belongs to it."""
-        space = self._spaces.get(workload.namespace)
-        annotations = space.metadata.annotations if space is not None else {}
-        labels = space.metadata.labels if space is not None else {}
-        around = self._surroundings.get(workload.namespace, Surroundings())
-        standing = stand(
-            workload,
-            floor_of(
-                workload,
-                annotations,
-                in_gang=move_gang.named_by(workload, around) is not None,
-            ),
-            pods,
-            self._fleet.capacity,
-            is_managed=self._everywhere or MANAGED.of(labels) == names.TRUE,
-        )
-        moves = {each.uid: self._moves.get(each.uid) for each in (workload, *replica_sets)}
-        return Case(
-            standing=standing,
-            replica_sets=replica_sets,
-            pods=pods,
-            surroundings=around,
-            moves={uid: move for uid, move in moves.items() if move is not None},
-            is_never=workload.namespace in names.CLUSTERS_OWN,
-            trace=self._traces.get(workload.uid),
-        )
-
-
 def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
     return pods
@@ -197,40 +165,30 @@ def _read_groups(
 
 
 def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
-    """The moves that the webhook was told of; none for a person who may not read Leases."""
-    try:
-        (leases,) = list_all(cluster, [List(MOVES)])
-    except ForbiddenError:
-        return {}
-    moves = [(lease, believed_move(lease, now)) for lease in leases]
+    """The moves that the webhook was told of, by the uid of their controller."""
+    moves = [(lease, believed_move(lease, now)) for lease in _read_leases(cluster, MOVES)]
     return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
 
 
 def _read_traces(cluster: Cluster) -> Mapping[str, Lease]:
-    """By workload what tells that its template was written; none for who may not read Leases."""
-    try:
-        (leases,) = list_all(cluster, [List(TRACES)])
-    except ForbiddenError:
-        return {}
+    """What tells that a template was written, by the uid of its workload."""
+    leases = _read_leases(cluster, TRACES)
     return {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in leases}
 
 
-def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:
-    found: defaultdict[str, list[ReplicaSet]] = defaultdict(list)
-    for each in replica_sets:
-        found[each.controller_key].append(each)
-    return found
+def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:
+    """Evenkeel's Leases; none for a person who may not read them."""
+    try:
+        return ask(cluster, List(selection)).items
+    except ForbiddenError:
+        return ()
 
 
-def _by_workload(
-    pods: Iterable[Pod], replica_sets: Iterable[ReplicaSet]
-) -> Mapping[str, Sequence[Pod]]:
-    """By the key of the Deployment or StatefulSet that owns them, or did before a release."""
-    above = {each.key: each.controller_key for each in replica_sets}
-    found: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        key = pod.origin_key
-        found[above.get(key, key)].append(pod)
+def _grouped[T](items: Iterable[T], key: Callable[[T], str]) -> Mapping[str, Sequence[T]]:
+    """Items by a key; of a key that none has an empty list."""
+    found: defaultdict[str, list[T]] = defaultdict(list)
+    for each in items:
+        found[key(each)].append(each)
     return found
 
 
