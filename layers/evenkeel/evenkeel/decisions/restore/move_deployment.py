@@ -8,7 +8,7 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import Wish
+from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -37,8 +37,8 @@ def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
     held = held_back(moving, replica_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    wish = Wish(requests=pod.requests, rules=replica_set.spec.template.spec)
-    if not moving.rooms.take(wish, target) and target is Capacity.SPOT:
+    request = NodeRequest(resources=pod.requests, rules=replica_set.spec.template.spec)
+    if not moving.rooms.take(request, target) and target is Capacity.SPOT:
         return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
     release = release_of(moving, replica_set, owner)
     decision = moving.decide(
@@ -94,7 +94,7 @@ def held_back(moving: Moving, replica_set: ReplicaSet, pod: Pod) -> Decision | N
 
 
 def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release:
-    """What the reconciler has to know of a pod that moves now."""
+    """The release annotation for pods that restore moves."""
     snapshot, owned = moving.snapshot, moving.case.owned
     now, target = snapshot.now, moving.target
     census = Census(now=now, replica_set=replica_set, owner=owner, owned=owned)

@@ -7,7 +7,7 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.move_deployment import held_back, owner_of, release_of, released
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import Wish
+from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
@@ -54,8 +54,8 @@ def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -
             f" {snapshot.terms.moves}"
         )
         return leave(case, Reason.GANG_TOO_LARGE, message)
-    wish = Wish(requests=pods[0].requests, rules=replica_set.spec.template.spec)
-    if not moving.rooms.take_all(wish, target, len(pods)):
+    request = NodeRequest(resources=pods[0].requests, rules=replica_set.spec.template.spec)
+    if not moving.rooms.take_all(request, target, len(pods)):
         message = f"{target} has no room for all {len(pods)} pods of {called}: none moves"
         return leave(case, Reason.NO_ROOM_FOR_GANG, message)
     release = release_of(moving, replica_set, owner)

@@ -9,7 +9,7 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore.moving import Moving
-from evenkeel.decisions.restore.room import Wish
+from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -51,11 +51,11 @@ def move(moving: Moving) -> Outcome:
     held = _held(moving, stateful_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    wish = Wish(
-        requests=pod.requests, rules=stateful_set.spec.template.spec, zone=_zone(moving, pod)
+    request = NodeRequest(
+        resources=pod.requests, rules=stateful_set.spec.template.spec, zone=_zone(moving, pod)
     )
-    if not moving.rooms.take(wish, target):
-        where = f" in {wish.zone}" if wish.zone else ""
+    if not moving.rooms.take(request, target):
+        where = f" in {request.zone}" if request.zone else ""
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
         return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
     return _step(moving, pod)

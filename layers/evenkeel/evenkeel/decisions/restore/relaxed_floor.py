@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.restore.room import Rooms, Wish
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
@@ -89,8 +89,8 @@ def _has_room(case: Case, rooms: Rooms) -> bool:
     pod = next(iter(case.owned), None)
     if pod is None:
         return False
-    wish = Wish(requests=pod.requests, rules=case.workload.spec.template.spec)
-    return rooms.has(wish, Capacity.ON_DEMAND)
+    request = NodeRequest(resources=pod.requests, rules=case.workload.spec.template.spec)
+    return rooms.has(request, Capacity.ON_DEMAND)
 
 
 def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
