@@ -141,14 +141,11 @@ def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None
 def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
     now, workload = snapshot.now, case.workload
     failed = cooldown.relapse(case, snapshot.fleet, now)
-    if failed:
-        write = writes.cooldown_patch(workload, now)
-        decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
-        return Step(workload=workload.key, decision=decision)
-    rest = cooldown.rest(case, target, now)
-    if rest is None:
-        return None
-    return leave(case, Reason.COOLING_DOWN, rest.message, verb=Verb.WAIT, until=rest.until)
+    if not failed:
+        return cooldown.rest(case, target, now)
+    write = writes.cooldown_patch(workload, now)
+    decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
+    return Step(workload=workload.key, decision=decision)
 
 
 def _in_rollout(case: Case) -> Decision | None:
