@@ -262,7 +262,7 @@ def pod(
         status="True" if ready else "False",
         last_transition_time=ready_since if ready else None,
     )
-    volume = Volume(name="data", persistent_volume_claim=ClaimSource(claim_name=claim))
+    volume = Volume(persistent_volume_claim=ClaimSource(claim_name=claim))
     return Pod(
         metadata=metadata(
             name,

@@ -51,10 +51,10 @@ OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
 DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../unit/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
-UNREAD = "../unit/gate/test_crowd.py::test_an_eviction_whose_pod_cannot_be_read_waits"
-OVERDUE = "../unit/gate/test_crowd.py::test_one_that_has_waited_for_its_turn"
+UNREAD = "../unit/gate/test_concurrency.py::test_an_eviction_whose_pod_cannot_be_read_waits"
+OVERDUE = "../unit/gate/test_concurrency.py::test_one_that_has_waited_for_its_turn"
 FLOODED = "../security/test_crowds.py::test_two_hundred_evictions_of_a_tenant"
-UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_over"
+UNDECIDED = "../unit/gate/test_concurrency.py::test_it_passes_when_its_patience_is_over"
 TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
 ALONG = "test_gangs.py::test_no_member_is_left_behind"
@@ -125,7 +125,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a namespace takes as many places as it asks for",
-        "flows/gate/places.py",
+        "flows/gate/concurrency.py",
         [
             ("return has < MOST_OF_FREE * free", "return free > 0"),
             ("(each.comes_last, has[each.namespace], each.since)", "each.since"),

@@ -352,21 +352,6 @@ def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
     assert names_of(plan(movers, OF_DB, others=ordinals(1, node="n2")).fresh_steps) == ["db-0"]
 
 
-@pytest.mark.parametrize(
-    ("pod", "expected"),
-    [
-        (builders.pod("db-12"), 12),
-        (builders.pod("db-0"), 0),
-        (builders.pod("db-x", labels={names.POD_INDEX: "7"}), 7),
-        (builders.pod("db-3", labels={names.POD_INDEX: "7"}), 7),
-        (builders.pod("web-abc-x7k2p"), 0),
-        (builders.pod("solo"), 0),
-    ],
-)
-def test_an_ordinal_is_read_from_the_label_or_the_name(pod: Pod, expected: int) -> None:
-    assert breaks.ordinal_of(pod) == expected
-
-
 def test_a_set_without_a_controller_is_as_large_as_its_pods_are_many() -> None:
     owner = Owner(kind="StatefulSet")
     assert names_of(plan(by_ordinal(*ordinals(0, 1)), owner).fresh_steps) == ["db-1"]

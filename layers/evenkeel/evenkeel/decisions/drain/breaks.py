@@ -14,9 +14,9 @@ from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.plan import Plan, next_due
-from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
+from evenkeel.model.ordinal import ordinal_of
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
@@ -177,13 +177,7 @@ def _whose_turn(group: Group) -> set[str]:
 
 def _rank(mover: Mover) -> tuple[bool, datetime, int, str]:
     deadline, pod = mover.deadline, mover.pod
-    return not deadline.forced, deadline.at, -ordinal_of(pod), pod.uid
-
-
-def ordinal_of(pod: Pod) -> int:
-    """The ordinal of a StatefulSet's pod, from its label or its name; 0 for other pods."""
-    text = pod.metadata.labels.get(names.POD_INDEX) or pod.name.rpartition("-")[2]
-    return int(text) if text.isdecimal() else 0
+    return not deadline.forced, deadline.at, -(ordinal_of(pod) or 0), pod.uid
 
 
 def _go(group: Group, mover: Mover, reason: Reason, message: str) -> Decision:

@@ -55,8 +55,8 @@ class Fleet(msgspec.Struct, frozen=True):
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
-    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``: no
-    pods are moved in its namespace. ``trace`` tells that its template was written once.
+    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
+    that its template was written once.
     """
 
     standing: Standing
@@ -64,7 +64,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     pods: Sequence[Pod] = ()
     surroundings: Surroundings = Surroundings()
     moves: Mapping[str, Move] = {}
-    is_never: bool = False
     trace: Lease | None = None
 
     @property

@@ -15,10 +15,10 @@ from evenkeel.decisions.placement.scope import (
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
-from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.placement.counting import Counter, Place
 from evenkeel.flows.placement.moves import Admitted, take_quietly
-from evenkeel.flows.placement.reading import OwnerGoneError, Reader, Surroundings
+from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Reader
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -112,7 +112,7 @@ class PlacementFlow:
         return self._acts and known and note.is_of_this_admission(now)
 
     def _decide(
-        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, began: datetime
+        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, began: datetime
     ) -> Outcome:
         now = self._clock.now()
         if around.move is not None and self._is_moved(request, pod, around, around.move):
@@ -143,7 +143,7 @@ class PlacementFlow:
         return self._apply(request, pod, around, place)
 
     def _is_moved(
-        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, move: Move
+        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, move: Move
     ) -> bool:
         """Whether this pod is made for restore's move."""
         admitted = Admitted(around.controller.reference, pod.metadata.name, request.uid)
@@ -154,7 +154,7 @@ class PlacementFlow:
         self,
         request: AdmissionRequest,
         pod: NewPod,
-        around: Surroundings,
+        around: PlacementInput,
         place: Place,
         move: str = "",
     ) -> Outcome:
@@ -200,7 +200,7 @@ class PlacementFlow:
                 return
             self._swept = now
         try:
-            swept = sweep(self._cluster, self._clock)
+            swept = sweep_claims(self._cluster, now)
         except ClusterError as error:
             self._recorder.noted(f"old claims could not be swept: {error}")
         else:

@@ -10,9 +10,16 @@ import pytest
 
 from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.errors import ClusterError, ForbiddenError, ThrottledError, UnavailableError
-from evenkeel.flows.gate.crowd import FORGOTTEN, LONGEST, SHARE, SHORTEST, Crowd
+from evenkeel.flows.gate.concurrency import (
+    FORGOTTEN,
+    LONGEST,
+    SHARE,
+    SHORTEST,
+    UNMEASURED,
+    Concurrency,
+    Places,
+)
 from evenkeel.flows.gate.eviction import Eviction
-from evenkeel.flows.gate.places import UNMEASURED, Places
 from evenkeel.flows.gate.window import Window
 from evenkeel.model.request import Request
 from evenkeel.settings import Mode
@@ -49,30 +56,32 @@ def clock() -> SimulatedClock:
 
 
 @pytest.fixture
-def crowd(clock: SimulatedClock) -> Crowd:
-    return Crowd(clock)
+def concurrency(clock: SimulatedClock) -> Concurrency:
+    return Concurrency(clock)
 
 
-def crowded(crowd: Crowd, number: int, namespace: str = "shop") -> list[timedelta]:
+def crowded(concurrency: Concurrency, number: int, namespace: str = "shop") -> list[timedelta]:
     """Put off as many evictions of a namespace; when each is to come back."""
-    return [crowd.put_off(eviction(f"pod-{each}", namespace)) for each in range(number)]
+    return [concurrency.defer(eviction(f"pod-{each}", namespace)) for each in range(number)]
 
 
-def test_evictions_of_a_namespace_come_back_one_after_the_other(crowd: Crowd) -> None:
-    told = crowded(crowd, 500)
+def test_evictions_of_a_namespace_come_back_one_after_the_other(concurrency: Concurrency) -> None:
+    told = crowded(concurrency, 500)
     assert told == sorted(told)
     assert told[0] == SHORTEST
     assert told[-1].total_seconds() == pytest.approx(500 * SHARE * UNMEASURED.total_seconds())
     assert {each.microseconds for each in told} == {0}
 
 
-def test_they_do_not_stand_behind_those_of_another(crowd: Crowd) -> None:
-    crowded(crowd, 5_000, "tenant")
-    assert crowd.put_off(ONE) == SHORTEST
+def test_they_do_not_stand_behind_those_of_another(concurrency: Concurrency) -> None:
+    crowded(concurrency, 5_000, "tenant")
+    assert concurrency.defer(ONE) == SHORTEST
 
 
-def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(crowd: Crowd) -> None:
-    told = crowded(crowd, 10_000)
+def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(
+    concurrency: Concurrency,
+) -> None:
+    told = crowded(concurrency, 10_000)
     assert max(told) <= LONGEST
     assert min(told[5_000:]) >= LONGEST / 2
     soon = [each for each in told[5_000:] if each < LONGEST * 3 / 4]
@@ -80,97 +89,109 @@ def test_nobody_is_told_to_stay_away_for_longer_and_very_many_are_dealt_out(crow
 
 
 def test_one_that_comes_back_early_keeps_its_time_and_comes_last(
-    crowd: Crowd, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
+    concurrency: Concurrency, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = crowded(crowd, 500)[-1]
+    told = crowded(concurrency, 500)[-1]
     last = eviction("pod-499")
     places = Place(monkeypatch)
     began = clock.now()
     clock.advance(timedelta(seconds=1))
-    with crowd.place(last):
-        assert crowd.put_off(last) == told - timedelta(seconds=1)
+    with concurrency.place(last):
+        assert concurrency.defer(last) == told - timedelta(seconds=1)
     clock.advance(told - timedelta(seconds=1))
-    with crowd.place(last):
-        assert crowd.put_off(last) == SHORTEST
+    with concurrency.place(last):
+        assert concurrency.defer(last) == SHORTEST
     assert places.asked == [("shop", began, True), ("shop", began, False)]
 
 
-def test_a_clock_that_is_set_back_keeps_nobody_away(crowd: Crowd, clock: SimulatedClock) -> None:
-    crowd.put_off(ONE)
+def test_a_clock_that_is_set_back_keeps_nobody_away(
+    concurrency: Concurrency, clock: SimulatedClock
+) -> None:
+    concurrency.defer(ONE)
     clock._now -= timedelta(hours=1)
-    assert crowd.put_off(ONE) <= LONGEST
+    assert concurrency.defer(ONE) <= LONGEST
 
 
 def test_one_waits_since_it_was_asked_for_first_whatever_is_decided_about_others(
-    crowd: Crowd, clock: SimulatedClock
+    concurrency: Concurrency, clock: SimulatedClock
 ) -> None:
-    assert crowd.waited(ONE) == timedelta()
+    assert concurrency.waited(ONE) == timedelta()
     for waited in (0, 100, 200):
-        crowd.put_off(ONE)
-        crowd.deferred(eviction("another"), SHORTEST, in_turn=False)
-        crowd.passed(eviction("one", "another"))
-        assert crowd.waited(ONE) == timedelta(seconds=waited)
+        concurrency.defer(ONE)
+        concurrency.defer(eviction("another"), SHORTEST, in_turn=False)
+        concurrency.passed(eviction("one", "another"))
+        assert concurrency.waited(ONE) == timedelta(seconds=waited)
         clock.advance(timedelta(seconds=100))
-    crowd.passed(ONE)
-    assert crowd.waited(ONE) == timedelta()
+    concurrency.passed(ONE)
+    assert concurrency.waited(ONE) == timedelta()
 
 
-def test_one_cannot_be_read_since_it_was_read_last(crowd: Crowd, clock: SimulatedClock) -> None:
-    crowd.put_off(ONE)
+def test_one_cannot_be_read_since_it_was_read_last(
+    concurrency: Concurrency, clock: SimulatedClock
+) -> None:
+    concurrency.defer(ONE)
     clock.advance(timedelta(seconds=100))
-    assert crowd.unread(ONE) == timedelta()
+    assert concurrency.unread(ONE) == timedelta()
     clock.advance(timedelta(seconds=100))
-    crowd.deferred(eviction("another"), SHORTEST, in_turn=False)
-    assert crowd.unread(ONE) == timedelta(seconds=100)
-    crowd.deferred(ONE, SHORTEST, in_turn=True)
-    assert crowd.unread(ONE) == timedelta()
+    concurrency.defer(eviction("another"), SHORTEST, in_turn=False)
+    assert concurrency.unread(ONE) == timedelta(seconds=100)
+    concurrency.defer(ONE, SHORTEST, in_turn=True)
+    assert concurrency.unread(ONE) == timedelta()
 
 
 def test_one_whose_pod_is_released_is_back_before_those_that_are_not(
-    crowd: Crowd, clock: SimulatedClock
+    concurrency: Concurrency, clock: SimulatedClock
 ) -> None:
-    assert crowd.deferred(ONE, SHORTEST, in_turn=False) == SHORTEST
-    assert crowded(crowd, 1_000)[-1] > timedelta(seconds=10)
+    assert concurrency.defer(ONE, SHORTEST, in_turn=False) == SHORTEST
+    assert crowded(concurrency, 1_000)[-1] > timedelta(seconds=10)
     clock.advance(SHORTEST)
-    assert crowd.put_off(ONE) == SHORTEST
-    assert not crowd.is_in_turn(ONE)
+    assert concurrency.defer(ONE) == SHORTEST
+    assert not concurrency.is_in_turn(ONE)
 
 
-def test_one_that_waits_for_its_turn_comes_back_after_those_before_it(crowd: Crowd) -> None:
+def test_one_that_waits_for_its_turn_comes_back_after_those_before_it(
+    concurrency: Concurrency,
+) -> None:
     least = timedelta(seconds=5)
-    assert crowd.deferred(ONE, least, in_turn=True) == least
-    assert crowd.is_in_turn(ONE)
-    crowded(crowd, 1_000)
-    told = crowd.deferred(eviction("another"), least, in_turn=True)
+    assert concurrency.defer(ONE, least, in_turn=True) == least
+    assert concurrency.is_in_turn(ONE)
+    crowded(concurrency, 1_000)
+    told = concurrency.defer(eviction("another"), least, in_turn=True)
     assert told > timedelta(seconds=10)
 
 
-def test_one_that_does_not_come_back_is_forgotten(crowd: Crowd, clock: SimulatedClock) -> None:
-    told = crowd.put_off(ONE)
+def test_one_that_does_not_come_back_is_forgotten(
+    concurrency: Concurrency, clock: SimulatedClock
+) -> None:
+    told = concurrency.defer(ONE)
     clock.advance(told + FORGOTTEN)
-    crowd.put_off(eviction("another"))
-    assert len(crowd) == 1
-    assert crowd.waited(ONE) == timedelta()
+    concurrency.defer(eviction("another"))
+    assert len(concurrency) == 1
+    assert concurrency.waited(ONE) == timedelta()
 
 
 def test_a_dry_run_comes_last_and_leaves_nothing_behind(
-    crowd: Crowd, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
+    concurrency: Concurrency, clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = Place(monkeypatch)
     for _ in range(1_000):
-        with crowd.place(DRY):
-            crowd.put_off(DRY)
+        with concurrency.place(DRY):
+            concurrency.defer(DRY)
     assert {comes_last for *_, comes_last in places.asked} == {True}
-    assert crowd.deferred(DRY, SHORTEST, in_turn=True) == SHORTEST
-    assert (len(crowd), crowd.is_in_turn(DRY), crowd.unread(DRY)) == (0, False, timedelta())
-    assert crowd.put_off(ONE) == SHORTEST
+    assert concurrency.defer(DRY, SHORTEST, in_turn=True) == SHORTEST
+    assert (len(concurrency), concurrency.is_in_turn(DRY), concurrency.unread(DRY)) == (
+        0,
+        False,
+        timedelta(),
+    )
+    assert concurrency.defer(ONE) == SHORTEST
     clock.advance(timedelta(seconds=100))
-    crowd.deferred(DRY, timedelta(seconds=10), in_turn=True)
-    crowd.unread(DRY)
-    crowd.passed(DRY)
-    assert crowd.waited(ONE) == timedelta(seconds=100)
-    assert crowd.unread(ONE) == timedelta()
-    assert not crowd.is_in_turn(ONE)
+    concurrency.defer(DRY, timedelta(seconds=10), in_turn=True)
+    concurrency.unread(DRY)
+    concurrency.passed(DRY)
+    assert concurrency.waited(ONE) == timedelta(seconds=100)
+    assert concurrency.unread(ONE) == timedelta()
+    assert not concurrency.is_in_turn(ONE)
 
 
 @pytest.fixture
@@ -195,7 +216,9 @@ def one(request: pytest.FixtureRequest) -> Iterator[Gated]:
 def test_an_eviction_without_a_place_is_not_looked_into(
     one: Gated, refusals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Crowd, "place", lambda _crowd, _asked: nullcontext(enter_result=False))
+    monkeypatch.setattr(
+        Concurrency, "place", lambda _concurrency, _asked: nullcontext(enter_result=False)
+    )
     (old,) = one.scene.pods("one")
     drainer = one.drainer()
     drainer.evict(old.name, "default", again=False)

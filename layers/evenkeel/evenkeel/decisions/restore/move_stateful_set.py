@@ -5,19 +5,16 @@ from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.breaks import ordinal_of
-from evenkeel.decisions.drain.route import Way, route
+from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
-from evenkeel.decisions.restore import memory
-from evenkeel.decisions.restore.handover import floor_held_without, reason_of, tell, why
-from evenkeel.decisions.restore.room import Rooms, Wish
-from evenkeel.decisions.restore.snapshot import Case, Snapshot
-from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.decisions.restore.moving import Moving
+from evenkeel.decisions.restore.room import NodeRequest
+from evenkeel.decisions.restore.step import Outcome, Step, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.move import new_move
+from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Write
@@ -27,7 +24,7 @@ PLACED_WITHIN: Final = timedelta(minutes=2)
 """An evicted ordinal is made again within this time, its grace period included."""
 
 
-def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outcome:
+def move(moving: Moving) -> Outcome:
     """Evict one ordinal that is not where it should be; or say why not.
 
     Nothing runs in its place meanwhile, so all of these have to hold:
@@ -40,68 +37,56 @@ def move(case: Case, target: Capacity, snapshot: Snapshot, rooms: Rooms) -> Outc
 
     The highest ordinal goes first, as in a rolling update.
     """
+    case, target = moving.case, moving.target
     stateful_set = case.workload
     assert isinstance(stateful_set, StatefulSet)  # noqa: S101 - a Deployment's are handed over
-    floor = case.standing.floor
-    if stateful_set.spec.replicas == 1 and floor.source is Source.DEFAULT:
+    if stateful_set.spec.replicas == 1 and case.standing.floor.source is Source.DEFAULT:
         message = "its only pod is not restarted, unless its owner asks for a floor"
         return leave(case, Reason.SINGLE_BY_DEFAULT, message)
-    pod = _who(case, stateful_set, target, snapshot)
+    pod = _choose(moving, stateful_set)
     if pod is None:
         return leave(
             case, Reason.NOBODY_TO_MOVE, f"no ordinal that belongs on {target} is elsewhere"
         )
-    owner = Owner(kind="StatefulSet", controller=stateful_set)
-    held = _held(case, stateful_set, pod, owner, snapshot)
-    held = held or floor_held_without(case, pod, target)
+    held = _held(moving, stateful_set, pod) or moving.floor_needs(pod)
     if held is not None:
         return held
-    wish = Wish(
-        requests=pod.requests,
-        rules=stateful_set.spec.template.spec,
-        zone=_zone(case, pod, snapshot),
+    request = NodeRequest(
+        resources=pod.requests, rules=stateful_set.spec.template.spec, zone=_zone(moving, pod)
     )
-    if not rooms.take(wish, target):
-        where = f" in {wish.zone}" if wish.zone else ""
+    if not moving.rooms.take(request, target):
+        where = f" in {request.zone}" if request.zone else ""
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
         return leave(case, reason, f"no {target} node{where} has room for {pod.name}")
-    return _step(case, pod, target, snapshot)
+    return _step(moving, pod)
 
 
-def _who(case: Case, stateful_set: StatefulSet, target: Capacity, snapshot: Snapshot) -> Pod | None:
-    """The highest ordinal that belongs on ``target``, and is not there."""
-    first = stateful_set.spec.ordinals.start
-    floor = case.standing.floor.floor
+def _choose(moving: Moving, stateful_set: StatefulSet) -> Pod | None:
+    """The highest ordinal that belongs on the target, and is not there."""
+    floor, belongs = moving.case.standing.floor.floor, moving.target is Capacity.ON_DEMAND
     off = [
-        pod
-        for pod in case.owned
-        if snapshot.fleet.capacity(pod) is target.other
-        and floor.includes(ordinal_of(pod) - first) is (target is Capacity.ON_DEMAND)
+        pod for pod in moving.elsewhere if floor.includes(index_of(pod, stateful_set)) is belongs
     ]
-    return max(off, key=ordinal_of, default=None)
+    return max(off, key=lambda pod: index_of(pod, stateful_set) or 0, default=None)
 
 
-def _held(
-    case: Case, stateful_set: StatefulSet, pod: Pod, owner: Owner, snapshot: Snapshot
-) -> Decision | None:
-    way = route(pod, owner, case.surroundings, hint=True, now=snapshot.now)
-    if way.way is not Way.BY_ORDINAL:
-        return leave(case, way.reason, way.message, until=way.until)
+def _held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decision | None:
+    case, now = moving.case, moving.snapshot.now
+    owner = Owner(kind="StatefulSet", controller=stateful_set)
+    stays = moving.stays(pod, owner, Way.BY_ORDINAL)
+    if stays is not None:
+        return stays
     if _would_update(stateful_set, pod):
         message = f"{pod.name} would come back with the new template: its owner says when"
         return leave(case, Reason.UPDATE_ON_DELETE, message)
     least = stateful_set.spec.min_ready_seconds
-    available = sum(each.available(snapshot.now, least) for each in case.owned)
+    available = sum(each.available(now, least) for each in case.owned)
     if available < stateful_set.spec.replicas:
         message = f"{available} of {stateful_set.spec.replicas} are available"
         return leave(case, Reason.NOT_ALL_AVAILABLE, message, verb=Verb.WAIT)
     selecting = case.surroundings.budgets_of(pod)
-    hold = budgets.hold_now(selecting) or next(
-        (budget for budget in selecting if budget.status.disruptions_allowed < 1), None
-    )
-    if hold is None:
-        return None
-    return leave(case, Reason.BUDGET_HOLDS, f"{hold.reference} leaves no room")
+    used_up = (each for each in selecting if each.status.disruptions_allowed < 1)
+    return moving.held_by(budgets.hold_now(selecting) or next(used_up, None))
 
 
 def _would_update(stateful_set: StatefulSet, pod: Pod) -> bool:
@@ -110,31 +95,30 @@ def _would_update(stateful_set: StatefulSet, pod: Pod) -> bool:
     return on_delete and pod.metadata.labels.get(names.REVISION_HASH, newest) != newest
 
 
-def _zone(case: Case, pod: Pod, snapshot: Snapshot) -> str:
+def _zone(moving: Moving, pod: Pod) -> str:
     """The zone that a pod's volumes keep it in; empty if it has none that only one node mounts."""
     mounted = {
         volume.persistent_volume_claim.claim_name
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     }
-    shared = {claim.name for claim in case.surroundings.claims if not claim.single_node}
+    shared = {claim.name for claim in moving.case.surroundings.claims if not claim.single_node}
     if not mounted - shared:
         return ""
-    return snapshot.fleet.nodes[pod.spec.node_name].metadata.labels.get(names.ZONE, "")
+    node = moving.snapshot.fleet.nodes[pod.spec.node_name]
+    return node.metadata.labels.get(names.ZONE, "")
 
 
-def _step(case: Case, pod: Pod, target: Capacity, snapshot: Snapshot) -> Step:
+def _step(moving: Moving, pod: Pod) -> Step:
     """The move; to spot the webhook is told, because a preference may not bring it there.
 
     On-demand is required of an ordinal of the floor anyhow. One that finds no place on spot is
-    deleted by the next run (see ``relaxing``); the pod made then only prefers it.
+    deleted by the next run (see ``relaxed_floor``); the pod made then only prefers it.
     """
-    now = snapshot.now
-    before: list[Write] = [memory.note(case, pod.name, target, now)]
-    if target is Capacity.SPOT:
-        owner = case.workload.reference
-        lease = new_move(owner, pod.reference, target, now, now + PLACED_WITHIN)
-        before.append(tell(lease, case.moves.get(owner.uid)))
-    message = f"{why(case, target)}; nothing runs in its place meanwhile"
-    decision = about(case, Verb.EVICT, reason_of(target), message, pod=pod, write=writes.evict(pod))
-    return Step(workload=case.workload.key, decision=decision, before=before, moves=1)
+    before: list[Write] = [moving.note(pod)]
+    if moving.target is Capacity.SPOT:
+        until = moving.snapshot.now + PLACED_WITHIN
+        before.append(moving.announce(moving.case.workload.reference, pod, until))
+    message = "nothing runs in its place meanwhile"
+    decision = moving.decide(Verb.EVICT, pod, writes.evict(pod), message)
+    return Step(workload=moving.case.workload.key, decision=decision, before=before, moves=1)

@@ -11,7 +11,7 @@ from evenkeel.model.request import Get, Listing, Read
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
-REMEMBERED: Final = timedelta(seconds=1)
+KEPT_FOR: Final = timedelta(seconds=1)
 """How long an answer counts, from when it was asked for."""
 
 MOST_BYTES: Final = 2**25
@@ -20,7 +20,7 @@ MOST_BYTES: Final = 2**25
 type Found = KubernetesObject | Listing[KubernetesObject] | None
 
 
-class Remembered:
+class ReadCache:
     """Asks the API server, at most once a second for each question. Any thread may use it."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
@@ -40,7 +40,7 @@ class Remembered:
         afresh: Collection[Read] = (),
         optional: Collection[Read] = (),
     ) -> Sequence[Found]:
-        """The answers, None for objects that are not there; all that are not remembered at once.
+        """The answers, None for objects that are not there; what is not kept is asked for together.
 
         ``afresh``: of these no earlier answer counts. What is ``optional`` is not there either if
         the API server does not show it. Raises the other ClusterErrors.
@@ -50,7 +50,7 @@ class Remembered:
             known = {
                 question: self._known[question][0]
                 for question in questions
-                if question not in afresh and self._remembers(question, now)
+                if question not in afresh and self._keeps(question, now)
             }
         missing = [question for question in questions if question not in known]
         replies = self._cluster.perform(missing) if missing else ()
@@ -80,13 +80,13 @@ class Remembered:
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
     def _keep(self, question: Read, found: Found, now: datetime) -> None:
-        """Remember an answer; forget those that are too old, and the oldest of too many bytes."""
+        """Keep an answer; forget those that are too old, and the oldest of too many bytes."""
         self._forget(question)
         self._known[question] = found, now
         self._bytes += _size(found)
         while self._known:
             oldest = next(iter(self._known))
-            if self._bytes <= MOST_BYTES and self._remembers(oldest, now):
+            if self._bytes <= MOST_BYTES and self._keeps(oldest, now):
                 break
             self._forget(oldest)
 
@@ -94,9 +94,9 @@ class Remembered:
         if question in self._known:
             self._bytes -= _size(self._known.pop(question)[0])
 
-    def _remembers(self, question: Read, now: datetime) -> bool:
-        remembered = self._known.get(question)
-        return remembered is not None and now - remembered[1] < REMEMBERED
+    def _keeps(self, question: Read, now: datetime) -> bool:
+        kept = self._known.get(question)
+        return kept is not None and now - kept[1] < KEPT_FOR
 
 
 def _size(found: Found) -> int:

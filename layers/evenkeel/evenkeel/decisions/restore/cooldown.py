@@ -1,28 +1,23 @@
 """What restore remembers of a workload, and how long that makes it rest."""
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.drain.breaks import ordinal_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet
+from evenkeel.decisions.restore.step import leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.move import Restored
+from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import FORGOTTEN_AFTER, rest_after
 from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import StatefulSet
-
-
-class Rest(NamedTuple):
-    """Why a workload is not moved now, and until when."""
-
-    until: datetime
-    message: str
 
 
 def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
@@ -48,8 +43,7 @@ def relapse(case: Case, fleet: Fleet, now: datetime) -> str:
             return ""
         if not _is_younger(moved, last.at):
             return ""
-        first = case.workload.spec.ordinals.start
-        is_floor = standing.floor.floor.includes(ordinal_of(moved) - first)
+        is_floor = standing.floor.floor.includes(index_of(moved, case.workload))
         if is_floor is (last.target is Capacity.ON_DEMAND):
             return f"{moved.name} came back on {last.target.other}"
         return ""
@@ -65,8 +59,8 @@ def _is_younger(pod: Pod, time: datetime) -> bool:
     return created is not None and created > time - timedelta(seconds=1)
 
 
-def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
-    """How long a workload is not moved to this capacity type; None if it may be.
+def rest(case: Case, target: Capacity, now: datetime) -> Decision | None:
+    """Why a workload is not moved to this capacity type now; None if it may be.
 
     - after a failure until its cooldown is over;
     - while failures count, also after a move that went well: one move for each cooldown;
@@ -81,13 +75,13 @@ def rest(case: Case, target: Capacity, now: datetime) -> Rest | None:
     if failures == 0 or (target is Capacity.ON_DEMAND and spot_failed):
         return None
     if now < cooldown.until:
-        until = cooldown.until
-        return Rest(until, f"{failures} moves failed: none before {in_words(until)}")
-    if last is None or not last.at <= now < last.at + rest_after(failures):
+        until, so = cooldown.until, ": none before"
+    elif last is not None and last.at <= now < last.at + rest_after(failures):
+        until, so = last.at + rest_after(failures), ", so the next comes no sooner than"
+    else:
         return None
-    until = last.at + rest_after(failures)
-    message = f"{failures} moves failed, so the next comes no sooner than {in_words(until)}"
-    return Rest(until, message)
+    message = f"{failures} moves failed{so} {in_words(until)}"
+    return leave(case, Reason.COOLING_DOWN, message, verb=Verb.WAIT, until=until)
 
 
 def note(case: Case, pod_name: str, target: Capacity, now: datetime, number: int = 1) -> Patch:

@@ -5,7 +5,15 @@ from typing import Final
 
 from evenkeel.decisions import writes
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.restore import gang, handover, memory, ordinal, relaxing, template
+from evenkeel.decisions.restore import (
+    cooldown,
+    move_deployment,
+    move_gang,
+    move_stateful_set,
+    relaxed_floor,
+    template,
+)
+from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
@@ -27,11 +35,11 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
     - a workload that is not restore's is left: see ``_hands_off``;
     - where a workload's template places its pods, no pod is moved: see ``template``;
     - one that is busy already is left: see ``_busy``;
-    - a floor that no on-demand node has room for is relaxed, or held again: see ``relaxing``. A
-      gang's is not, for it is on one capacity type;
+    - a floor that no on-demand node has room for is relaxed, or held again: see
+      ``relaxed_floor``. A gang's is not, for it is on one capacity type;
     - one that is as wanted is left;
     - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
-    - a gang moves as one, or not at all: see ``gang``;
+    - a gang moves as one, or not at all: see ``move_gang``;
     - else one pod of it moves, towards on-demand if its floor is not held.
     """
     hands_off = _hands_off(case)
@@ -42,24 +50,23 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
         return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
     if busy is not None:
         return busy
-    group = gang.named_by(case.workload, case.surroundings)
-    relaxed = relaxing.consider(case, snapshot, rooms) if group is None else None
+    group = move_gang.named_by(case.workload, case.surroundings)
+    relaxed = relaxed_floor.consider(case, snapshot, rooms) if group is None else None
     if relaxed is not None:
         return relaxed
     target = _target(case)
     if target is None:
         return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
-    return _not_now(case, target, snapshot) or _move(case, group, target, snapshot, rooms)
+    return _not_now(case, target, snapshot) or _move(Moving(case, target, snapshot, rooms), group)
 
 
-def _move(
-    case: Case, group: GroupName | None, target: Capacity, snapshot: Snapshot, rooms: Rooms
-) -> Outcome:
+def _move(moving: Moving, group: GroupName | None) -> Outcome:
+    replica_sets = _replica_sets(moving.case)
     if group is not None:
-        return gang.move(case, group, _replica_sets(case), target, snapshot, rooms)
-    if isinstance(case.workload, Deployment):
-        return handover.move(case, _replica_sets(case)[0], target, snapshot, rooms)
-    return ordinal.move(case, target, snapshot, rooms)
+        return move_gang.move(moving, group, replica_sets)
+    if isinstance(moving.case.workload, Deployment):
+        return move_deployment.move(moving, replica_sets[0])
+    return move_stateful_set.move(moving)
 
 
 def _hands_off(case: Case) -> Decision | None:
@@ -68,7 +75,7 @@ def _hands_off(case: Case) -> Decision | None:
     - its pods are not placed: its namespace is not managed, or the cluster itself needs it;
     - nothing of it runs.
     """
-    if case.is_never:
+    if case.workload.namespace in names.CLUSTERS_OWN:
         return leave(case, Reason.SYSTEM_NAMESPACE, "nothing is moved in this namespace")
     if not case.standing.is_managed:
         message = f"its namespace has not {names.MANAGED}=true"
@@ -133,15 +140,12 @@ def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None
 
 def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
     now, workload = snapshot.now, case.workload
-    failed = memory.relapse(case, snapshot.fleet, now)
-    if failed:
-        write = writes.cooldown_patch(workload, now)
-        decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
-        return Step(workload=workload.key, decision=decision)
-    rest = memory.rest(case, target, now)
-    if rest is None:
-        return None
-    return leave(case, Reason.COOLING_DOWN, rest.message, verb=Verb.WAIT, until=rest.until)
+    failed = cooldown.relapse(case, snapshot.fleet, now)
+    if not failed:
+        return cooldown.rest(case, target, now)
+    write = writes.cooldown_patch(workload, now)
+    decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
+    return Step(workload=workload.key, decision=decision)
 
 
 def _in_rollout(case: Case) -> Decision | None:

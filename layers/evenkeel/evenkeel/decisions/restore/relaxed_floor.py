@@ -7,16 +7,15 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.restore.room import Rooms, Wish
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, Step, about, leave
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.decision import Verb
 from evenkeel.model.placement import Placed, Relaxation, is_relaxed, placed_of, relaxed_until
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.request import Patch
 from evenkeel.model.times import in_words
 
 ORPHANED_AFTER: Final = timedelta(seconds=30)
@@ -89,8 +88,8 @@ def _has_room(case: Case, rooms: Rooms) -> bool:
     pod = next(iter(case.owned), None)
     if pod is None:
         return False
-    wish = Wish(requests=pod.requests, rules=case.workload.spec.template.spec)
-    return rooms.has(wish, Capacity.ON_DEMAND)
+    request = NodeRequest(resources=pod.requests, rules=case.workload.spec.template.spec)
+    return rooms.has(request, Capacity.ON_DEMAND)
 
 
 def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
@@ -98,12 +97,9 @@ def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
     text = msgspec.json.encode(Relaxation(until=until)).decode()
     told = f"{len(waiting)} pods of its floor wait" if waiting else "its floor has waited"
     message = f"no on-demand node has room, and {told}: they may go to spot for now"
-    decision = _about_floor(
-        case,
-        Verb.RELAX,
-        message,
-        writes.annotate(case.workload, names.FLOOR_RELAXED, text),
-        until=until,
+    write = writes.annotate(case.workload, names.FLOOR_RELAXED, text)
+    decision = about(
+        case, Verb.RELAX, Reason.FLOOR_RELAXED, message, write=write, until=until, warning=True
     )
     deletes = [writes.delete_as_seen(pod) for pod in waiting]
     return Step(workload=case.workload.key, decision=decision, after=deletes)
@@ -111,16 +107,9 @@ def _relax(case: Case, snapshot: Snapshot, waiting: Sequence[Pod]) -> Step:
 
 def _hold(case: Case, message: str) -> Step:
     write = writes.take_annotation(case.workload, names.FLOOR_RELAXED)
-    decision = _about_floor(case, Verb.HOLD, f"{message}: its floor holds again", write)
+    message = f"{message}: its floor holds again"
+    decision = about(case, Verb.HOLD, Reason.FLOOR_HELD_AGAIN, message, write=write)
     return Step(workload=case.workload.key, decision=decision)
-
-
-def _about_floor(
-    case: Case, verb: Verb, message: str, write: Patch, until: datetime | None = None
-) -> Decision:
-    relaxes = verb is Verb.RELAX
-    reason = Reason.FLOOR_RELAXED if relaxes else Reason.FLOOR_HELD_AGAIN
-    return about(case, verb, reason, message, write=write, until=until, warning=relaxes)
 
 
 def _made_anew(case: Case, pod: Pod) -> Step:
