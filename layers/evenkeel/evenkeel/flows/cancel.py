@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evenkeel.decisions import writes
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from evenkeel.flows.asking import answered
+from evenkeel.flows.reads import answered
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.ports import Cluster

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.request import Get
 from evenkeel.model.surroundings import ConfigMap

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
-from evenkeel.flows.access import nothing_done
 from evenkeel.flows.drain.invocation import HandoverFlow
 from evenkeel.flows.drain.outcome import Outcome
+from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (
     Record,

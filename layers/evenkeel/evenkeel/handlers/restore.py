@@ -3,7 +3,7 @@
 from typing import Any
 
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.flows.access import nothing_done
+from evenkeel.flows.remedies import nothing_done
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.handlers import Handler

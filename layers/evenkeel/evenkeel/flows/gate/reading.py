@@ -11,7 +11,7 @@ from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections
-from evenkeel.flows.remembered import Found, Remembered
+from evenkeel.flows.read_cache import Found, ReadCache
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
@@ -60,7 +60,7 @@ class Reader:
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._clock = clock
-        self._remembered = Remembered(cluster, clock)
+        self._remembered = ReadCache(cluster, clock)
 
     def subject(self, name: str, namespace: str) -> Subject:
         """The pod as it is now. Raises NotFoundError without it, and other ClusterErrors."""

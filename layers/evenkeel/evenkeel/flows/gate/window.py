@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Final
 
 from evenkeel.decisions.handover.census import LONGEST_TO_MAKE
-from evenkeel.flows.remembered import Remembered
+from evenkeel.flows.read_cache import ReadCache
 from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing
@@ -33,7 +33,7 @@ class Window:
 
     def __init__(self, cluster: Cluster, clock: Clock, size: int) -> None:
         """``size`` pods may wait for their replacements at a time."""
-        self._remembered = Remembered(cluster, clock)
+        self._remembered = ReadCache(cluster, clock)
         self._clock = clock
         self._size = size
         self._asking = Lock()

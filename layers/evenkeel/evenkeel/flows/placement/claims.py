@@ -10,7 +10,7 @@ from evenkeel.decisions.placement.tally import Free
 from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.flows import home
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim

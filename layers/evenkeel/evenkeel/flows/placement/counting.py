@@ -8,8 +8,8 @@ from typing import Final
 from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.errors import ClusterError
-from evenkeel.flows.asking import answer
 from evenkeel.flows.placement import claims
+from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.placement import Placed, claims_of, placed_of

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move

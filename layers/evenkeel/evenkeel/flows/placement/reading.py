@@ -7,7 +7,7 @@ from typing import Final
 from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
-from evenkeel.flows.remembered import Remembered
+from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
@@ -56,7 +56,7 @@ class Reader:
     """Reads for one admission after the other, or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        self._remembered = Remembered(cluster, clock)
+        self._cache = ReadCache(cluster, clock)
 
     def read(self, pod: NewPod, namespace: str) -> Surroundings:
         """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
@@ -73,14 +73,14 @@ class Reader:
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
         questions: list[Read] = [asked, home, pause.QUESTION, moves, INTERRUPTIBLE, *groups]
-        controller, found, paused, lease, nodes, *listed = self._remembered.ask(
+        controller, found, paused, lease, nodes, *listed = self._cache.ask(
             *questions, afresh=(asked, moves), optional=(moves, INTERRUPTIBLE, *groups)
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
-        deployment = self._remembered.deployment_of(controller)
+        deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
         found_nodes = nodes.items if isinstance(nodes, Listing) else ()
         interruptible = [node for node in found_nodes if isinstance(node, Node)]

@@ -18,8 +18,8 @@ from evenkeel.decisions.notice import marks
 from evenkeel.decisions.restore import gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import list_all
 from evenkeel.flows.groups import read_groups
+from evenkeel.flows.reads import list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names

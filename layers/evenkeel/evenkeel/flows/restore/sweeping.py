@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.decisions.restore.snapshot import Snapshot
-from evenkeel.flows.asking import list_all
+from evenkeel.flows.reads import list_all
 from evenkeel.flows.restore.reading import MOVES, TRACES
 from evenkeel.flows.restore.writing import Writer
 from evenkeel.model import names

@@ -22,7 +22,7 @@ def metric_of(error: ClusterError) -> Metric:
     return Metric.CLUSTER_FORBIDDEN if refused else Metric.CLUSTER_UNREACHABLE
 
 
-def tell_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> None:
+def record_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> None:
     """Count and log why budgets, Services and policies of namespaces could not be read."""
     for namespace, error in unread.items():
         recorder.counted(metric_of(error))

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.flows.remembered import MOST_BYTES, REMEMBERED, Remembered
+from evenkeel.flows.read_cache import KEPT_FOR, MOST_BYTES, ReadCache
 from evenkeel.model.request import List, Listing, Request, Selection
 from evenkeel.model.surroundings import Service
 from evenkeel.ports import Reply, Session
@@ -34,39 +34,39 @@ def services(number: int) -> List[Service]:
 @pytest.mark.parametrize("number", [1, 8])
 def test_an_answer_counts_for_a_second_if_there_is_room(number: int) -> None:
     cluster, clock = Namespaces(MOST_BYTES // 8), HandClock()
-    remembered = Remembered(cluster, clock)
+    cache = ReadCache(cluster, clock)
     questions = [services(each) for each in range(number)]
-    remembered.ask(*questions)
-    remembered.ask(*questions)
+    cache.ask(*questions)
+    cache.ask(*questions)
     assert cluster.asked == number
-    clock.sleep(REMEMBERED)
-    remembered.ask(*questions)
+    clock.sleep(KEPT_FOR)
+    cache.ask(*questions)
     assert cluster.asked == 2 * number
 
 
 def test_the_oldest_answers_are_forgotten_when_there_are_too_many_bytes() -> None:
     cluster = Namespaces(MOST_BYTES // 8)
-    remembered = Remembered(cluster, HandClock())
+    cache = ReadCache(cluster, HandClock())
     for number in range(10):
-        remembered.ask(services(number))
-    remembered.ask(*map(services, range(2, 10)))
+        cache.ask(services(number))
+    cache.ask(*map(services, range(2, 10)))
     assert cluster.asked == 10
-    remembered.ask(services(0))
+    cache.ask(services(0))
     assert cluster.asked == 11
 
 
 def test_an_answer_of_too_many_bytes_is_not_kept() -> None:
     cluster = Namespaces(MOST_BYTES + 1)
-    remembered = Remembered(cluster, HandClock())
-    remembered.ask(services(1))
-    remembered.ask(services(1))
+    cache = ReadCache(cluster, HandClock())
+    cache.ask(services(1))
+    cache.ask(services(1))
     assert cluster.asked == 2
 
 
 def test_nothing_is_kept_for_longer_than_it_counts() -> None:
     cluster, clock = Namespaces(1), HandClock()
-    remembered = Remembered(cluster, clock)
+    cache = ReadCache(cluster, clock)
     for number in range(100):
-        remembered.ask(services(number))
+        cache.ask(services(number))
         clock.sleep(timedelta(seconds=0.1))
-    assert len(remembered) <= 11
+    assert len(cache) <= 11
