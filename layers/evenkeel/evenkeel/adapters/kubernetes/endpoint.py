@@ -1,8 +1,11 @@
 """Where an API server is, how it is trusted, and as which user it is asked."""
 
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+
+import urllib3
 
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 
@@ -16,16 +19,15 @@ class Endpoint:
     """One API server.
 
     ``server`` is its URL, perhaps with a path below which the API lies; ``tls`` None goes
-    with plain http. ``server_name`` is the name in its certificate where that is not the
-    URL's, ``proxy`` the URL of a proxy on the way. Client certificates are part of ``tls``.
+    with plain http. Client certificates are part of ``tls``. ``pools`` makes urllib3's
+    connections with the options of a ``PoolManager``: through a proxy, if there is one on the way.
     ``remedy`` says what to do where the API server refuses the credentials.
     """
 
     server: str
     tls: ssl.SSLContext | None = None
     tokens: TokenSource | None = None
-    server_name: str = ""
-    proxy: str = ""
+    pools: Callable[..., urllib3.PoolManager] = urllib3.PoolManager
     remedy: str = "check the credentials"
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import urllib3
 from urllib3.exceptions import (
@@ -206,12 +206,7 @@ class Transport:
             if (renewed := tokens.token()) != token:
                 response.close()
                 response = self._send(call, pool, renewed, left=left, whole=whole)
-                if response.status != 401:
-                    self._refusals.renewed(token, response.headers.get("Date"))
-        if response.status == 401:
-            self._refusals.refused(response.headers.get("Date"))
-        else:
-            self._refusals.accepted()
+        self._refusals.answered(response.status, response.headers.get("Date"))
         if response.status >= 300:
             with self._translating(call):
                 retry_after = response.headers.get("Retry-After")
@@ -331,22 +326,13 @@ class Transport:
         return now - self._used > self.limits.idle
 
     def _connect(self, size: int, *, block: bool) -> urllib3.HTTPConnectionPool:
-        endpoint = self._endpoint
-        options: dict[str, Any] = {
-            "maxsize": size,
-            "block": block,
-            "socket_options": _socket_options(),
-        }
-        if endpoint.tls:
-            options["ssl_context"] = endpoint.tls
-        if endpoint.server_name:
-            options["server_hostname"] = endpoint.server_name
-        manager = (
-            urllib3.ProxyManager(endpoint.proxy, **options)
-            if endpoint.proxy
-            else urllib3.PoolManager(**options)
+        pools = self._endpoint.pools(
+            maxsize=size,
+            block=block,
+            socket_options=_socket_options(),
+            ssl_context=self._endpoint.tls,
         )
-        return manager.connection_from_url(endpoint.server)
+        return pools.connection_from_url(self._endpoint.server)
 
 
 def _with_body(response: Response) -> Response:
