@@ -116,7 +116,6 @@ def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
         name=owner.name,
         uid=owner.uid,
         controller=True,
-        block_owner_deletion=True,
     )
 
 
@@ -262,7 +261,7 @@ def pod(
         status="True" if ready else "False",
         last_transition_time=ready_since if ready else None,
     )
-    volume = Volume(name="data", persistent_volume_claim=ClaimSource(claim_name=claim))
+    volume = Volume(persistent_volume_claim=ClaimSource(claim_name=claim))
     return Pod(
         metadata=metadata(
             name,
@@ -428,7 +427,6 @@ def budget(
             disruptions_allowed=max(0, healthy - demanded),
             current_healthy=healthy,
             desired_healthy=demanded,
-            observed_generation=1,
         ),
     )
 

@@ -45,7 +45,6 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
     name: str
     uid: str
     controller: bool = False
-    block_owner_deletion: bool | None = None
 
     @property
     def full_kind(self) -> str:
@@ -71,7 +70,6 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
-    finalizers: tuple[str, ...] = ()
 
 
 class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):

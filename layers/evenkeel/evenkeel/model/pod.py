@@ -32,7 +32,6 @@ class ResourceRequirements(ApiStruct, frozen=True, kw_only=True):
 class Container(ApiStruct, frozen=True, kw_only=True):
     """The part of a container that Evenkeel reads."""
 
-    name: str = ""
     resources: ResourceRequirements = ResourceRequirements()
 
 
@@ -49,7 +48,6 @@ class EmptyDir(ApiStruct, frozen=True, kw_only=True):
 class Volume(ApiStruct, frozen=True, kw_only=True):
     """A volume of a pod."""
 
-    name: str
     empty_dir: EmptyDir | None = None
     persistent_volume_claim: ClaimSource | None = None
 
