@@ -91,7 +91,7 @@ def test_a_stack_that_is_there_keeps_what_it_has(value: str) -> None:
 def test_a_stack_of_before_reserves_for_those_functions_for_which_it_did(
     before: dict[str, str], value: str, unreserved: int | None
 ) -> None:
-    stack = a_stack(**DEFAULTS | before)
+    stack = a_stack(None, **DEFAULTS | before)
     assert asked(Account(stack=stack, unreserved=unreserved)) == value
 
 
@@ -108,15 +108,15 @@ def test_an_upgrade_reserves_no_more_than_lambda_allows(
     before: dict[str, str], unreserved: int, value: str
 ) -> None:
     """What the stack has reserved before is free for it."""
-    assert asked(Account(stack=a_stack(**before), unreserved=unreserved)) == value
+    assert asked(Account(stack=a_stack(None, **before), unreserved=unreserved)) == value
 
 
 @pytest.mark.parametrize("before", [{}, {"ReservedConcurrency": "5"}], ids=["none", "a number"])
 def test_a_stack_from_before_all_these_parameters_reserves_nothing(before: dict[str, str]) -> None:
-    assert asked(Account(stack=a_stack(**before), unreserved=1_000)) == "none"
+    assert asked(Account(stack=a_stack(None, **before), unreserved=1_000)) == "none"
 
 
 def test_one_that_was_never_made_is_new() -> None:
-    failed = a_stack(**DEFAULTS) | {"StackStatus": "ROLLBACK_COMPLETE"}
+    failed = a_stack(None, **DEFAULTS) | {"StackStatus": "ROLLBACK_COMPLETE"}
     assert asked(Account(stack=failed, unreserved=10)) == "none"
     assert asked(Account(stack=failed, unreserved=1_000)) == "all"
