@@ -16,7 +16,7 @@ from evenkeel.settings.shared import (
 from evenkeel.settings.variable import Settings, whole
 
 LONGEST_RESTORE: Final = timedelta(seconds=90)
-"""The restore function is stopped after 120 s: 30 s stay for what is under way."""
+"""The restore function is stopped after 120 s: 30 s remain for requests under way."""
 
 RESTORE_MOVES: Final = whole(
     "EVENKEEL_RESTORE_MOVES",

@@ -35,16 +35,15 @@ class Endpoint:
 class Limits:
     """What one process may ask of an API server.
 
-    ``parallel`` requests at once, and twice as many of a session, whose owner knows what cannot
-    wait; watches come on top, one connection each. A request with
-    all its tries has the time ``budget``, a list with all its pages ``listing``; ``connect``
-    bounds one connection, ``read`` the wait for bytes of one answer: a busy API server may
-    take 5 s. A connection that was not used for ``idle`` is replaced: while a Lambda function
-    is frozen, a load balancer on the way forgets it, and the outcome of a write into it would be
-    unknown.
+    ``parallel`` requests at once, and twice as many of a session, whose owner sends what cannot
+    wait first; watches come on top, one connection each. A request with all its tries has the time
+    ``budget``, a list with all its pages ``listing``; ``connect`` bounds one connection, ``read``
+    the wait for bytes of one answer: a busy API server may take 5 s. A connection that was not used
+    for ``idle`` is replaced: while a Lambda function is frozen, a load balancer on the way forgets
+    it, and the outcome of a write into it would be unknown.
 
-    ``first`` is the time of a request that finds no connection to a server which has never
-    answered yet: a person has perhaps named the wrong one. None: the budget.
+    ``first`` replaces the budget while the server has never answered, for requests that find no
+    connection: a person may have named the wrong server. None: the budget holds.
     """
 
     parallel: int = PARALLEL
