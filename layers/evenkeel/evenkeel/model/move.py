@@ -21,6 +21,9 @@ from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
 
+PER_RUN: Final = 50
+"""How many pods one run of restore moves, unless a setting says another number."""
+
 LONGEST: Final = 86_400
 """Seconds that a move may last: as long as a release."""
 
