@@ -116,7 +116,7 @@ class Transport:
     ) -> Answered[T]:
         """What ``read`` makes of the body of the answer to a call, got as ``respond`` gets it.
 
-        Of all threads one at a time holds a large body. Raises ClusterError: TooLargeError for a
+        One thread at a time holds a large body. Raises ClusterError: TooLargeError for a
         body of more than MOST_BYTES.
         """
         with ExitStack() as large:

@@ -1,8 +1,8 @@
 """Which version of a kind the API server serves: the one whose list it does not answer with 404.
 
-Discovery would take as many requests: the document of a group names its versions, and not the kinds
-in them (scheduling.k8s.io/v1 of Kubernetes 1.37 has priority classes and no groups of pods). A role
-without the right to a kind is answered with 403 in every version, served or not.
+Discovery would take no fewer requests: the document of a group names its versions, and not the
+kinds in them (scheduling.k8s.io/v1 of Kubernetes 1.37 has priority classes and no groups of pods).
+A role without the right to a kind is answered with 403 in every version, served or not.
 """
 
 from collections.abc import Sequence

@@ -37,8 +37,8 @@ BITE = 2**16
 class Watch[T: KubernetesObject]:
     """Delivers a Relisted and then Changes until it is stopped.
 
-    A stream that ends, as on a busy cluster without an error, goes on from the last resource
-    version seen; one that has fallen too far behind (410) begins with a new list. A refusal is
+    A stream that ends, also without an error, goes on from the last resource version seen; one
+    that has fallen too far behind (410) begins with a new list. A refusal is
     delivered once, as the Reply of a List, and the watch is tried again and again with pauses. An
     object that can no longer be read has left the selection. If a stream brings bytes that are no
     event twice at one resource version, that is delivered like a refusal, and a new list follows.
