@@ -116,7 +116,6 @@ def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
         name=owner.name,
         uid=owner.uid,
         controller=True,
-        block_owner_deletion=True,
     )
 
 
@@ -428,7 +427,6 @@ def budget(
             disruptions_allowed=max(0, healthy - demanded),
             current_healthy=healthy,
             desired_healthy=demanded,
-            observed_generation=1,
         ),
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError, InstancesError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node

@@ -14,9 +14,9 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.notice import draining, marks
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
-from evenkeel.flows.asking import ask
 from evenkeel.flows.drain.deployed import are_deployed
 from evenkeel.flows.marking import change
+from evenkeel.flows.reads import ask
 from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance
 from evenkeel.model.request import List

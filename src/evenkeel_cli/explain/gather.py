@@ -6,7 +6,7 @@ from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.gate.waiting import waiting
 from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
 from evenkeel.model.meta import KubernetesObject

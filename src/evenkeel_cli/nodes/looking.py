@@ -12,9 +12,9 @@ from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.route import Route, not_ours
 from evenkeel.decisions.notice import marks
 from evenkeel.flows import selections
-from evenkeel.flows.asking import ask, ask_for_one, list_all
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.leadership import LONGEST_HELD
+from evenkeel.flows.reads import ask, ask_for_one, list_all
 from evenkeel.model import names
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference

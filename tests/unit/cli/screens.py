@@ -24,7 +24,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions import writes
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evenkeel.decisions import writes
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.reasons import Reason

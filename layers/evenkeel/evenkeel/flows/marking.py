@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from evenkeel.errors import ClusterError, ConflictError, InvalidError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.decision import Decision
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get

@@ -1,4 +1,4 @@
-"""Answers of the API server that are good for a second, shared by the admissions of a process."""
+"""A cache of reads, each good for a second, which the reviews of one process share."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ type Found = KubernetesObject | Listing[KubernetesObject] | None
 
 
 class ReadCache:
-    """Asks the API server, at most once a second for each question. Any thread may use it."""
+    """Reads from the API server, at most once a second for each question. Any thread may use it."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cluster = cluster
@@ -40,17 +40,18 @@ class ReadCache:
         afresh: Collection[Read] = (),
         optional: Collection[Read] = (),
     ) -> Sequence[Found]:
-        """The answers, None for objects that are not there; what is not kept is asked for together.
+        """The answers in the order of the questions; None for an object that does not exist.
 
-        ``afresh``: of these no earlier answer counts. What is ``optional`` is not there either if
-        the API server does not show it. Raises the other ClusterErrors.
+        Questions without a kept answer are asked together. ``afresh``: of these no kept answer
+        counts. ``optional``: any refusal of one of these is None. Raises the ClusterError of
+        every other refusal.
         """
         now = self._clock.now()
         with self._lock:
             known = {
                 question: self._known[question][0]
                 for question in questions
-                if question not in afresh and self._keeps(question, now)
+                if question not in afresh and self._is_kept(question, now)
             }
         missing = [question for question in questions if question not in known]
         replies = self._cluster.perform(missing) if missing else ()
@@ -70,7 +71,7 @@ class ReadCache:
     ) -> Deployment | None:
         """The Deployment above a ReplicaSet; None where there is none. Raises ClusterError.
 
-        ``afresh``: no earlier answer counts.
+        ``afresh``: no kept answer counts.
         """
         owner = controller.controller if isinstance(controller, ReplicaSet) else None
         if controller is None or owner is None or owner.full_kind != "Deployment":
@@ -80,21 +81,21 @@ class ReadCache:
         return found if isinstance(found, Deployment) and found.uid == owner.uid else None
 
     def _keep(self, question: Read, found: Found, now: datetime) -> None:
-        """Keep an answer; forget those that are too old, and the oldest of too many bytes."""
-        self._forget(question)
+        """Keep an answer; drop expired ones, and the oldest while all exceed ``MOST_BYTES``."""
+        self._drop(question)
         self._known[question] = found, now
         self._bytes += _size(found)
         while self._known:
             oldest = next(iter(self._known))
-            if self._bytes <= MOST_BYTES and self._keeps(oldest, now):
+            if self._bytes <= MOST_BYTES and self._is_kept(oldest, now):
                 break
-            self._forget(oldest)
+            self._drop(oldest)
 
-    def _forget(self, question: Read) -> None:
+    def _drop(self, question: Read) -> None:
         if question in self._known:
             self._bytes -= _size(self._known.pop(question)[0])
 
-    def _keeps(self, question: Read, now: datetime) -> bool:
+    def _is_kept(self, question: Read, now: datetime) -> bool:
         kept = self._known.get(question)
         return kept is not None and now - kept[1] < KEPT_FOR
 

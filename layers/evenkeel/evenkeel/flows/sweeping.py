@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.request import Delete, List, Selection, Write
 from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster, Reply

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
 from evenkeel.decisions.notice.reading import read_json
 from evenkeel.errors import ClusterError, MalformedNoticeError
-from evenkeel.flows.access import metric_of
 from evenkeel.flows.interruption import InterruptionFlow, Outcome
 from evenkeel.flows.lookup import NodeLookup
 from evenkeel.flows.probe import Probed, probe
+from evenkeel.flows.remedies import metric_of
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
@@ -59,8 +59,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         labels=settings.capacity_labels,
         lifecycle=lifecycle,
     )
-    rules = Rules(lifecycle_hook=settings.lifecycle_hook, replay_source=settings.replay_source)
-    return _NoticeHandler(flow, rules, cluster, notices, recorder)
+    return _NoticeHandler(flow, settings, cluster, notices, recorder)
 
 
 class _NoticeHandler:
@@ -69,13 +68,13 @@ class _NoticeHandler:
     def __init__(
         self,
         flow: InterruptionFlow,
-        rules: Rules,
+        settings: InterruptionSettings,
         cluster: Cluster,
         notices: Queue,
         recorder: Recorder,
     ) -> None:
         self._flow = flow
-        self._rules = rules
+        self._settings = settings
         self._cluster = cluster
         self._notices = notices
         self._recorder = recorder
@@ -93,7 +92,11 @@ class _NoticeHandler:
         probes: list[Probe] = []
         for record in records:
             try:
-                reading = read_json(record.body, self._rules)
+                reading = read_json(
+                    record.body,
+                    lifecycle_hook=self._settings.lifecycle_hook,
+                    replay_source=self._settings.replay_source,
+                )
             except MalformedNoticeError as error:
                 self._reject(record, error)
                 postpone(record, MALFORMED_DELAY, self._notices, self._recorder)

@@ -46,7 +46,6 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
     name: str
     uid: str
     controller: bool = False
-    block_owner_deletion: bool | None = None
 
     @property
     def full_kind(self) -> str:

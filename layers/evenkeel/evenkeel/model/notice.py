@@ -104,11 +104,12 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
         return self.cause or self.kind.value
 
     def heard_at(self, now: datetime) -> Self:
-        """The same notice as it is heard ``now``.
+        """The same notice, as it counts when it arrives ``now``.
 
         - A notice from the future comes from a wrong clock, or from a sender that lies. Its node
-          would be marked for as long, and a true notice would count as older: it is given now.
-        - A hint may have become certain.
+          would stay marked for longer, and a true notice would count as older, so it counts as
+          given now.
+        - A hint whose deadline has passed is certain if it says when the instance ends.
         """
         ahead = max(timedelta(), self.time - now)
         heard = msgspec.structs.replace(

@@ -179,7 +179,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def told_at(self) -> datetime | None:
-        """When it was told to go, in whole seconds of the API server's clock; None: never."""
+        """When its deletion began, in whole seconds of the API server's clock; None: never."""
         deadline = self.ends_at
         if deadline is None:
             return None
@@ -187,7 +187,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def ends_at(self) -> datetime | None:
-        """When its containers are killed, once it was told to go; None: never told."""
+        """When its containers are killed at the latest; None if it is not being deleted."""
         deadline = self.metadata.deletion_timestamp
         return deadline if deadline is not None and is_sound(deadline) else None
 
@@ -196,7 +196,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """When it got its node, in whole seconds; None while it has none, or that is not known.
 
         A pod whose template names its node has it from the beginning, and the condition only when
-        the kubelet tells.
+        the kubelet sets it.
         """
         if not self.spec.node_name:
             return None

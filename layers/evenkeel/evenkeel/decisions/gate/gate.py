@@ -64,7 +64,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     has_room: bool = True
     may_exceed: bool = True
     waited: timedelta = timedelta()
-    patience: timedelta = timedelta(minutes=5)
+    patience: timedelta
 
 
 def decide(found: Situation, evictor: Evictor) -> Verdict:

@@ -22,7 +22,7 @@ from evenkeel.ports import Clock, Cluster
 INTERRUPTIBLE: Final = List(
     Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
 )
-"""The nodes that are to be named to pods. Where the role may not list nodes there are none."""
+"""Nodes in interruptible reserved capacity. If the role may not list nodes there are none."""
 
 
 class OwnerGoneError(ClusterError):
@@ -33,9 +33,8 @@ class OwnerGoneError(ClusterError):
 class PlacementInput:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last of a pod of the same ReplicaSet. ``interruptible`` are nodes in
-    reserved capacity that EC2 takes back: their metadata. ``in_gang``: the pod names a group that
-    is a gang.
+    ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
+    of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
     """
 
     namespace: Namespace
@@ -48,12 +47,12 @@ class PlacementInput:
 
     @property
     def workload(self) -> Controller | Deployment:
-        """What a person would name."""
+        """The Deployment, or else the controller."""
         return self.deployment if self.deployment is not None else self.controller
 
 
 class Reader:
-    """Reads for one admission after the other, or several at once."""
+    """Reads for admissions, one after the other or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._cache = ReadCache(cluster, clock)
@@ -61,8 +60,8 @@ class Reader:
     def read(self, pod: NewPod, namespace: str) -> PlacementInput:
         """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
 
-        The controller is read afresh: its size decides, and changes just before pods are made.
-        Raises OwnerGoneError, and other ClusterErrors where there was no answer.
+        The controller is read afresh: its size decides, and often changes just before its pods are
+        made. Raises OwnerGoneError, and other ClusterErrors if the API server does not answer.
         """
         owner, kind = pod.controller, controller_kind(pod)
         if owner is None or kind is None:
@@ -91,9 +90,9 @@ class Reader:
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
-    """How to read a group: by a list of it alone, for which the version that is served is found.
+    """The list of a group alone: lists find the version of the kind that is served.
 
-    What can be no object's name is not asked for: nobody has validated the pod yet.
+    No request if the name cannot be an object's: the pod is not validated yet.
     """
     if group is None or not names.is_subdomain(group.name):
         return ()

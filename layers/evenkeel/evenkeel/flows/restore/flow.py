@@ -12,7 +12,7 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
 from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
-from evenkeel.flows.access import metric_of
+from evenkeel.flows.remedies import metric_of
 from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
 from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer

@@ -20,7 +20,7 @@ from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import surroundings
-from evenkeel.flows.asking import answered, ask, list_all
+from evenkeel.flows.reads import answered, ask, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names

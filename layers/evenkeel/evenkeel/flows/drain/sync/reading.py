@@ -8,8 +8,8 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections, surroundings
-from evenkeel.flows.asking import MANY, find_all, is_unanswered, list_all, shown
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.reads import MANY, find_all, is_unanswered, list_all, shown
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod

@@ -1,4 +1,4 @@
-"""Errors of the API server: which metric counts them, and what mends them."""
+"""Errors of the API server: the metric that counts them, and what an operator can do."""
 
 from collections.abc import Mapping
 
@@ -16,25 +16,25 @@ def metric_of(error: ClusterError) -> Metric:
     """ClusterForbidden where the API server refuses the role (401, 403).
 
     Else ClusterUnreachable: no connection, a certificate that is not trusted, no answer in time,
-    5xx, throttling to the end, or an answer that is none of a Kubernetes API.
+    5xx, throttling for the whole budget, or an answer that no Kubernetes API gives.
     """
     refused = isinstance(error, ForbiddenError | UnauthenticatedError)
     return Metric.CLUSTER_FORBIDDEN if refused else Metric.CLUSTER_UNREACHABLE
 
 
-def tell_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> None:
+def record_unread(recorder: Recorder, unread: Mapping[str, ClusterError]) -> None:
     """Count and log why budgets, Services and policies of namespaces could not be read."""
     for namespace, error in unread.items():
         recorder.counted(metric_of(error))
         recorder.noted(
-            "could not read all budgets, Services and policies of a namespace; those that are known"
-            f" count: {error}",
+            "could not read all budgets, Services and policies of a namespace; those that were read"
+            f" last count: {error}",
             namespace=namespace,
         )
 
 
 def nothing_done(error: ClusterError) -> NothingDoneError:
-    """What a scheduled invocation raises that could read nothing because of this error."""
+    """The error that a scheduled invocation raises if this one let it read nothing."""
     return NothingDoneError(f"{_remedy_of(error)}: {error}")
 
 

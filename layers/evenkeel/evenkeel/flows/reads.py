@@ -1,4 +1,4 @@
-"""Reading from the cluster: single answers, listings, and many objects by few requests."""
+"""Reading from the cluster: single objects, listings, and many objects by few requests."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from evenkeel.model.request import Get, List, Listing, Selection
 from evenkeel.ports import Cluster, Reply
 
 MANY = 8
-"""So many objects of one kind and namespace, and more, are read by one listing."""
+"""From more objects than this of one kind and namespace on, one listing reads them."""
 
 
 @overload
@@ -56,9 +56,10 @@ def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequen
 
 
 def find_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """As ``get_all``, and many of one kind and namespace by one listing. Raises ClusterError.
+    """As ``get_all``, but more than ``MANY`` of one kind and namespace by one listing.
 
-    Where listing is forbidden each is read by itself: rights are deployed apart from code.
+    Where listing is forbidden each is read by itself: the rights may be older than the code. Raises
+    ClusterError.
     """
     groups: defaultdict[Selection[Any], set[str]] = defaultdict(set)
     for uid, request in requests.items():
@@ -81,10 +82,10 @@ def _unless_forbidden(reply: Reply) -> KubernetesObject | Listing[KubernetesObje
 
 
 def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, KubernetesObject]:
-    """The objects found, by the key that they were asked for and have.
+    """The objects that exist and have the key by which they are asked for, by that key.
 
-    One that the API server will not show is left out like one that is not there: nothing is
-    taken away from a controller that cannot be read. Raises ClusterError as ``_shown`` does.
+    One that the API server refuses to show is left out like one that does not exist: no pod is
+    taken from a controller that cannot be read. Raises ClusterError as ``shown`` does.
     """
     found: dict[str, KubernetesObject] = {}
     replies = shown(cluster.perform(list(requests.values())))
@@ -95,11 +96,11 @@ def get_all(cluster: Cluster, requests: Mapping[str, Get[Any]]) -> dict[str, Kub
 
 
 def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
-    """Replies about single objects, after a look at their errors.
+    """The same replies about single objects, if their errors are about these objects.
 
-    An error that is about one object must not keep all others from being looked after: a
-    stranger may have named it. Raises the ClusterError where the API server did not answer,
-    and where it refuses every single object, for then it is not the objects.
+    One object must not keep all others from being read: a tenant may have named it. Raises the
+    ClusterError of a reply without an answer, and the first one where the API server refuses every
+    object for another reason than that it does not exist.
     """
     errors = [reply.error for reply in answered(replies) if reply.error is not None]
     if len(errors) == len(replies) and not any(isinstance(e, NotFoundError) for e in errors):
@@ -109,7 +110,7 @@ def shown(replies: Sequence[Reply]) -> Sequence[Reply]:
 
 
 def answered(replies: Sequence[Reply]) -> Sequence[Reply]:
-    """Replies that may be refusals. Raises the ClusterError of one that is no answer at all."""
+    """The same replies, refusals too. Raises the ClusterError of one without an answer."""
     for reply in replies:
         if reply.error is not None and is_unanswered(reply.error):
             raise reply.error
@@ -117,5 +118,5 @@ def answered(replies: Sequence[Reply]) -> Sequence[Reply]:
 
 
 def is_unanswered(error: ClusterError) -> bool:
-    """Whether an error tells nothing about what was asked for: the API server did not answer."""
+    """Whether an error says nothing about the object: the API server did not answer."""
     return isinstance(error, UnavailableError | ThrottledError | UnauthenticatedError)
