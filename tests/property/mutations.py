@@ -183,7 +183,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a warning does not supersede a recommendation",
-        "decisions/notice/marking.py",
+        "decisions/notice/which_notice.py",
         [
             ("        notice.is_hint,\n        expires,\n", "        False,\n        False,\n"),
         ],
@@ -242,7 +242,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a duplicate marks again",
-        "decisions/notice/marks.py",
+        "decisions/notice/mark.py",
         [
             (
                 "    if not operations:\n        return None",
@@ -253,7 +253,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a name is believed without its instance",
-        "flows/lookup.py",
+        "flows/interruption/nodes.py",
         [
             (
                 "return instance.belongs_to_any and not",

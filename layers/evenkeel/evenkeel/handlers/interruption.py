@@ -14,9 +14,9 @@ from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, 
 from evenkeel.decisions.notice.reading import read_json
 from evenkeel.errors import ClusterError, MalformedNoticeError
 from evenkeel.flows.access import metric_of
-from evenkeel.flows.interruption import InterruptionFlow, Outcome
-from evenkeel.flows.lookup import NodeLookup
-from evenkeel.flows.probe import Probed, probe
+from evenkeel.flows.interruption.flow import InterruptionFlow, Outcome
+from evenkeel.flows.interruption.nodes import NodeLookup
+from evenkeel.flows.interruption.probe import Probed, probe
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb

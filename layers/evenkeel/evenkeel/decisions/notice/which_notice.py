@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import kinds, marks
+from evenkeel.decisions.notice import mark, wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
@@ -40,7 +40,7 @@ the same time, so a notice that comes again after that does not bring the mark b
 """
 
 
-def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
+def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
     """Mark the node of a notice, or leave it, and why.
 
     ``instance_state`` is EC2's word for the instance's state, empty if EC2 was not heard. The
@@ -59,12 +59,12 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
         return _leave(
             node, notice, Reason.OUTLIVED, f"EC2 says that instance {notice.instance_id} is running"
         )
-    present = marks.read(node)
+    present = mark.read(node)
     expires = notice.is_hint and notice.ends_at is None
     if present is not None and present.kind is NoticeKind.DRAIN and expires:
         return _leave(node, notice, Reason.ALREADY_MARKED, "the node is being drained on purpose")
     wanted = merge(node, present, notice, now)
-    write = marks.set_mark(node, wanted)
+    write = mark.set_mark(node, wanted)
     if write is None:
         return _leave(
             node,
@@ -75,7 +75,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
     return Decision.about(
         node,
         Verb.MARK,
-        kinds.of_notice(wanted).reason,
+        wording.of_notice(wanted).reason,
         _announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
@@ -198,18 +198,18 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
             f" {notice.name} notice {notice.event_id} names {in_words(notice.deadline)}"
         )
     done = f"noted until {in_words(notice.deadline)}" if notice.is_hint else "cordoned"
-    text = f"{kinds.of_notice(notice).announce(notice)}; {done}"
+    text = f"{wording.of_notice(notice).announce(notice)}; {done}"
     if present is not None:
         text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text
 
 
 def _withdraw(node: Node, notice: Notice) -> Decision:
-    present = marks.read(node)
+    present = mark.read(node)
     if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
         return _leave(node, notice, Reason.WITHDRAWN, "AWS takes back what no mark says")
     message = f"AWS takes {notice.name} notice {notice.event_id} back"
-    return Decision.about(node, Verb.LIFT, Reason.WITHDRAWN, message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, Reason.WITHDRAWN, message, write=mark.unmark(node))
 
 
 def _leave(node: Node, notice: Notice, reason: Reason, why: str) -> Decision:

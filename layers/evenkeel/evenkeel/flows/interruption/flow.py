@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark, which_notice
 from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
-from evenkeel.decisions.notice.marking import mark, merge
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -22,8 +21,8 @@ from evenkeel.errors import (
     QueueError,
     ThrottledError,
 )
-from evenkeel.flows.hook_timer import HookTimer, NoHook, Silent
-from evenkeel.flows.lookup import Absent, Found, NodeLookup, NotYet
+from evenkeel.flows.interruption.hooks import HookTimer, NoHook, Silent
+from evenkeel.flows.interruption.nodes import Absent, Found, NodeLookup, NotYet
 from evenkeel.flows.pause import is_paused
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -181,7 +180,7 @@ class InterruptionFlow:
                     case Unproven(reason=reason, message=message, until=until):
                         self._try_again(work, [queue.popleft()], reason, message, until=until)
                         continue
-                decision = mark(found.node, notice, now, found.instance_state)
+                decision = which_notice.decide(found.node, notice, now, found.instance_state)
                 if decision.write is not None:
                     decisions[name] = decision
                     break
@@ -202,9 +201,9 @@ class InterruptionFlow:
             position = work.queues[name].popleft()
             notice = work.notices[position]
             node = work.found[name].node
-            present = work.carried.get(name) or marks.read(node)
+            present = work.carried.get(name) or mark.read(node)
             if decision.verb is not Verb.LIFT:
-                work.carried[name] = merge(node, present, notice, now)
+                work.carried[name] = which_notice.merge(node, present, notice, now)
                 work.marked.add(position)
             self._settle(notice, decision, now)
 
