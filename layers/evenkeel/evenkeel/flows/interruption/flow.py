@@ -6,13 +6,22 @@ come any number of times.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final
 
 from evenkeel.decisions.notice import mark, which_notice
-from evenkeel.decisions.notice.concern import Refused, Unproven, doubt
+from evenkeel.decisions.notice.concern import doubt
+from evenkeel.decisions.notice.result import (
+    NO_ANSWER_DELAY,
+    Again,
+    Done,
+    Result,
+    acknowledged,
+    instance_reference,
+)
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -21,24 +30,20 @@ from evenkeel.errors import (
     QueueError,
     ThrottledError,
 )
-from evenkeel.flows.interruption.hooks import HookTimer, NoHook, Silent
-from evenkeel.flows.interruption.nodes import Absent, Found, NodeLookup, NotYet
+from evenkeel.flows.interruption.hooks import HookTimer
+from evenkeel.flows.interruption.nodes import Booting, Found, NodeLookup
 from evenkeel.flows.pause import is_paused
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.decision import Decision, Verb
-from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get
-from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder, Reply
+from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder
 
 WAKE_UP_DELAY: Final = timedelta(seconds=1)
 """Notices of one storm come together: by then most of them are marked."""
-
-NO_ANSWER_DELAY: Final = timedelta(seconds=2)
-"""When a notice is tried again that met an error."""
 
 POSTPONED_DELAY: Final = timedelta(seconds=5)
 """When a notice is tried again that waits for its node, or for the end of a pause."""
@@ -55,29 +60,20 @@ ATTEMPTS: Final = 5
 
 @dataclass(slots=True)
 class _Work:
-    """One delivery: what is known of its nodes, and what has become of each notice."""
+    """One delivery: what is known of its nodes, and what has become of each notice.
+
+    ``queues`` has the notices of each node that are still to be decided. ``marked`` are those whose
+    node carries a mark now. ``carried``, in observe mode, is what it would carry. Notices are named
+    by their positions.
+    """
 
     notices: list[Notice]
-    hooks: HookTimer
     found: dict[str, Found] = field(default_factory=dict)
     queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
     attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    again: dict[int, timedelta] = field(default_factory=dict)
     marked: set[int] = field(default_factory=set)
     carried: dict[str, NodeNotice] = field(default_factory=dict)
-    errors: list[ClusterError] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a delivery.
-
-    ``again``: which notices, by position, have to be delivered again, and after how long.
-    ``errors``: what the API server refused or left unanswered.
-    """
-
-    again: Mapping[int, timedelta]
-    errors: Sequence[ClusterError]
+    results: dict[int, Result] = field(default_factory=dict)
 
 
 class InterruptionFlow:
@@ -95,7 +91,7 @@ class InterruptionFlow:
         labels: CapacityLabels,
         lifecycle: LifecycleActions | None = None,
     ) -> None:
-        """``acts`` False: decide and tell, but write nothing to the cluster.
+        """``acts`` False: decide, count and record, but write nothing to the cluster.
 
         ``labels`` tell which nodes are spot where EC2 does not answer. ``lifecycle`` is asked about
         lifecycle hooks, if any are heeded.
@@ -109,58 +105,44 @@ class InterruptionFlow:
         self._labels = labels
         self._lifecycle = lifecycle
 
-    def handle(self, notices: Sequence[Notice]) -> Outcome:
-        """Mark the nodes of these notices. Raises nothing: what fails is delivered again."""
+    def handle(self, notices: Sequence[Notice]) -> Sequence[Result]:
+        """Mark the nodes of these notices; what becomes of each.
+
+        Raises nothing: what fails has to be delivered again.
+        """
         now = self._clock.now()
         work = self._gather([notice.heard_at(now) for notice in notices])
-        while work.queues:
-            decisions = self._decide(work)
-            if not decisions:
-                break
+        while decisions := self._decide(work):
             if not self._acts:
-                self._tell(work, decisions)
-            elif self._may_write(work, decisions):
+                self._assume(work, decisions)
+            elif self._may_write(work):
                 self._apply(work, decisions)
         self._wake(work)
-        return Outcome(work.again, work.errors)
+        return [work.results[position] for position in range(len(notices))]
 
     # gather
 
     def _gather(self, notices: list[Notice]) -> _Work:
         """Find the node of each notice, and settle those that have none."""
-        work = _Work(notices, HookTimer(self._lifecycle))
+        work = _Work(notices)
+        hooks = HookTimer(self._lifecycle)
         findings = self._lookup.find([notice.instance_id for notice in notices])
         for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
             notice = notices[position]
             match findings[notice.instance_id]:
-                case Found() as found:
-                    if self._is_timed(work, position):
-                        work.found[found.node.name] = found
-                        work.queues[found.node.name].append(position)
-                case Absent() as absent:
-                    self._acknowledge(notice, absent.reason, absent.message)
-                    if absent.is_foreign:
-                        self._recorder.counted(Metric.NOTICES_FOREIGN)
-                case NotYet(is_booting=True) as finding:
-                    self._wait(work, position, finding.reason, finding.message)
-                case finding:
-                    if finding.error is not None:
-                        work.errors.append(finding.error)
-                    self._try_again(work, [position], finding.reason, finding.message)
+                case Found(node=node) as found:
+                    match notice if notice.hook is None else hooks.timed(notice, notice.hook):
+                        case Notice() as timed:
+                            work.notices[position] = timed
+                            work.found[node.name] = found
+                            work.queues[node.name].append(position)
+                        case result:
+                            self._settle(work, position, result)
+                case Booting(message=message):
+                    self._settle(work, position, self._wait(notice, Reason.NODE_BOOTING, message))
+                case result:
+                    self._settle(work, position, result)
         return work
-
-    def _is_timed(self, work: _Work, position: int) -> bool:
-        """Bound a notice's deadline by its hook's times; one without an answer is settled."""
-        notice = work.notices[position]
-        match work.hooks.timed(notice):
-            case Notice() as timed:
-                work.notices[position] = timed
-                return True
-            case NoHook(message=message):
-                self._acknowledge(notice, Reason.NO_LIFECYCLE_HOOK, message)
-            case Silent(message=message):
-                self._try_again(work, [position], Reason.NO_ANSWER_FROM_AUTO_SCALING, message)
-        return False
 
     # decide
 
@@ -170,55 +152,49 @@ class InterruptionFlow:
         decisions = {}
         for name, queue in list(work.queues.items()):
             while queue:
-                found = work.found[name]
-                notice = work.notices[queue[0]]
-                match doubt(notice, found.instance, found.node, self._labels, now):
-                    case Refused() as refused:
-                        self._refuse(notice, found.node, refused)
-                        queue.popleft()
-                        continue
-                    case Unproven(reason=reason, message=message, until=until):
-                        self._try_again(work, [queue.popleft()], reason, message, until=until)
-                        continue
-                decision = which_notice.decide(found.node, notice, now, found.instance_state)
-                if decision.write is not None:
-                    decisions[name] = decision
-                    break
-                position = queue.popleft()
-                if decision.reason == Reason.ALREADY_MARKED:
-                    work.marked.add(position)
-                self._settle(notice, decision, now)
+                found, notice = work.found[name], work.notices[queue[0]]
+                result = doubt(notice, found.instance, found.node, self._labels, now)
+                if result is None:
+                    decision = which_notice.decide(found.node, notice, now, found.instance_state)
+                    if decision.write is not None:
+                        decisions[name] = decision
+                        break
+                    if decision.reason == Reason.ALREADY_MARKED:
+                        work.marked.add(queue[0])
+                    result = Done(decision)
+                self._settle(work, queue.popleft(), result)
             else:
                 del work.queues[name]
         return decisions
 
     # apply
 
-    def _tell(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
+    def _assume(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
         """Observe mode: the wake-up carries what would have been written."""
         now = self._clock.now()
         for name, decision in decisions.items():
             position = work.queues[name].popleft()
-            notice = work.notices[position]
-            node = work.found[name].node
-            present = work.carried.get(name) or mark.read(node)
             if decision.verb is not Verb.LIFT:
+                node = work.found[name].node
+                present = work.carried.get(name) or mark.read(node)
+                notice = work.notices[position]
                 work.carried[name] = which_notice.merge(node, present, notice, now)
                 work.marked.add(position)
-            self._settle(notice, decision, now)
+            self._settle(work, position, Done(decision))
 
-    def _may_write(self, work: _Work, names: Iterable[str]) -> bool:
+    def _may_write(self, work: _Work) -> bool:
         """Whether Evenkeel is not paused: asked again before each round of writes."""
         try:
             paused = is_paused(self._cluster)
         except ClusterError as error:
-            for name in names:
-                self._give_back(work, work.queues.pop(name), error)
+            for name in list(work.queues):
+                self._fail(work, name, error)
             return False
         if paused:
-            for name in names:
-                for position in work.queues.pop(name):
-                    self._wait(work, position, Reason.PAUSED, "Evenkeel is paused")
+            for position in chain.from_iterable(work.queues.values()):
+                result = self._wait(work.notices[position], Reason.PAUSED, "Evenkeel is paused")
+                self._settle(work, position, result)
+            work.queues.clear()
         return not paused
 
     def _apply(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
@@ -229,10 +205,10 @@ class InterruptionFlow:
         for (name, decision), reply in zip(decisions.items(), replies, strict=True):
             if isinstance(reply.result, Node):
                 self._written(work, decision, reply.result)
-            elif isinstance(reply.error, ConflictError | InvalidError):
+            elif _is_stale(reply.error) and work.attempts[name] < ATTEMPTS:
                 stale.append(name)
             else:
-                self._failed(work, name, reply)
+                self._fail(work, name, reply.error)
         self._read_again(work, stale)
 
     def _written(self, work: _Work, decision: Decision, node: Node) -> None:
@@ -240,41 +216,30 @@ class InterruptionFlow:
         position = work.queues[node.name].popleft()
         work.found[node.name] = Found(node, before.instance)
         work.marked.add(position)
-        lifts = decision.verb is Verb.LIFT
-        self._recorder.counted(Metric.NODES_LIFTED if lifts else Metric.NODES_MARKED)
         if node.spec.unschedulable and not before.node.spec.unschedulable:
             self._recorder.counted(Metric.NODES_CORDONED)
-        self._settle(work.notices[position], decision, self._clock.now())
+        lifts = decision.verb is Verb.LIFT
+        metric = Metric.NODES_LIFTED if lifts else Metric.NODES_MARKED
+        self._settle(work, position, Done(decision, metric))
 
     def _read_again(self, work: _Work, names: Sequence[str]) -> None:
         """These nodes have changed meanwhile: decide again on what they are now."""
-        tired = [name for name in names if work.attempts[name] >= ATTEMPTS]
-        for name in tired:
-            message = f"node {name} changed {ATTEMPTS} times while it was being marked"
-            self._try_again(work, work.queues.pop(name), Reason.NODE_KEEPS_CHANGING, message)
-        fresh = [name for name in names if name not in tired]
-        replies = self._cluster.perform([Get(Node, name) for name in fresh]) if fresh else []
-        for name, reply in zip(fresh, replies, strict=True):
+        replies = self._cluster.perform([Get(Node, name) for name in names]) if names else []
+        for name, reply in zip(names, replies, strict=True):
             work.attempts[name] += 1
             before = work.found[name]
             node = reply.result
             if not isinstance(node, Node):
-                self._failed(work, name, reply)
+                self._fail(work, name, reply.error)
             elif node.instance_id != before.node.instance_id:
-                self._gone(work, name)
+                self._fail(work, name, NotFoundError("the node is another instance's now"))
             else:
                 work.found[name] = Found(node, before.instance)
 
-    def _failed(self, work: _Work, name: str, reply: Reply) -> None:
-        error = reply.error or ClusterError("the answer holds no node")
-        if isinstance(error, NotFoundError):
-            self._gone(work, name)
-        else:
-            self._give_back(work, work.queues.pop(name), error)
-
-    def _gone(self, work: _Work, name: str) -> None:
+    def _fail(self, work: _Work, name: str, error: ClusterError | None) -> None:
+        """Settle the notices of a node that could not be read or written."""
         for position in work.queues.pop(name):
-            self._acknowledge(work.notices[position], Reason.NODE_GONE, f"node {name} is gone")
+            self._settle(work, position, _failed(work.notices[position], name, error))
 
     def _wake(self, work: _Work) -> None:
         """Wake the handover if any node carries a mark, also one of an earlier delivery.
@@ -288,75 +253,65 @@ class InterruptionFlow:
         try:
             self._wake_ups.send(wake_up, WAKE_UP_DELAY)
         except QueueError as error:
-            self._try_again(
-                work,
-                sorted(work.marked),
-                Reason.NO_WAKE_UP,
-                f"the wake-up could not be sent: {error}",
-            )
+            result = Again(Reason.NO_WAKE_UP, f"the wake-up could not be sent: {error}")
+            for position in sorted(work.marked):
+                self._settle(work, position, result)
 
-    # verdicts on single notices
+    # what becomes of single notices
 
-    def _settle(self, notice: Notice, decision: Decision, now: datetime) -> None:
-        self._recorder.decided(decision)
-        if decision.verb is Verb.MARK:
-            delay = (now - notice.time) / timedelta(milliseconds=1)
-            self._recorder.counted(Metric.NOTICE_DELAY, delay)
-
-    def _acknowledge(self, notice: Notice, reason: Reason, message: str) -> None:
-        self._recorder.decided(Decision.about(_subject(notice), Verb.ACKNOWLEDGE, reason, message))
-
-    def _refuse(self, notice: Notice, node: Node, refused: Refused) -> None:
-        """Acknowledge a notice that is not true of its instance, with a warning on the node."""
-        self._recorder.counted(Metric.NOTICES_REFUSED)
-        self._recorder.decided(
-            Decision.about(
-                node,
-                Verb.ACKNOWLEDGE,
-                refused.reason,
-                f"{notice.name} notice {notice.event_id} is not believed: {refused.message}",
-                warning=True,
-            )
-        )
-
-    def _wait(self, work: _Work, position: int, reason: Reason, message: str) -> None:
-        """Try again later, until it is too late."""
+    def _settle(self, work: _Work, position: int, result: Result) -> None:
+        """Keep, count and record what becomes of a notice."""
         notice = work.notices[position]
-        until = max(notice.deadline, notice.time + PATIENCE)
-        if self._clock.now() >= until:
-            self._acknowledge(notice, reason, f"{message}, and the notice's time has passed")
+        work.results[position] = result
+        if isinstance(result, Done):
+            decision, metric = result.decision, result.metric
+            if decision.verb is Verb.MARK:
+                delay = (self._clock.now() - notice.time) / timedelta(milliseconds=1)
+                self._recorder.counted(Metric.NOTICE_DELAY, delay)
         else:
-            self._try_again(work, [position], reason, message, POSTPONED_DELAY, until)
-
-    def _give_back(self, work: _Work, positions: Iterable[int], error: ClusterError) -> None:
-        work.errors.append(error)
-        delay = NO_ANSWER_DELAY
-        if isinstance(error, ThrottledError):
-            delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
-        message = f"the API server did not carry it out: {error}"
-        self._try_again(work, positions, Reason.NO_ANSWER_FROM_API_SERVER, message, delay)
-
-    def _try_again(
-        self,
-        work: _Work,
-        positions: Iterable[int],
-        reason: Reason,
-        message: str,
-        delay: timedelta = NO_ANSWER_DELAY,
-        until: datetime | None = None,
-    ) -> None:
-        for position in positions:
-            work.again[position] = delay
-            self._recorder.counted(Metric.NOTICES_RETRIED)
-            self._recorder.decided(
-                Decision.about(
-                    _subject(work.notices[position]),
-                    Verb.RETRY,
-                    reason,
-                    f"{message}; again in {delay.total_seconds():g} s",
-                    until=until,
-                )
+            metric = Metric.NOTICES_RETRIED
+            decision = Decision.about(
+                instance_reference(notice.instance_id),
+                Verb.RETRY,
+                result.reason,
+                f"{result.message}; again in {result.delay.total_seconds():g} s",
+                until=result.until,
             )
+        self._recorder.decided(decision)
+        if metric is not None:
+            self._recorder.counted(metric)
+
+    def _wait(self, notice: Notice, reason: Reason, message: str) -> Result:
+        """A notice that cannot be handled yet comes again, until its time has passed."""
+        until = max(notice.deadline, notice.time + PATIENCE)
+        if self._clock.now() < until:
+            return Again(reason, message, POSTPONED_DELAY, until)
+        late = f"{message}, and the notice's time has passed"
+        return acknowledged(notice.instance_id, reason, late)
+
+
+def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Result:
+    """What becomes of a notice whose node could not be read or written.
+
+    An API server that throttles says when to try again.
+    """
+    if isinstance(error, NotFoundError):
+        message = f"node {node_name} is gone"
+        return acknowledged(notice.instance_id, Reason.NODE_GONE, message)
+    if _is_stale(error):
+        message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"
+        return Again(Reason.NODE_KEEPS_CHANGING, message)
+    error = error or ClusterError("the answer holds no node")
+    delay = NO_ANSWER_DELAY
+    if isinstance(error, ThrottledError):
+        delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
+    message = f"the API server did not carry it out: {error}"
+    return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, delay, error=error)
+
+
+def _is_stale(error: ClusterError | None) -> bool:
+    """Whether a write failed because the node had changed since it was read."""
+    return isinstance(error, ConflictError | InvalidError)
 
 
 def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
@@ -365,7 +320,3 @@ def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
     What AWS takes back comes last.
     """
     return notice.withdrawn, notice.is_hint, notice.deadline
-
-
-def _subject(notice: Notice) -> Reference:
-    return Reference(kind="Instance", name=notice.instance_id)
