@@ -95,4 +95,4 @@ def test_a_recommendation_leaves_the_mark_of_a_drain() -> None:
     )
     decision = decide(node, recommendation.heard_at(NOW), NOW, "running")
     assert (decision.verb, decision.reason) == (Verb.LEAVE, "AlreadyMarked")
-    assert "drained on purpose" in decision.message
+    assert "the node is marked for drain" in decision.message

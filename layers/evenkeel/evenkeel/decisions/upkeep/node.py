@@ -89,7 +89,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def settled_at(self) -> datetime:
         """A minute after the deadline, or after the latest one of several warnings."""
-        return (self.notice.last_deadline or self.notice.deadline) + OUTLIVED_AFTER
+        return self.notice.lasts_until + OUTLIVED_AFTER
 
     @property
     def outlived(self) -> bool:
