@@ -202,7 +202,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a warning does not supersede a recommendation",
-        "decisions/notice/marking.py",
+        "decisions/notice/which_notice.py",
         [
             ("        notice.is_hint,\n        expires,\n", "        False,\n        False,\n"),
         ],
@@ -261,7 +261,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a duplicate marks again",
-        "decisions/notice/marks.py",
+        "decisions/notice/mark.py",
         [
             (
                 "    if not operations:\n        return None",
@@ -272,7 +272,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a name is believed without its instance",
-        "flows/lookup.py",
+        "flows/interruption/nodes.py",
         [
             (
                 "return instance.belongs_to_any and not",

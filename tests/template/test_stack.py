@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from evenkeel import settings
-from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
+from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
+from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load

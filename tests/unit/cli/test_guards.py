@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model.meta import Metadata

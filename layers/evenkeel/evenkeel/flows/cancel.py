@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions import writes
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
@@ -50,7 +50,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     selection = Selection(Pod, labels=names.RELEASED_FROM, fields=f"spec.nodeName={node_name}")
     released = ask(cluster, List(selection)).items
     decisions = []
-    unmark = marks.unmark(node, lift_any=True)
+    unmark = mark.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
             Decision.about(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.decisions.upkeep.node import LOAD_BALANCER_LEAD, UNLISTED, Situation, plan, unreadable
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -73,7 +73,7 @@ def test_the_exclusion_is_written_with_the_mark_so_that_it_comes_off_with_it() -
     node = builders.node(notice=WARNING)
     excluded = patched(node, the(Verb.EXCLUDE, situation(node=node)).write)
     assert excluded.metadata.labels.items() >= EXCLUDED.items()
-    lifted = patched(excluded, marks.unmark(excluded))
+    lifted = patched(excluded, mark.unmark(excluded))
     assert lifted.metadata.labels == before.metadata.labels
 
 
@@ -146,7 +146,7 @@ def test_volumes_are_freed_when_ordinals_hang_on_an_instance_that_is_off(
 
     taint = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
     assert taint in tainted.spec.taints
-    read = marks.read(tainted)
+    read = mark.read(tainted)
     assert read is not None
     assert read.out_of_service
     again = situation(read, node=tainted, now=notice.deadline, state=state, ordinals_left=True)
@@ -209,7 +209,7 @@ def test_the_first_answer_without_the_instance_is_noted_when_its_node_is_not_rea
     assert decided(at) == [(Verb.MARK, "InstanceUnlisted")]
     noted = patched(at.node, the(Verb.MARK, at).write)
 
-    read = marks.read(noted)
+    read = mark.read(noted)
     assert read is not None
     assert read == msgspec.structs.replace(at.notice, unlisted_since=LISTED_NO_MORE)
     assert noted.spec == at.node.spec
@@ -433,7 +433,7 @@ def test_a_hint_becomes_certain_whatever_ec2_says(state: str | None, *, cordoned
     assert not before.over
     (step,) = plan(before)[0]
     assert (step.verb, step.reason, step.until) == (Verb.MARK, "ScheduledChange", notice.ends_at)
-    certain = marks.read(patched(before.node, step.write))
+    certain = mark.read(patched(before.node, step.write))
     assert certain is not None
     assert (certain.is_hint, certain.deadline, certain.ends_at) == (False, notice.ends_at, None)
     assert certain.cordoned_at is not None

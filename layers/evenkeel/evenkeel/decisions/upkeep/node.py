@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import kinds, marks
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.decisions.plan import next_due
 from evenkeel.decisions.upkeep.share import SOONEST
 from evenkeel.model import names
@@ -89,7 +89,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def settled_at(self) -> datetime:
         """A minute after the deadline, or after the latest one of several warnings."""
-        return (self.notice.last_deadline or self.notice.deadline) + OUTLIVED_AFTER
+        return self.notice.lasts_until + OUTLIVED_AFTER
 
     @property
     def outlived(self) -> bool:
@@ -132,11 +132,11 @@ def _make_certain(situation: Situation) -> Decision:
     return Decision.about(
         situation.node,
         Verb.MARK,
-        kinds.of_notice(notice).reason,
+        wording.of_notice(notice).reason,
         "it is certain by now that the instance ends: what is left on it has to go",
         until=notice.ends_at,
         warning=True,
-        write=marks.make_certain(situation.node, situation.now),
+        write=mark.make_certain(situation.node, situation.now),
     )
 
 
@@ -167,7 +167,7 @@ def _exclusion(situation: Situation) -> Sequence[Decision]:
         Verb.EXCLUDE,
         Reason.NODE_DYING,
         "external load balancers stop sending to it",
-        write=marks.exclude(situation.node),
+        write=mark.exclude(situation.node),
     )
     return (exclude,)
 
@@ -222,7 +222,7 @@ def _end(situation: Situation) -> Decision:
     if (
         wanted
         and not situation.notice.out_of_service
-        and (taint := marks.take_out_of_service(situation.node))
+        and (taint := mark.take_out_of_service(situation.node))
     ):
         message = f"EC2 {known}: its volumes detach and its ordinals can return"
         return Decision.about(situation.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
@@ -236,7 +236,7 @@ def _missing(situation: Situation) -> Sequence[Decision]:
     since, heard_at = situation.notice.unlisted_since, situation.heard_at
     message = "EC2 does not list the instance; that counts once it says so again 30 s later"
     if since is None or since > heard_at:
-        note = marks.note_unlisted(situation.node, heard_at)
+        note = mark.note_unlisted(situation.node, heard_at)
         return (
             Decision.about(
                 situation.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note
@@ -250,5 +250,5 @@ def _missing(situation: Situation) -> Sequence[Decision]:
 
 def _lift(situation: Situation, reason: Reason, message: str) -> Decision:
     return Decision.about(
-        situation.node, Verb.LIFT, reason, message, write=marks.unmark(situation.node)
+        situation.node, Verb.LIFT, reason, message, write=mark.unmark(situation.node)
     )

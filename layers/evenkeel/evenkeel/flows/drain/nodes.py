@@ -6,7 +6,7 @@ from itertools import chain
 
 import msgspec
 
-from evenkeel.decisions.notice import kinds, marks
+from evenkeel.decisions.notice import mark, wording
 from evenkeel.decisions.plan import earliest
 from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.decisions.upkeep.node import Situation
@@ -81,10 +81,10 @@ class NodeKeeper:
             Decision.about(
                 node,
                 Verb.CORDON,
-                kinds.of_notice(notices[node.name]).reason,
+                wording.of_notice(notices[node.name]).reason,
                 f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
-                write=marks.cordon(node, now),
+                write=mark.cordon(node, now),
             )
             for node in admitted(hinted, spot_nodes, share)
         ]

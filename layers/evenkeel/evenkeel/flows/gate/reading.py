@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.decisions.handover.census import Census, take_census
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections, surroundings
 from evenkeel.flows.read_cache import Found, ReadCache
@@ -160,7 +160,7 @@ def _as_released(pod: Pod, pods: Sequence[Pod]) -> Sequence[Pod]:
 
 def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
     """The notices of the nodes that are drained, by node name."""
-    read = {each.name: marks.read(each) for each in nodes if isinstance(each, Node)}
+    read = {each.name: mark.read(each) for each in nodes if isinstance(each, Node)}
     return {
         name: notice
         for name, notice in read.items()

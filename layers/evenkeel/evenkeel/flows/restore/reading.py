@@ -15,7 +15,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
@@ -202,7 +202,7 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
     doomed = frozenset(
         node.name
         for node in nodes
-        if names.DOOMED in node.metadata.labels and not marks.is_only_noted(node)
+        if names.DOOMED in node.metadata.labels and not mark.is_only_noted(node)
     )
     return Fleet({node.name: node for node in nodes}, doomed, used, labels.among(nodes))
 

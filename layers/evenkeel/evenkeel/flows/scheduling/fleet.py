@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.scheduling.rank import base, tier_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -39,7 +39,7 @@ class _Place:
     __slots__ = ("allocatable", "capacity", "is_closed", "is_doomed", "pool")
 
     def __init__(self, node: Node, capacity: Capacity) -> None:
-        labels, notice = node.metadata.labels, marks.read(node)
+        labels, notice = node.metadata.labels, mark.read(node)
         self.capacity = capacity
         self.is_doomed = notice is not None
         self.is_closed = notice is not None and notice.cordoned_at is not None

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
@@ -158,7 +158,7 @@ class View:
         A node is drained once it is cordoned for its notice.
         """
         before = self.dooms.get(name)
-        read = marks.read(node) if node is not None else None
+        read = mark.read(node) if node is not None else None
         is_drained = read is not None and read.cordoned_at is not None
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)

@@ -91,7 +91,7 @@ def cordon(node: Node, now: datetime) -> Patch | None:
     notice = read(node)
     if notice is None or notice.cordoned_at is not None:
         return None
-    return set_mark(node, _cordoned(node, notice, now))
+    return set_mark(node, cordoned(node, notice, now))
 
 
 def make_certain(node: Node, now: datetime) -> Patch | None:
@@ -105,13 +105,16 @@ def make_certain(node: Node, now: datetime) -> Patch | None:
     certain = msgspec.structs.replace(
         notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
     )
-    return set_mark(
-        node, certain if certain.cordoned_at is not None else _cordoned(node, certain, now)
-    )
+    return set_mark(node, cordoned(node, certain, now))
 
 
-def _cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
-    """The notice of a node that Evenkeel cordons now."""
+def cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
+    """The notice of a node that Evenkeel cordons now, unless it did before.
+
+    A cordon counts as another's if the node had it when Evenkeel first cordoned it.
+    """
+    if notice.cordoned_at is not None:
+        return notice
     return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)
 
 

@@ -1,26 +1,13 @@
 """How long an Auto Scaling group waits for a lifecycle hook: its event does not say."""
 
-from dataclasses import dataclass
-
 import msgspec
 
+from evenkeel.decisions.notice.result import Again, Result, acknowledged
 from evenkeel.errors import LifecycleError
+from evenkeel.model.hook import Hook
 from evenkeel.model.notice import Notice
+from evenkeel.model.reasons import Reason
 from evenkeel.ports import LifecycleActions
-
-
-@dataclass(frozen=True, slots=True)
-class NoHook:
-    """The group does not wait: the notice is of no use."""
-
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Silent:
-    """EC2 Auto Scaling did not answer: the notice comes again."""
-
-    message: str
 
 
 class HookTimer:
@@ -34,22 +21,24 @@ class HookTimer:
         self._lifecycle = lifecycle
         self._silence: LifecycleError | None = None
 
-    def timed(self, notice: Notice) -> Notice | NoHook | Silent:
-        """The notice with a deadline by which its hook is answered; one without a hook as it is."""
-        hook, times = notice.hook, None
-        if hook is None:
-            return notice
+    def timed(self, notice: Notice, hook: Hook) -> Notice | Result:
+        """The notice with a deadline by which its hook is answered.
+
+        Else what becomes of the notice: it comes again until EC2 Auto Scaling answers, and it is of
+        no use if the group does not wait.
+        """
+        times = None
         try:
             if self._lifecycle is not None and self._silence is None:
                 times = self._lifecycle.times(hook.group, hook.name)
         except LifecycleError as error:
             self._silence = error
         if self._silence is not None:
-            return Silent(f"EC2 Auto Scaling does not answer: {self._silence}")
+            message = f"EC2 Auto Scaling does not answer: {self._silence}"
+            return Again(Reason.NO_ANSWER_FROM_AUTO_SCALING, message)
         if times is None:
-            return NoHook(
-                f"the group {hook.group} has no lifecycle hook {hook.name} for terminations"
-            )
+            message = f"the group {hook.group} has no lifecycle hook {hook.name} for terminations"
+            return acknowledged(notice.instance_id, Reason.NO_LIFECYCLE_HOOK, message)
         return msgspec.structs.replace(
             notice,
             deadline=min(notice.deadline, notice.time + times.longest),

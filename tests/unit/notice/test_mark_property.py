@@ -8,8 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.notice.marking import mark
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice, NoticeKind
@@ -46,9 +46,9 @@ NOTICES = st.lists(
     max_size=6,
 )
 STEPS: list[Callable[[Node], Patch | None]] = [
-    marks.exclude,
-    marks.take_out_of_service,
-    lambda node: marks.cordon(node, NOW),
+    mark.exclude,
+    mark.take_out_of_service,
+    lambda node: mark.cordon(node, NOW),
 ]
 
 
@@ -96,12 +96,12 @@ def test_nothing_is_left_and_nothing_is_lost_when_a_mark_is_lifted(
     }
     document = before
     for notice in notices:
-        decision = mark(msgspec.convert(document, Node), notice, notice.time)
+        decision = decide(msgspec.convert(document, Node), notice, notice.time)
         document = applied(document, decision.write)
     for step in steps:
         document = applied(document, STEPS[step](msgspec.convert(document, Node)))
 
-    after = applied(document, marks.unmark(msgspec.convert(document, Node)))
+    after = applied(document, mark.unmark(msgspec.convert(document, Node)))
 
     assert not is_marked(msgspec.convert(after, Node))
     assert bare(after) == bare(before)

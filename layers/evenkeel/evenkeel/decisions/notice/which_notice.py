@@ -17,11 +17,11 @@ made, and no other.
 """
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from evenkeel.decisions.notice import kinds, marks
+from evenkeel.decisions.notice import mark, wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
@@ -40,7 +40,7 @@ the same time, so a notice that comes again after that does not bring the mark b
 """
 
 
-def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
+def decide(node: Node, notice: Notice, now: datetime, instance_state: str = "") -> Decision:
     """Mark the node of a notice, or leave it, and why.
 
     ``instance_state`` is EC2's word for the instance's state, empty if EC2 was not heard. The
@@ -59,12 +59,9 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
         return _leave(
             node, notice, Reason.OUTLIVED, f"EC2 says that instance {notice.instance_id} is running"
         )
-    present = marks.read(node)
-    expires = notice.is_hint and notice.ends_at is None
-    if present is not None and present.kind is NoticeKind.DRAIN and expires:
-        return _leave(node, notice, Reason.ALREADY_MARKED, "the node is being drained on purpose")
+    present = mark.read(node)
     wanted = merge(node, present, notice, now)
-    write = marks.set_mark(node, wanted)
+    write = mark.set_mark(node, wanted)
     if write is None:
         return _leave(
             node,
@@ -75,7 +72,7 @@ def mark(node: Node, notice: Notice, now: datetime, instance_state: str = "") ->
     return Decision.about(
         node,
         Verb.MARK,
-        kinds.of_notice(wanted).reason,
+        wording.of_notice(wanted).reason,
         _announcement(notice, present, wanted),
         until=wanted.deadline,
         warning=not wanted.is_hint,
@@ -91,52 +88,35 @@ def has_outlived(notice: Notice, now: datetime, instance_state: str) -> bool:
 def merge(node: Node, present: NodeNotice | None, notice: Notice, now: datetime) -> NodeNotice:
     """What the node should carry once this notice came, too; ``present`` is what it carries.
 
-    A cordon counts as another's if the node had it when Evenkeel first cordoned it;
-    the note that a rebalance recommendation leaves behind is no cordon yet.
+    The note that a rebalance recommendation leaves behind is no cordon yet.
     """
-    wanted = NodeNotice(
-        kind=notice.kind,
-        event_id=notice.event_id,
-        deadline=notice.deadline,
-        since=notice.time,
-        action=notice.action,
-        cause=notice.cause,
-        ends_at=notice.ends_at,
-        hook=notice.hook,
-    )
-    if present is not None:
-        wanted = _joined(present, wanted)
-    if wanted.is_hint or wanted.cordoned_at is not None:
-        return wanted
-    return msgspec.structs.replace(wanted, cordoned_before=node.spec.unschedulable, cordoned_at=now)
+    given = NodeNotice(since=notice.time, **notice.announced)
+    wanted = given if present is None else _joined(present, given)
+    return wanted if wanted.is_hint else mark.cordoned(node, wanted, now)
 
 
 def _joined(present: NodeNotice, given: NodeNotice) -> NodeNotice:
     """What two notices say together; what was done to the node stays noted."""
-    is_same_event = (present.name, present.event_id) == (given.name, given.event_id)
-    first = max(present, given, key=_age) if is_same_event else min(present, given, key=_rank)
-    since, last_deadline, hook = first.since, first.last_deadline, _hook(present, given)
-    if not is_same_event and not (present.is_hint or given.is_hint):
-        is_warning = given.kind.is_warning
-        if _came_to_nothing(given, present) or (first is present and not is_warning):
-            return present
-        if is_warning and _came_to_nothing(present, given):
-            first, since, last_deadline, hook = given, given.since, None, given.hook
-        else:
-            since = max(present.since, given.since)
-            last_deadline = _last_deadline(first, present, given)
-    return msgspec.structs.replace(
-        present,
-        kind=first.kind,
-        event_id=first.event_id,
-        deadline=first.deadline,
-        since=since,
-        action=first.action,
-        cause=first.cause,
-        ends_at=first.ends_at,
-        hook=hook,
-        last_deadline=last_deadline,
-    )
+    hook = _hook(present, given)
+    if (present.name, present.event_id) == (given.name, given.event_id):
+        return _counts(max(present, given, key=_age), present, hook=hook)
+    first = min(present, given, key=_rank)
+    if present.is_hint or given.is_hint:
+        return _counts(first, present, hook=hook)
+    is_warning = given.kind.is_warning
+    if _came_to_nothing(given, present) or (first is present and not is_warning):
+        return present
+    if is_warning and _came_to_nothing(present, given):
+        return _counts(given, present)
+    since = max(present.since, given.since)
+    last_deadline = _last_deadline(first, present, given)
+    return _counts(first, present, hook=hook, since=since, last_deadline=last_deadline)
+
+
+def _counts(first: NodeNotice, present: NodeNotice, **joined: Any) -> NodeNotice:
+    """The mark once ``first`` counts; ``joined`` is what comes of both notices."""
+    said = {**first.announced, "since": first.since, "last_deadline": first.last_deadline}
+    return msgspec.structs.replace(present, **(said | joined))
 
 
 def _hook(present: NodeNotice, given: NodeNotice) -> Hook | None:
@@ -152,7 +132,7 @@ def _hook(present: NodeNotice, given: NodeNotice) -> Hook | None:
 
 def _came_to_nothing(notice: NodeNotice, later: NodeNotice) -> bool:
     """Whether the time of a notice was well past when the later one was given."""
-    return (notice.last_deadline or notice.deadline) + CROSSING <= later.since
+    return notice.lasts_until + CROSSING <= later.since
 
 
 def _rank(notice: NodeNotice) -> tuple[bool, bool, bool, float, str]:
@@ -181,7 +161,7 @@ def _last_deadline(first: NodeNotice, *notices: NodeNotice) -> datetime | None:
     such an instance is not lifted.
     """
     known = [
-        notice.last_deadline or notice.deadline
+        notice.lasts_until
         for notice in notices
         if notice.kind.is_warning or notice.last_deadline is not None
     ]
@@ -198,18 +178,18 @@ def _announcement(notice: Notice, present: NodeNotice | None, wanted: NodeNotice
             f" {notice.name} notice {notice.event_id} names {in_words(notice.deadline)}"
         )
     done = f"noted until {in_words(notice.deadline)}" if notice.is_hint else "cordoned"
-    text = f"{kinds.of_notice(notice).announce(notice)}; {done}"
+    text = f"{wording.of_notice(notice).announce(notice)}; {done}"
     if present is not None:
         text += f"; this supersedes the {present.name} notice {present.event_id}"
     return text
 
 
 def _withdraw(node: Node, notice: Notice) -> Decision:
-    present = marks.read(node)
+    present = mark.read(node)
     if present is None or (present.name, present.event_id) != (notice.name, notice.event_id):
         return _leave(node, notice, Reason.WITHDRAWN, "AWS takes back what no mark says")
     message = f"AWS takes {notice.name} notice {notice.event_id} back"
-    return Decision.about(node, Verb.LIFT, Reason.WITHDRAWN, message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, Reason.WITHDRAWN, message, write=mark.unmark(node))
 
 
 def _leave(node: Node, notice: Notice, reason: Reason, why: str) -> Decision:

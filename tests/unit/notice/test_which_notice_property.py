@@ -7,8 +7,8 @@ import msgspec
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.notice.marking import CROSSING, OUTLIVED_AFTER, mark
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import CROSSING, OUTLIVED_AFTER, decide
 from evenkeel.decisions.upkeep.node import Situation, plan
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
@@ -111,11 +111,11 @@ class Marked:
 
     @property
     def notice(self) -> NodeNotice | None:
-        return marks.read(self.node)
+        return mark.read(self.node)
 
     def receive(self, notice: Notice, now: datetime, state: str) -> bool:
         """Whether the notice writes something."""
-        decision = mark(self.node, notice.heard_at(now), now, state)
+        decision = decide(self.node, notice.heard_at(now), now, state)
         self.document = applied(self.document, decision.write)
         return decision.write is not None
 

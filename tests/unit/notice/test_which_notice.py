@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER, mark, merge
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER, decide, merge
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Hook
@@ -54,7 +54,7 @@ class World:
 
     def receive(self, notice: Notice, *, at: float = 0, state: str = "running") -> Decision:
         now = NOW + at * SECOND
-        decision = mark(self.node, notice.heard_at(now), now, state)
+        decision = decide(self.node, notice.heard_at(now), now, state)
         if decision.write is not None:
             assert isinstance(decision.write, Patch)
             self.document = json_patch(
@@ -74,7 +74,7 @@ def test_an_interruption_warning_cordons_its_node() -> None:
     assert decision.warning
     assert decision.until == NOW + 120 * SECOND
     assert decision.subject == world.node.reference
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert carried.cordoned_at == NOW + 3 * SECOND
     assert not carried.cordoned_before
@@ -118,7 +118,7 @@ def test_a_warning_supersedes_a_recommendation_in_any_order() -> None:
     for order in permutations([hint, warning]):
         world = World()
         decisions = [world.receive(notice, at=61) for notice in order]
-        carried = marks.read(world.node)
+        carried = mark.read(world.node)
         assert carried is not None
         assert carried.event_id == "warning"
         assert carried.deadline == warning.deadline
@@ -137,7 +137,7 @@ def test_the_message_tells_what_was_superseded() -> None:
 def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows() -> None:
     world = World()
     world.receive(given(NoticeKind.REBALANCE))
-    write = marks.cordon(world.node, NOW + SECOND)
+    write = mark.cordon(world.node, NOW + SECOND)
     assert write is not None
     world.document = json_patch(
         world.document, msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
@@ -145,7 +145,7 @@ def test_our_own_cordon_for_a_recommendation_stays_ours_when_a_warning_follows()
 
     world.receive(given(NoticeKind.INTERRUPTION, at=2), at=2)
 
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert not carried.cordoned_before
     assert carried.cordoned_at == NOW + SECOND
@@ -157,7 +157,7 @@ def test_anothers_cordon_is_never_taken_for_ours(first: NoticeKind, second: Noti
     world = World(unschedulable=True)
     world.receive(given(first))
     world.receive(given(second, at=-1))
-    assert not marks.has_our_cordon(world.node, marks.read(world.node))
+    assert not mark.has_our_cordon(world.node, mark.read(world.node))
 
 
 def test_a_cordon_between_a_recommendation_and_a_warning_is_not_ours() -> None:
@@ -165,7 +165,7 @@ def test_a_cordon_between_a_recommendation_and_a_warning_is_not_ours() -> None:
     world.receive(given(NoticeKind.REBALANCE))
     world.document["spec"]["unschedulable"] = True
     world.receive(given(NoticeKind.INTERRUPTION, at=1), at=1)
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert carried.cordoned_before
 
@@ -177,7 +177,7 @@ def test_the_earlier_of_two_warnings_counts() -> None:
         world = World()
         for notice in order:
             world.receive(notice, at=31)
-        carried = marks.read(world.node)
+        carried = mark.read(world.node)
         assert carried is not None
         assert carried.deadline == early.deadline
 
@@ -206,7 +206,7 @@ def test_a_passed_deadline_stands_when_another_warning_arrives(given_at: int) ->
     world.receive(given(NoticeKind.STATE_CHANGE, at=20), at=20, state="shutting-down")
     copy = given(NoticeKind.INTERRUPTION, at=given_at, event_id="copy")
     world.receive(copy, at=40)
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert carried.deadline == NOW + 20 * SECOND
     assert carried.last_deadline == copy.deadline
@@ -221,7 +221,7 @@ def test_the_mark_keeps_the_later_deadline_of_two_warnings() -> None:
     assert (noted.verb, noted.until) == (Verb.MARK, first.deadline)
     assert "the node is marked for interruption until 2026-11-21T06:02:00Z" in noted.message
     assert "interruption notice 30 names 2026-11-21T06:02:30Z" in noted.message
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert carried.last_deadline == second.deadline
 
@@ -232,7 +232,7 @@ def test_a_new_warning_counts_when_the_last_one_came_to_nothing() -> None:
         world = World()
         for notice in order:
             world.receive(notice, at=131)
-        carried = marks.read(world.node)
+        carried = mark.read(world.node)
         assert carried is not None
         assert (carried.event_id, carried.deadline) == ("130", second.deadline)
         for notice in order:
@@ -269,7 +269,7 @@ def test_the_recommendation_that_expires_last_counts() -> None:
         world = World()
         for notice in order:
             world.receive(notice, at=401)
-        carried = marks.read(world.node)
+        carried = mark.read(world.node)
         assert carried is not None
         assert (carried.event_id, carried.deadline) == ("400", new.deadline)
         assert world.receive(old, at=402).reason == "AlreadyMarked"
@@ -280,7 +280,7 @@ def test_a_malformed_annotation_is_replaced() -> None:
     world.document["metadata"]["annotations"] = {names.NOTICE: "{", "note": "y"}
     decision = world.receive(given(NoticeKind.INTERRUPTION))
     assert decision.verb is Verb.MARK
-    assert marks.read(world.node) is not None
+    assert mark.read(world.node) is not None
     assert world.node.metadata.annotations["note"] == "y"
 
 
@@ -298,12 +298,12 @@ def test_a_mark_that_lost_a_part_is_made_whole_by_a_duplicate() -> None:
 def test_what_was_done_for_the_old_notice_is_remembered_in_the_new_one() -> None:
     world = World()
     world.receive(given(NoticeKind.INTERRUPTION))
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     world.document["metadata"]["annotations"][names.NOTICE] = msgspec.json.encode(
         msgspec.structs.replace(carried, excluded=True, out_of_service=True)
     ).decode()
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     merged = merge(world.node, carried, given(NoticeKind.STATE_CHANGE, at=5), NOW + 5 * SECOND)
     assert merged.excluded
     assert merged.out_of_service
@@ -318,7 +318,7 @@ def test_a_mark_is_called_after_the_event_and_followed_by_its_kind() -> None:
     assert decision.reason == "CapacityReclaimed"
     assert "the capacity of instance i-1234567890abcdef0 is reclaimed" in decision.message
     assert world.node.metadata.labels[names.DOOMED] == "capacity-reservation"
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     assert (carried.kind, carried.cause) == (NoticeKind.INTERRUPTION, "capacity-reservation")
 
@@ -345,7 +345,7 @@ def test_a_cause_that_no_label_can_bear_is_no_mark(cause: str) -> None:
     note = msgspec.json.decode(world.node.metadata.annotations[names.NOTICE])
     annotations = {names.NOTICE: msgspec.json.encode(note | {"cause": cause}).decode()}
     world.document["metadata"]["annotations"] = annotations
-    assert marks.read(world.node) is None
+    assert mark.read(world.node) is None
 
 
 @pytest.mark.parametrize("other", [NoticeKind.INTERRUPTION, NoticeKind.STATE_CHANGE])
@@ -356,7 +356,7 @@ def test_of_two_causes_the_one_that_ends_the_instance_sooner_is_told(other: Noti
         world = World()
         for notice in order:
             world.receive(notice, at=6, state="shutting-down")
-        carried = marks.read(world.node)
+        carried = mark.read(world.node)
         assert carried is not None
         assert (carried.name, carried.deadline) == (other.value, NOW + 20 * SECOND)
         assert world.node.metadata.labels[names.DOOMED] == other.value
@@ -375,7 +375,7 @@ def scheduled(start: float = 7_200, **changes: Any) -> Notice:
 
 
 def carried_by(world: World) -> NodeNotice:
-    carried = marks.read(world.node)
+    carried = mark.read(world.node)
     assert carried is not None
     return carried
 
@@ -433,7 +433,7 @@ def test_what_health_takes_back_lifts_its_own_mark(start: float) -> None:
     world.receive(scheduled(start))
     decision = world.receive(scheduled(start, at=5, withdrawn=True), at=6)
     assert (decision.verb, decision.reason) == (Verb.LIFT, "Withdrawn")
-    assert marks.read(world.node) is None
+    assert mark.read(world.node) is None
     assert bool(world.node.spec.unschedulable) is bool(before["unschedulable"])
     again = world.receive(scheduled(start, at=5, withdrawn=True), at=7)
     assert (again.verb, again.write) == (Verb.LEAVE, None)
@@ -466,7 +466,7 @@ def test_the_hook_stays_noted_whichever_notice_counts(other: NoticeKind) -> None
 def test_a_hook_that_is_over_stays_over_when_its_event_comes_again() -> None:
     world = World()
     world.receive(scaled_in())
-    write = marks.end_hook(world.node)
+    write = mark.end_hook(world.node)
     assert write is not None
     wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
     world.document = json_patch(world.document, wire)
@@ -489,7 +489,7 @@ def test_whatever_the_annotation_says_heartbeats_come_within_reason(seconds: int
 def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_ends() -> None:
     world = World()
     world.receive(scheduled(1_000))
-    write = marks.make_certain(world.node, NOW + 100 * SECOND)
+    write = mark.make_certain(world.node, NOW + 100 * SECOND)
     assert write is not None
     wire = msgspec.json.decode(write.to_wire(), type=list[dict[str, Any]])
     world.document = json_patch(world.document, wire)
@@ -497,8 +497,8 @@ def test_a_hint_becomes_certain_once_and_only_where_it_says_when_the_instance_en
     assert (carried.is_hint, carried.deadline) == (False, NOW + 1_000 * SECOND)
     assert (carried.cordoned_at, carried.name) == (NOW + 100 * SECOND, "scheduled-change")
     assert world.node.spec.unschedulable
-    assert marks.make_certain(world.node, NOW + 101 * SECOND) is None
+    assert mark.make_certain(world.node, NOW + 101 * SECOND) is None
     assert world.receive(scheduled(1_000), at=102).reason == "AlreadyMarked"
     recommended = World()
     recommended.receive(given(NoticeKind.REBALANCE))
-    assert marks.make_certain(recommended.node, NOW) is None
+    assert mark.make_certain(recommended.node, NOW) is None

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from evenkeel.decisions.notice.result import Again, Done, Result, acknowledged
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
 from evenkeel.flows.reads import ask
 from evenkeel.model.instance import Instance
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get, List, Selection
@@ -38,32 +40,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
-    """There is no node of this instance here, and none will come.
+class Booting:
+    """EC2 and the API server answered: the instance is there, and its node not yet."""
 
-    ``is_foreign`` says that there never was one.
-    """
-
-    reason: Reason
     message: str
-    is_foreign: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class NotYet:
-    """The node may still appear, or an answer may still come.
-
-    ``is_booting``: EC2 and the API server answered, the node is not there yet. ``error`` is what
-    the API server refused or left unanswered.
-    """
-
-    reason: Reason
-    message: str
-    is_booting: bool = False
-    error: ClusterError | None = None
-
-
-type Finding = Found | Absent | NotYet
+type Missing = Booting | Result
+"""An instance without a node: none will come, or one may still come, or an answer is missing."""
 
 
 class NodeLookup:
@@ -80,26 +64,24 @@ class NodeLookup:
         self._names: Mapping[str, str] | ClusterError = {}
         self._listed_at: datetime | None = None
 
-    def find(self, instance_ids: Collection[str]) -> Mapping[str, Finding]:
+    def find(self, instance_ids: Collection[str]) -> Mapping[str, Found | Missing]:
         """A finding for each of these ids. Raises nothing: no answer is a finding too."""
         ids = list(dict.fromkeys(instance_ids))
         try:
             known = self._instances.describe(ids)
         except InstancesError as error:
-            silence = NotYet(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
+            silence = Again(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
             return self._search(dict.fromkeys(ids, silence), {})
-        findings: dict[str, Finding] = {}
+        findings: dict[str, Found | Missing] = {}
         candidates: dict[str, str] = {}
         for each in ids:
             instance = known.get(each)
             if instance is None:
-                findings[each] = Absent(
-                    Reason.UNKNOWN_INSTANCE, f"EC2 knows no instance {each} here"
-                )
+                message = f"EC2 knows no instance {each} here"
+                findings[each] = _foreign(each, Reason.UNKNOWN_INSTANCE, message)
             elif self._is_elsewhere(instance):
-                findings[each] = Absent(
-                    Reason.OTHER_CLUSTER, f"instance {each} is another cluster's"
-                )
+                message = f"instance {each} is another cluster's"
+                findings[each] = _foreign(each, Reason.OTHER_CLUSTER, message)
             else:
                 candidates[each] = instance.private_dns_name
         findings |= self._read(candidates, known)
@@ -109,27 +91,20 @@ class NodeLookup:
     def _is_elsewhere(self, instance: Instance) -> bool:
         return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
 
-    def _without_node(self, instance: Instance) -> Absent | NotYet:
+    def _without_node(self, instance: Instance) -> Booting | Done:
         """What it means that not even the list of nodes has the instance."""
+        each = instance.instance_id
         if not instance.belongs_to(self._cluster_name):
-            return Absent(
-                Reason.NO_NODE, f"instance {instance.instance_id} is no node of this cluster"
-            )
+            message = f"instance {each} is no node of this cluster"
+            return _foreign(each, Reason.NO_NODE, message)
         if instance.lives:
-            return NotYet(
-                Reason.NODE_BOOTING,
-                f"instance {instance.instance_id} is {instance.state} and no node yet",
-                is_booting=True,
-            )
-        return Absent(
-            Reason.NODE_GONE,
-            f"instance {instance.instance_id} is {instance.state} and no node any more",
-            is_foreign=False,
-        )
+            return Booting(f"instance {each} is {instance.state} and no node yet")
+        message = f"instance {each} is {instance.state} and no node any more"
+        return acknowledged(each, Reason.NODE_GONE, message)
 
     def _search(
-        self, lost: Mapping[str, Absent | NotYet], known: Mapping[str, Instance]
-    ) -> dict[str, Finding]:
+        self, lost: Mapping[str, Missing], known: Mapping[str, Instance]
+    ) -> dict[str, Found | Missing]:
         """Look the instances up in the list of nodes; without avail: what ``lost`` says."""
         if not lost:
             return {}
@@ -142,13 +117,13 @@ class NodeLookup:
 
     def _read(
         self, names: Mapping[str, str], known: Mapping[str, Instance]
-    ) -> dict[str, Found | NotYet]:
+    ) -> dict[str, Found | Again]:
         """Read the nodes of these names; those that are not the instance's are left out."""
         asked = {each: name for each, name in names.items() if name}
         if not asked:
             return {}
         replies = self._cluster.perform([Get(Node, name) for name in asked.values()])
-        findings: dict[str, Found | NotYet] = {}
+        findings: dict[str, Found | Again] = {}
         for each, reply in zip(asked, replies, strict=True):
             node = reply.result
             if isinstance(node, Node) and node.instance_id == each:
@@ -178,6 +153,11 @@ class NodeLookup:
         return {node.instance_id: node.name for node in nodes if node.instance_id}
 
 
-def _silence(error: ClusterError) -> NotYet:
+def _foreign(instance_id: str, reason: Reason, message: str) -> Done:
+    """A notice about an instance that never was a node of this cluster."""
+    return acknowledged(instance_id, reason, message, Metric.NOTICES_FOREIGN)
+
+
+def _silence(error: ClusterError) -> Again:
     message = f"the API server does not answer: {error}"
-    return NotYet(Reason.NO_ANSWER_FROM_API_SERVER, message, error=error)
+    return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, error=error)

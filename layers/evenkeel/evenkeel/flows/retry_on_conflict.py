@@ -1,4 +1,4 @@
-"""Changing the mark of a node that others may write to in the same moment."""
+"""Read a node, decide about it, write that; again where another writer came in between."""
 
 from collections.abc import Callable
 from typing import Final

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model import names
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
@@ -92,43 +92,43 @@ def test_a_mark_comes_off_without_a_trace_whatever_else_is_on_the_node(
     before = manifest(**state)
     given = notice(cordoned_before=bool(state.get("unschedulable")))
 
-    marked = applied(before, marks.set_mark(parsed(before), given))
+    marked = applied(before, mark.set_mark(parsed(before), given))
 
     node = parsed(marked)
     assert node.metadata.labels[names.DOOMED] == "interruption"
     assert node.spec.unschedulable
     assert DOOMED in marked["spec"]["taints"]
-    assert marks.read(node) == given
+    assert mark.read(node) == given
     assert is_marked(node)
-    assert marks.set_mark(node, given) is None
-    assert applied(marked, marks.unmark(node)) == before
+    assert mark.set_mark(node, given) is None
+    assert applied(marked, mark.unmark(node)) == before
 
 
 def test_all_that_was_added_for_a_doomed_node_comes_off_with_its_mark() -> None:
     before = manifest(taints=[NOT_READY], labels={"app": "x"})
-    marked = applied(before, marks.set_mark(parsed(before), notice()))
-    excluded = applied(marked, marks.exclude(parsed(marked)))
+    marked = applied(before, mark.set_mark(parsed(before), notice()))
+    excluded = applied(marked, mark.exclude(parsed(marked)))
     assert excluded["metadata"]["labels"][names.EXCLUDE_FROM_LOAD_BALANCERS] == "true"
-    off = applied(excluded, marks.take_out_of_service(parsed(excluded)))
+    off = applied(excluded, mark.take_out_of_service(parsed(excluded)))
     assert off["spec"]["taints"][-1] == {
         "key": "node.kubernetes.io/out-of-service",
         "value": "evenkeel",
         "effect": "NoExecute",
     }
 
-    assert marks.exclude(parsed(off)) is None
-    assert marks.take_out_of_service(parsed(off)) is None
-    assert applied(off, marks.unmark(parsed(off))) == before
+    assert mark.exclude(parsed(off)) is None
+    assert mark.take_out_of_service(parsed(off)) is None
+    assert applied(off, mark.unmark(parsed(off))) == before
 
 
 def test_what_others_put_on_a_doomed_node_stays_when_the_mark_comes_off() -> None:
     out_of_service = {"key": names.OUT_OF_SERVICE, "effect": "NoExecute", "value": "theirs"}
     before = manifest(labels={names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}, taints=[out_of_service])
-    marked = applied(before, marks.set_mark(parsed(before), notice()))
+    marked = applied(before, mark.set_mark(parsed(before), notice()))
 
-    assert marks.exclude(parsed(marked)) is None
-    assert marks.take_out_of_service(parsed(marked)) is None
-    assert applied(marked, marks.unmark(parsed(marked))) == before
+    assert mark.exclude(parsed(marked)) is None
+    assert mark.take_out_of_service(parsed(marked)) is None
+    assert applied(marked, mark.unmark(parsed(marked))) == before
 
 
 @pytest.mark.parametrize("value", ["nodeshutdown", "theirs", ""])
@@ -138,11 +138,11 @@ def test_anothers_out_of_service_taint_stays_whatever_the_annotation_claims(
     """A kubelet may write the annotation of its own node, but no taint."""
     theirs = {"key": names.OUT_OF_SERVICE, "effect": "NoExecute", "value": value}
     before = manifest(taints=[theirs])
-    marked = applied(before, marks.set_mark(parsed(before), notice()))
+    marked = applied(before, mark.set_mark(parsed(before), notice()))
     forged = msgspec.json.encode(notice(out_of_service=True)).decode()
     marked["metadata"]["annotations"][names.NOTICE] = forged
 
-    assert applied(marked, marks.unmark(parsed(marked))) == before
+    assert applied(marked, mark.unmark(parsed(marked))) == before
 
 
 @pytest.mark.parametrize("taints", [[], [{"key": names.OUT_OF_SERVICE, "effect": "NoExecute"}]])
@@ -151,34 +151,34 @@ def test_no_out_of_service_taint_is_put_on_a_node_or_changed_because_its_annotat
 ) -> None:
     before = manifest(taints=taints)
     forged = notice(out_of_service=True)
-    marked = applied(before, marks.set_mark(parsed(before), forged))
-    excluded = applied(marked, marks.exclude(parsed(marked)))
+    marked = applied(before, mark.set_mark(parsed(before), forged))
+    excluded = applied(marked, mark.exclude(parsed(marked)))
 
     found = [t for t in excluded["spec"]["taints"] if t["key"] == names.OUT_OF_SERVICE]
     assert found == taints
 
 
 def test_our_out_of_service_taint_comes_off_though_the_annotation_was_spoilt() -> None:
-    marked = applied(manifest(), marks.set_mark(parsed(manifest()), notice()))
-    off = applied(marked, marks.take_out_of_service(parsed(marked)))
+    marked = applied(manifest(), mark.set_mark(parsed(manifest()), notice()))
+    off = applied(marked, mark.take_out_of_service(parsed(marked)))
     off["metadata"]["annotations"][names.NOTICE] = "{"
 
-    assert applied(off, marks.unmark(parsed(off))) == manifest(unschedulable=True)
+    assert applied(off, mark.unmark(parsed(off))) == manifest(unschedulable=True)
 
 
 def test_a_taint_that_came_before_ours_meanwhile_stays() -> None:
-    marked = applied(manifest(), marks.set_mark(parsed(manifest()), notice()))
+    marked = applied(manifest(), mark.set_mark(parsed(manifest()), notice()))
     marked["spec"]["taints"].insert(0, DEDICATED)
-    after = applied(marked, marks.unmark(parsed(marked)))
+    after = applied(marked, mark.unmark(parsed(marked)))
     assert after["spec"]["taints"] == [DEDICATED]
 
 
 def test_the_taint_is_changed_in_place_when_the_kind_of_notice_changes() -> None:
     before = manifest(taints=[DEDICATED])
-    marked = applied(before, marks.set_mark(parsed(before), notice()))
+    marked = applied(before, mark.set_mark(parsed(before), notice()))
     marked["spec"]["taints"].append(NOT_READY)
 
-    after = applied(marked, marks.set_mark(parsed(marked), notice(kind=NoticeKind.STATE_CHANGE)))
+    after = applied(marked, mark.set_mark(parsed(marked), notice(kind=NoticeKind.STATE_CHANGE)))
 
     assert after["spec"]["taints"] == [DEDICATED, DOOMED | {"value": "state-change"}, NOT_READY]
     assert after["metadata"]["labels"][names.DOOMED] == "state-change"
@@ -186,46 +186,46 @@ def test_the_taint_is_changed_in_place_when_the_kind_of_notice_changes() -> None
 
 def test_a_recommendation_is_only_noted_until_it_gets_its_share() -> None:
     hint = notice(kind=NoticeKind.REBALANCE, cordoned_at=None)
-    noted = applied(manifest(), marks.set_mark(parsed(manifest()), hint))
+    noted = applied(manifest(), mark.set_mark(parsed(manifest()), hint))
     assert noted["spec"] == manifest()["spec"]
     assert noted["metadata"]["labels"] == {names.DOOMED: "rebalance"}
 
-    cordoned = applied(noted, marks.cordon(parsed(noted), NOW))
+    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
 
     assert cordoned["spec"]["unschedulable"] is True
     assert cordoned["spec"]["taints"] == [DOOMED | {"value": "rebalance"}]
-    assert marks.read(parsed(cordoned)) == msgspec.structs.replace(hint, cordoned_at=NOW)
-    assert marks.cordon(parsed(cordoned), NOW) is None
-    assert applied(cordoned, marks.unmark(parsed(cordoned))) == manifest()
+    assert mark.read(parsed(cordoned)) == msgspec.structs.replace(hint, cordoned_at=NOW)
+    assert mark.cordon(parsed(cordoned), NOW) is None
+    assert applied(cordoned, mark.unmark(parsed(cordoned))) == manifest()
 
 
 def test_a_cordon_that_came_before_the_share_is_not_ours() -> None:
     hint = notice(kind=NoticeKind.REBALANCE, cordoned_at=None)
-    noted = applied(manifest(), marks.set_mark(parsed(manifest()), hint))
+    noted = applied(manifest(), mark.set_mark(parsed(manifest()), hint))
     noted["spec"]["unschedulable"] = True
 
-    cordoned = applied(noted, marks.cordon(parsed(noted), NOW))
+    cordoned = applied(noted, mark.cordon(parsed(noted), NOW))
 
     node = parsed(cordoned)
-    assert not marks.has_our_cordon(node, marks.read(node))
-    assert applied(cordoned, marks.unmark(node)) == manifest(unschedulable=True)
+    assert not mark.has_our_cordon(node, mark.read(node))
+    assert applied(cordoned, mark.unmark(node)) == manifest(unschedulable=True)
 
 
 def test_a_cordon_is_left_when_the_annotation_cannot_tell_whose_it_is() -> None:
-    marked = applied(manifest(), marks.set_mark(parsed(manifest()), notice()))
+    marked = applied(manifest(), mark.set_mark(parsed(manifest()), notice()))
     marked["metadata"]["annotations"][names.NOTICE] = "{"
-    after = applied(marked, marks.unmark(parsed(marked)))
+    after = applied(marked, mark.unmark(parsed(marked)))
     assert after == manifest(unschedulable=True)
 
 
 def test_nothing_is_written_when_there_is_no_mark() -> None:
     node = parsed(manifest(taints=[DEDICATED], unschedulable=True))
     assert not is_marked(node)
-    assert marks.unmark(node) is None
-    assert marks.cordon(node, NOW) is None
-    assert marks.exclude(node) is None
-    assert marks.take_out_of_service(node) is None
-    assert marks.note_unlisted(node, NOW) is None
+    assert mark.unmark(node) is None
+    assert mark.cordon(node, NOW) is None
+    assert mark.exclude(node) is None
+    assert mark.take_out_of_service(node) is None
+    assert mark.note_unlisted(node, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
     change: dict[str, dict[str, str]],
 ) -> None:
     before = manifest()
-    patch = marks.set_mark(parsed(before), notice())
+    patch = mark.set_mark(parsed(before), notice())
     before["metadata"] |= change["metadata"]
     with pytest.raises(Exception, match=r"(?i)test"):
         applied(before, patch)
@@ -264,5 +264,5 @@ def test_a_patch_fails_as_a_whole_when_the_node_changed_meanwhile(
 )
 def test_an_annotation_that_makes_no_sense_is_no_notice(text: str) -> None:
     node = parsed(manifest(annotations={names.NOTICE: text}))
-    assert marks.read(node) is None
+    assert mark.read(node) is None
     assert is_marked(node)
