@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census, ReleasedPod
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import (

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evenkeel.decisions.agenda import Forced
-from evenkeel.decisions.handover import pace
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.loop import Reconciler
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner

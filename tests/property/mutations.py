@@ -93,7 +93,7 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "a pod too many goes",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
         [INTERRUPTED, HINTED, SCALED, HOSTILE, SMALL],
     ),
@@ -138,13 +138,13 @@ MUTATIONS = (
     ),
     Mutation(
         "one ordinal more may be missing",
-        "decisions/drain/breaks.py",
+        "decisions/drain/break_first.py",
         [("most = 1 if by_ordinal", "most = 2 if by_ordinal")],
         [INTERRUPTED],
     ),
     Mutation(
         "a release keeps nothing available",
-        "decisions/handover/pace.py",
+        "decisions/drain/pace.py",
         [("wanted=census.worth_keeping,", "wanted=0,")],
         [DYING, CRASHED, SMALL],
     ),
@@ -165,7 +165,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout's own pods are not counted",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("if deployment is None or self.siblings is None", "if True")],
         [ROLLED],
     ),
@@ -225,13 +225,13 @@ MUTATIONS = (
     ),
     Mutation(
         "a handover that cannot be finished goes on for ever",
-        "decisions/handover/plan.py",
+        "decisions/drain/make_first.py",
         [("\n    if census.now >= end:", "\n    if deadline.forced:")],
         [RELEASED],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",
-        "decisions/handover/plan.py",
+        "decisions/drain/make_first.py",
         [
             (
                 "return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)",
@@ -294,7 +294,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a moved pod goes before its replacement is there",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
@@ -360,7 +360,7 @@ MUTATIONS = (
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
-        "decisions/drain/breaks.py",
+        "decisions/drain/break_first.py",
         [("dues = [group.next_available_at]", "dues: list[datetime | None] = []")],
         [READY],
     ),

@@ -7,9 +7,9 @@ import msgspec
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.node.doomed_node import Situation, plan
 from evenkeel.decisions.notice import marks
 from evenkeel.decisions.notice.marking import CROSSING, OUTLIVED_AFTER, mark
-from evenkeel.decisions.upkeep.node import Situation, plan
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.refusal import after_refusal, left_to_the_end, needs_condition
+from evenkeel.decisions.drain.refusal import after_refusal, kept_past_deadline, needs_condition
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -73,7 +73,7 @@ def test_no_eviction_is_tried_a_minute_past_the_deadline_when_its_owner_keeps_a_
 ) -> None:
     replica_set = builders.replica_set(annotations=annotations)
     pod = builders.pod(of=replica_set)
-    decision = left_to_the_end(
+    decision = kept_past_deadline(
         pod, builders.owner(replica_set), Deadline(NOW, forced=True), NOW + seconds(late)
     )
     assert (decision is not None) is left

@@ -17,7 +17,7 @@ LONGEST_UNNOTICED = timedelta(minutes=15)
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.
 
-For an API server that takes longer to answer evictions begin earlier (``decisions.agenda``).
+For an API server that takes longer to answer evictions begin earlier (``decisions.drain.agenda``).
 """
 
 

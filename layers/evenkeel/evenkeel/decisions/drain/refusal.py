@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
@@ -55,7 +55,9 @@ def tried_until(deadline: Deadline) -> datetime:
     return deadline.at + TRIED_BEYOND
 
 
-def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -> Decision | None:
+def kept_past_deadline(
+    pod: Pod, owner: Owner, deadline: Deadline, now: datetime
+) -> Decision | None:
     """The decision about a pod that its owner keeps to the end, once that has come.
 
     Its budget has refused up to its node's deadline and beyond: it has died with its node, or

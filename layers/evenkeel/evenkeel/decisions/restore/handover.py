@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.restore import memory
 from evenkeel.decisions.restore.room import Rooms, Wish
 from evenkeel.decisions.restore.snapshot import Case, Snapshot

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain.breaks import ordinal_of
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.break_first import ordinal_of
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity

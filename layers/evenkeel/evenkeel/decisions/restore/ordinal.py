@@ -3,9 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain import budgets
-from evenkeel.decisions.drain.breaks import ordinal_of
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.break_first import ordinal_of
 from evenkeel.decisions.drain.route import Way, route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source

@@ -4,7 +4,6 @@ from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.approving import Approvals
@@ -21,6 +20,7 @@ from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.times import earliest
 from evenkeel.ports import Arrival, Clock, Cluster, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions.plan import earliest
+from evenkeel.model.times import earliest
 
 SHARE: Final = 8
 """Planning takes at most an eighth of the time.

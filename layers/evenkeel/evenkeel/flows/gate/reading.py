@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census, take_census
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import marks
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.checking import Checker
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -11,6 +10,7 @@ from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.following import Follower
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.model.decision import Decision
+from evenkeel.model.times import earliest
 
 SEEK_EVERY = timedelta(milliseconds=100)
 """How often to look at the plans of all controllers, for those that have to be read."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.agenda import Slot
+from evenkeel.decisions.drain.agenda import Slot
 from evenkeel.flows.drain.dispatch.approving import Approvals
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans

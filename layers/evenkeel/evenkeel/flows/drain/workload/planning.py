@@ -5,16 +5,14 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain import breaks
-from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain import break_first, make_first, writes
+from evenkeel.decisions.drain.break_first import Group, MovingPod
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.census import Census, take_census
+from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover import plan as handover
-from evenkeel.decisions.handover.census import Census, take_census
-from evenkeel.decisions.plan import Plan, earliest, next_due
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.gangs import Gangs
@@ -26,6 +24,7 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
+from evenkeel.model.times import earliest, next_due
 from evenkeel.model.workload import Controller, ReplicaSet
 
 
@@ -48,14 +47,14 @@ class Planner:
         pods = view.pods.of_controller(controller_key)
         controller = view.controllers.get(controller_key)
         dooms = view.dooms
-        movers: list[Mover] = []
-        orphans: list[Mover] = []
+        movers: list[MovingPod] = []
+        orphans: list[MovingPod] = []
         has_gangs = self._gangs.may_have(controller)
         for pod in pods:
             notice = dooms.get(pod.spec.node_name)
             if pod.spec.node_name in view.unread or pod.released:
                 continue
-            own = None if notice is None else Mover(pod, self._route(pod, notice, now), notice)
+            own = None if notice is None else MovingPod(pod, self._route(pod, notice, now), notice)
             mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
             if mover is not None:
                 (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
@@ -81,7 +80,7 @@ class Planner:
         self,
         controller: Controller | None,
         pods: Sequence[Pod],
-        moving: Sequence[Mover],
+        moving: Sequence[MovingPod],
         left: Plan,
         now: datetime,
     ) -> WorkloadPlan:
@@ -104,7 +103,7 @@ class Planner:
         controller_key: str,
         controller: Controller | None,
         pods: Sequence[Pod],
-        moving: Sequence[Mover],
+        moving: Sequence[MovingPod],
         left: Plan,
         now: datetime,
     ) -> WorkloadPlan:
@@ -133,7 +132,7 @@ class Planner:
         unreadable = Plan(
             steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
         )
-        handover_plan = handover.plan(census, handed, budgets)
+        handover_plan = make_first.plan(census, handed, budgets)
         return WorkloadPlan(
             plan=_together(left, unreadable, handover_plan, self._break(pods, others, now)),
             census=census,
@@ -163,13 +162,13 @@ class Planner:
         is_evicted = self._view.pods.is_assumed_evicted
         return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
 
-    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
+    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[MovingPod], now: datetime) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
         plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
         steps = [step for step in plan.steps if step.write is not None]
         return Plan(steps=steps, forced=plan.forced, due=plan.due)
 
-    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
+    def _break(self, pods: Sequence[Pod], movers: Sequence[MovingPod], now: datetime) -> Plan:
         """Plan for the movers of one controller that break before they make."""
         if not movers:
             return Plan()
@@ -181,12 +180,12 @@ class Planner:
             peers=pods,
             budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
         )
-        return breaks.plan(group)
+        return break_first.plan(group)
 
-    def _is_kept(self, mover: Mover, now: datetime) -> bool:
+    def _is_kept(self, mover: MovingPod, now: datetime) -> bool:
         """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
         owner = self._view.owner_of(mover.pod)
-        return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
+        return kept_past_deadline(mover.pod, owner, mover.deadline, now) is not None
 
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
@@ -250,7 +249,7 @@ def _together(*plans: Plan) -> Plan:
     )
 
 
-def _leave(mover: Mover, owner: Owner) -> Decision:
+def _leave(mover: MovingPod, owner: Owner) -> Decision:
     return Decision.about(
         mover.pod,
         Verb.LEAVE,

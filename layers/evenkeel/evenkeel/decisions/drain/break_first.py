@@ -6,24 +6,24 @@ from functools import cached_property
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.agenda import Forced
-from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
+from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.refusal import kept_past_deadline, tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import Plan, next_due
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.times import next_due
 from evenkeel.model.workload import ReplicaSet, StatefulSet
 
 
-class Mover(msgspec.Struct, frozen=True):
+class MovingPod(msgspec.Struct, frozen=True):
     """A pod on a cordoned, doomed node, the way it goes and its node's notice.
 
     Or one that goes with its gang (see ``gangs``), and then of a node that ``lives`` too; the
@@ -51,7 +51,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     now: datetime
     owner: Owner
-    movers: Sequence[Mover]
+    movers: Sequence[MovingPod]
     peers: Sequence[Pod] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
 
@@ -114,7 +114,7 @@ def plan(group: Group) -> Plan:
         pod, deadline = mover.pod, mover.deadline
         until = deadline.at
         if deadline.forced:
-            left = left_to_the_end(pod, group.owner, deadline, group.now)
+            left = kept_past_deadline(pod, group.owner, deadline, group.now)
             if left is not None:
                 steps.append(left)
                 continue
@@ -175,7 +175,7 @@ def _whose_turn(group: Group) -> set[str]:
     return {*broken, *whole[: max(0, most - group.missing)]}
 
 
-def _rank(mover: Mover) -> tuple[bool, datetime, int, str]:
+def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
     deadline, pod = mover.deadline, mover.pod
     return not deadline.forced, deadline.at, -ordinal_of(pod), pod.uid
 
@@ -186,7 +186,7 @@ def ordinal_of(pod: Pod) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _go(group: Group, mover: Mover, reason: Reason, message: str) -> Decision:
+def _go(group: Group, mover: MovingPod, reason: Reason, message: str) -> Decision:
     return Decision.about(
         mover.pod,
         Verb.EVICT,
@@ -198,7 +198,7 @@ def _go(group: Group, mover: Mover, reason: Reason, message: str) -> Decision:
     )
 
 
-def _wait(group: Group, mover: Mover, until: datetime) -> Decision:
+def _wait(group: Group, mover: MovingPod, until: datetime) -> Decision:
     return Decision.about(
         mover.pod,
         Verb.WAIT,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.drain.census import LONGEST_TO_MAKE, Census, take_census
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.handover.census import LONGEST_TO_MAKE, Census, take_census
-from evenkeel.decisions.handover.plan import plan
+from evenkeel.decisions.drain.make_first import plan
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Condition, LabelSelector

@@ -3,20 +3,18 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.agenda import Forced
-from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain import budgets, verdicts, writes
+from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.census import Census, ReleasedPod
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.refusal import left_to_the_end, tried_until
-from evenkeel.decisions.handover import verdicts
-from evenkeel.decisions.handover.asked import left_to_drainer
-from evenkeel.decisions.handover.census import Census, ReleasedPod
-from evenkeel.decisions.plan import Candidate, Plan, next_due
+from evenkeel.decisions.drain.eviction_asked import left_to_drainer
+from evenkeel.decisions.drain.plan import Candidate, Plan
+from evenkeel.decisions.drain.refusal import kept_past_deadline, tried_until
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import PodDisruptionBudget
-from evenkeel.model.times import in_words
+from evenkeel.model.times import in_words, next_due
 
 SHORTEST_STAY = timedelta(seconds=2)
 """How long a pod that landed on its node in spite of the cordon stays at least.
@@ -100,7 +98,7 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
     replaced: list[tuple[Pod, Deadline]] = []
     others: list[tuple[Pod, Deadline]] = []
     for pod, deadline in pairs:
-        if deadline.forced and left_to_the_end(pod, owner, deadline, census.now) is None:
+        if deadline.forced and kept_past_deadline(pod, owner, deadline, census.now) is None:
             (replaced if pod.uid in census.leaving else others).append((pod, deadline))
     each = 1 / census.replicas if census.replicas else 0.0
     others.sort(key=lambda pair: pair[1].evict_by(pair[0]))
@@ -166,7 +164,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
                 Decision.about(pod, Verb.LEAVE, reason, goes, workload=census.owner.workload)
             )
             continue
-        left = left_to_the_end(pod, census.owner, deadline, census.now)
+        left = kept_past_deadline(pod, census.owner, deadline, census.now)
         steps.append(left or verdicts.wait(census, pod, reason, deadline.evict_by(pod)))
         dues.append(tried_until(deadline))
     fresh_steps: list[Decision] = []
@@ -201,7 +199,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> tuple[Decision, datetime |
     pod = item.pod
     deadline = census.deadline_of(item)
     if deadline.forced:
-        if left_to_the_end(pod, census.owner, deadline, census.now) is not None:
+        if kept_past_deadline(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
             return verdicts.roll_back(census, item, Reason.AT_DEADLINE_LEAVE, message), None
         end = deadline.evict_by(pod)
@@ -241,7 +239,7 @@ def _mover(
     end = deadline.evict_by(pod) if deadline.forced else deadline.at
     settled = _settled_at(census, pod, end)
     if deadline.forced:
-        left = left_to_the_end(pod, census.owner, deadline, census.now)
+        left = kept_past_deadline(pod, census.owner, deadline, census.now)
         if left is not None:
             return left, None
         if failure is not None:

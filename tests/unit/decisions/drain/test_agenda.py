@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evenkeel.decisions import agenda
-from evenkeel.decisions.agenda import (
+from evenkeel.decisions.drain import agenda
+from evenkeel.decisions.drain.agenda import (
     FLOOR,
     LEAD,
     LIKELY_GONE,

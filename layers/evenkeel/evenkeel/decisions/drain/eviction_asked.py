@@ -6,8 +6,8 @@ docs/decisions/0019 says why.
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from evenkeel.decisions.handover import verdicts
-from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.drain import verdicts
+from evenkeel.decisions.drain.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.agenda import Forced
+from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model.decision import Decision
 from evenkeel.model.pod import Pod
@@ -32,16 +32,3 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     candidates: Sequence[Candidate] = ()
     forced: Sequence[Forced] = ()
     due: datetime | None = None
-
-
-def earliest(*times: datetime | None) -> datetime | None:
-    """The earliest of the times that are set."""
-    return min((time for time in times if time is not None), default=None)
-
-
-def next_due(now: datetime, *times: datetime | None) -> datetime | None:
-    """The earliest of the times that are set and still to come.
-
-    A time that has passed changes nothing any more: a wait for it would never wait.
-    """
-    return earliest(*(time for time in times if time is not None and time > now))

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import agenda, writes
-from evenkeel.decisions.agenda import LEAD
+from evenkeel.decisions.drain import agenda, writes
+from evenkeel.decisions.drain.agenda import LEAD
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
+from evenkeel.decisions.drain.make_first import SHORTEST_STAY, SHORTEST_VOLUNTARY, plan
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.plan import SHORTEST_STAY, SHORTEST_VOLUNTARY, plan
-from evenkeel.decisions.plan import Plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition

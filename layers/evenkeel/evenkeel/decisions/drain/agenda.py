@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model.decision import Decision, Verb

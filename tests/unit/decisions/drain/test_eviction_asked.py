@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions.handover.asked import COMES_BACK
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.plan import plan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.eviction_asked import COMES_BACK
+from evenkeel.decisions.drain.make_first import plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.plan import LOOK_AGAIN_AFTER, plan
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.make_first import LOOK_AGAIN_AFTER, plan
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod

@@ -12,9 +12,9 @@ from operator import itemgetter
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Candidate
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NoticeKind

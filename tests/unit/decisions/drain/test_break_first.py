@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain import breaks
-from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain import break_first
+from evenkeel.decisions.drain.break_first import Group, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import Plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject
@@ -34,21 +34,21 @@ STATEFUL_SET = builders.stateful_set()
 OF_DB = builders.owner(STATEFUL_SET)
 
 
-def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> Mover:
-    return Mover(
+def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> MovingPod:
+    return MovingPod(
         pod, Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning), notice
     )
 
 
 def plan(  # a group of movers and their peers, at a time
-    movers: Sequence[Mover],
+    movers: Sequence[MovingPod],
     owner: Owner,
     *,
     others: Sequence[Pod] = (),
     now: datetime = NOW,
     budgets: Sequence[PodDisruptionBudget] = (),
 ) -> Plan:
-    return breaks.plan(
+    return break_first.plan(
         Group(
             now=now,
             owner=owner,
@@ -63,7 +63,7 @@ def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) ->
     return [builders.pod(f"{of.name}-{i}", of=of, **same) for i in numbers]
 
 
-def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[Mover]:
+def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[MovingPod]:
     return [mover(pod, Way.BY_ORDINAL, notice) for pod in pods]
 
 
@@ -364,7 +364,7 @@ def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
     ],
 )
 def test_an_ordinal_is_read_from_the_label_or_the_name(pod: Pod, expected: int) -> None:
-    assert breaks.ordinal_of(pod) == expected
+    assert break_first.ordinal_of(pod) == expected
 
 
 def test_a_set_without_a_controller_is_as_large_as_its_pods_are_many() -> None:

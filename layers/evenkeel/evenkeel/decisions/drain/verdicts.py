@@ -5,10 +5,10 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.census import Census, ReleasedPod
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.handover.census import Census, ReleasedPod
-from evenkeel.decisions.plan import Candidate
+from evenkeel.decisions.drain.plan import Candidate
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason

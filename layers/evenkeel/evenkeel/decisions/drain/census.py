@@ -10,13 +10,12 @@ import msgspec
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import earliest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
-from evenkeel.model.times import span
+from evenkeel.model.times import earliest, span
 from evenkeel.model.workload import ReplicaSet
 
 ON_ITS_WAY = timedelta(minutes=5)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.handover import pace
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Candidate
+from evenkeel.decisions.drain.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice

@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.node.share import SOONEST
 from evenkeel.decisions.notice import kinds, marks
 from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
-from evenkeel.decisions.plan import next_due
-from evenkeel.decisions.upkeep.share import SOONEST
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import next_due
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that ends or has ended."""
