@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.census import Census, ReleasedPod
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -469,16 +469,16 @@ def census(
     released: Sequence[Pod] = (),
     dooms: Mapping[str, NodeNotice] | None = None,
     lost: Sequence[str] = (),
+    budgets: Sequence[PodDisruptionBudget] = (),
     deployment: Deployment | None = None,
     now: datetime = NOW,
 ) -> Census:
-    """The census of a ReplicaSet. What the released pods' annotations say is read from them."""
+    """The census of a ReplicaSet's pods; ``replica_set`` None: it is gone."""
     return Census(
         now=now,
-        replica_set=replica_set,
         owner=Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
-        owned=owned,
-        released=[ReleasedPod(each, release_on(each)) for each in released],
+        pods=[*owned, *released],
+        budgets=budgets,
         dooms=dooms or {},
         lost=frozenset(lost),
     )

@@ -361,7 +361,7 @@ MUTATIONS = (
     Mutation(
         "an ordinal becomes available and nothing is due",
         "decisions/drain/break_first.py",
-        [("dues = [group.next_available_at]", "dues: list[datetime | None] = []")],
+        [("dues = [census.next_available_at]", "dues: list[datetime | None] = []")],
         [READY],
     ),
 )

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import break_first
-from evenkeel.decisions.drain.break_first import Group, MovingPod
+from evenkeel.decisions.drain.break_first import MovingPod
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.refusal import tried_until
@@ -40,7 +41,7 @@ def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = F
     )
 
 
-def plan(  # a group of movers and their peers, at a time
+def plan(  # movers and their peers, at a time
     movers: Sequence[MovingPod],
     owner: Owner,
     *,
@@ -48,15 +49,9 @@ def plan(  # a group of movers and their peers, at a time
     now: datetime = NOW,
     budgets: Sequence[PodDisruptionBudget] = (),
 ) -> Plan:
-    return break_first.plan(
-        Group(
-            now=now,
-            owner=owner,
-            movers=movers,
-            peers=[*(each.pod for each in movers), *others],
-            budgets=budgets,
-        )
-    )
+    pods = [*(each.pod for each in movers), *others]
+    census = Census(now=now, owner=owner, pods=pods, budgets=budgets)
+    return break_first.plan(census, movers)
 
 
 def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) -> list[Pod]:

@@ -91,7 +91,7 @@ class Scene:
         self._released += [builders.pod(n, of=of, released=release, **options) for n in names]
         return self
 
-    def census(self, now: datetime = NOW) -> Census:
+    def census(self, now: datetime = NOW, budgets: Sequence[PodDisruptionBudget] = ()) -> Census:
         return builders.census(
             self.replica_set,
             deployment=self.deployment,
@@ -99,11 +99,12 @@ class Scene:
             released=self._released,
             dooms=self.dooms,
             lost=self.lost,
+            budgets=budgets,
             now=now,
         )
 
     def plan(self, now: datetime = NOW, *, budgets: Sequence[PodDisruptionBudget] = ()) -> Plan:
-        return plan(self.census(now), self._movers, budgets)
+        return plan(self.census(now, budgets), self._movers)
 
 
 def landed_at(after: float) -> Condition:

@@ -189,7 +189,7 @@ def test_within_a_workload_dying_nodes_priority_deadline_and_uid_count_in_this_o
 
 def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     census, candidates = waiting("web", 2)
-    assert order_of([(msgspec.structs.replace(census, replica_set=None), candidates)]) == []
+    assert order_of([(msgspec.structs.replace(census, owner=builders.owner()), candidates)]) == []
 
 
 @pytest.mark.parametrize("room", [0, 1, 3, 5, 9])

@@ -1,7 +1,7 @@
-"""Counting the pods of one ReplicaSet: how many are there, available, and surplus."""
+"""Counting the pods of one workload: how many are there, available, and surplus."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -15,8 +15,9 @@ from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
+from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import earliest, span
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.workload import ReplicaSet, StatefulSet
 
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
@@ -27,17 +28,19 @@ LONGEST_TO_MAKE = timedelta(seconds=60)
 
 
 class ReleasedPod(msgspec.Struct, frozen=True):
-    """A released pod and what its annotation says of the release."""
+    """A released pod, what its annotation says, and by when it has to go, or to be back."""
 
     pod: Pod
     release: Release
+    deadline: Deadline
 
 
 class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """All pods of one ReplicaSet at one time, owned and released.
+    """All pods of one workload at one time, and what is known of the objects around them.
 
-    ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
-    active pods only: terminating and finished ones never count. ``dooms`` has the open
+    ``pods`` are the active ones of the controller: terminating and finished ones never count.
+    ``owner`` has no controller once that is known to be gone. ``budgets`` select the pods.
+    ``dooms`` has the open
     notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
     says of their pods. ``siblings`` are the pods that the other ReplicaSets of its Deployment own;
     None: no rollout goes on, or they were not read. ``minimum_available``
@@ -47,10 +50,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     now: datetime
-    replica_set: ReplicaSet | None
     owner: Owner
-    owned: Sequence[Pod] = ()
-    released: Sequence[ReleasedPod] = ()
+    pods: Sequence[Pod] = ()
+    budgets: Sequence[PodDisruptionBudget] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
     siblings: Sequence[Pod] | None = None
@@ -59,32 +61,74 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     cordons: Mapping[str, bool] = {}
 
     @property
+    def replica_set(self) -> ReplicaSet | None:
+        """The ReplicaSet whose pods these are; None without one, and once it is gone."""
+        controller = self.owner.controller
+        return controller if isinstance(controller, ReplicaSet) else None
+
+    @cached_property
+    def size(self) -> int:
+        """How many pods the controller asks for; as many as there are where it does not say."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return controller.spec.replicas
+        return len(self.pods)
+
+    @cached_property
     def replicas(self) -> int:
-        """How many replicas the ReplicaSet is asked for; 0 when it is gone or going."""
+        """As ``size``, but 0 of a ReplicaSet that is gone or going."""
         replica_set = self.replica_set
-        return 0 if replica_set is None or replica_set.leaving else replica_set.spec.replicas
+        if self.owner.kind == "ReplicaSet" and (replica_set is None or replica_set.leaving):
+            return 0
+        return self.size
+
+    @property
+    def min_ready_seconds(self) -> int:
+        """For how long a pod has to be Ready to count as available."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return controller.spec.min_ready_seconds
+        return 0
+
+    @cached_property
+    def owned(self) -> Sequence[Pod]:
+        """The pods that have a controller."""
+        return [pod for pod in self.pods if pod.controller is not None]
+
+    @cached_property
+    def released(self) -> Sequence[ReleasedPod]:
+        """The released pods; one whose annotation cannot be believed is not among them."""
+        found = []
+        for pod in self.pods:
+            release = pod.believed_release(self.now) if pod.released else None
+            if release is not None:
+                deadline = released_deadline(release, self.dooms.get(pod.spec.node_name))
+                found.append(ReleasedPod(pod, release, deadline))
+        return found
 
     def is_available(self, pod: Pod) -> bool:
-        """Whether one of these pods counts as available to its Deployment."""
+        """Whether one of these pods counts as available to its controller."""
         return pod.uid in self._available
-
-    @property
-    def _min_ready_seconds(self) -> int:
-        return self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-
-    @property
-    def _pods(self) -> Sequence[Pod]:
-        return [*self.owned, *(item.pod for item in self.released)]
 
     @cached_property
     def _available(self) -> frozenset[str]:
-        return frozenset(self._available_of(self._pods, self._min_ready_seconds))
+        return frozenset(self._available_of(self.pods, self.min_ready_seconds))
 
     def _available_of(self, pods: Iterable[Pod], min_ready_seconds: int) -> Iterator[str]:
         """The uids of those that are available, and did not go with their node."""
         for pod in pods:
             if pod.available(self.now, min_ready_seconds) and not self.is_lost(pod):
                 yield pod.uid
+
+    @property
+    def missing(self) -> int:
+        """How many replicas are not available now."""
+        return max(0, self.size - len(self._available))
+
+    def left_without(self, number: int) -> float:
+        """The share of its replicas that serve on without so many available pods, 0 to 1."""
+        left = max(0, len(self._available) - number)
+        return min(1.0, left / self.size) if self.size else 0.0
 
     @cached_property
     def available_owned(self) -> int:
@@ -103,17 +147,6 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def is_doomed(self, pod: Pod) -> bool:
         """Whether the pod runs on a node with an open notice."""
         return pod.spec.node_name in self.dooms
-
-    def deadline_of(self, item: ReleasedPod) -> Deadline:
-        """By when a released pod has to go, or to be back."""
-        return self._deadlines[item.pod.uid]
-
-    @cached_property
-    def _deadlines(self) -> Mapping[str, Deadline]:
-        return {
-            item.pod.uid: released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
-            for item in self.released
-        }
 
     @cached_property
     def is_handing_over(self) -> bool:
@@ -209,7 +242,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def next_available_at(self) -> datetime | None:
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
-        found = next_available_at(self._pods, self._min_ready_seconds, self.now)
+        found = next_available_at(self.pods, self.min_ready_seconds, self.now)
         deployment = self.owner.deployment
         if self.siblings is None or deployment is None:
             return found
@@ -221,7 +254,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """When the last of the available owned pods became available; None if none is."""
         since = (pod.ready_since for pod in self.owned if self.is_available(pod))
         last = max((time for time in since if time is not None), default=None)
-        return None if last is None else last + span(self._min_ready_seconds)
+        return None if last is None else last + span(self.min_ready_seconds)
 
     @cached_property
     def wanted(self) -> int:
@@ -240,7 +273,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         None also once its node dies: then a replacement on either type will do.
         """
-        return None if self.deadline_of(item).forced else item.release.target
+        return None if item.deadline.forced else item.release.target
 
     def is_on_target(self, item: ReleasedPod) -> bool:
         """Whether a released pod's replacement is available where it has to be."""
@@ -332,37 +365,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def rank(item: ReleasedPod) -> tuple[bool, datetime, datetime, str]:
             return (
                 self.is_available(item.pod),
-                self.deadline_of(item).at,
+                item.deadline.at,
                 item.release.since,
                 item.pod.uid,
             )
 
         return sorted(self.released, key=rank)
-
-
-def take_census(
-    replica_set: ReplicaSet | None,
-    owner: Owner,
-    pods: Sequence[Pod],
-    dooms: Mapping[str, NodeNotice],
-    lost: Collection[str],
-    now: datetime,
-) -> Census:
-    """Sort the active pods of a ReplicaSet into owned and released ones.
-
-    A released pod whose annotation cannot be believed is in neither.
-    """
-    released = []
-    for pod in pods:
-        release = pod.believed_release(now) if pod.released else None
-        if release is not None:
-            released.append(ReleasedPod(pod, release))
-    return Census(
-        now=now,
-        replica_set=replica_set,
-        owner=owner,
-        owned=[pod for pod in pods if pod.controller is not None],
-        released=released,
-        dooms=dooms,
-        lost=frozenset(lost),
-    )

@@ -45,7 +45,7 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
       evicted. Where that is not known yet, the pod waits. Where the node takes pods, the pod goes
       back, with a note: that was a single eviction, or its drainer comes seldom.
     """
-    pod, release, deadline = item.pod, item.release, census.deadline_of(item)
+    pod, release, deadline = item.pod, item.release, item.deadline
     if release.reason is not ReleaseReason.EVICTION or deadline.forced:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):

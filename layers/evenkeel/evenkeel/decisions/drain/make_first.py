@@ -13,7 +13,6 @@ from evenkeel.decisions.drain.refusal import kept_past_deadline, tried_until
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words, next_due
 
 SHORTEST_STAY = timedelta(seconds=2)
@@ -30,11 +29,10 @@ SHORTEST_VOLUNTARY = timedelta(seconds=60)
 """A voluntary handover is not begun with less time than this before its deadline."""
 
 
-def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudget] = ()) -> Plan:
+def plan(census: Census, movers: Sequence[Pod]) -> Plan:
     """Decide about the released pods of a ReplicaSet, and about its ``movers``.
 
-    ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover. ``held`` are
-    the disruption budgets that select its pods.
+    ``movers`` are the owned pods on cordoned, doomed nodes whose way is a handover.
     """
     replica_set = census.replica_set
     if replica_set is None or census.replicas == 0:
@@ -49,7 +47,7 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
         if census.is_lost(item.pod):
             steps.append(verdicts.lost(census, item.pod))
             continue
-        end = _end_of_patience(census, item)
+        end = _end_of_patience(item)
         is_replaced = item.pod.uid in census.leaving and census.is_on_target(item)
         left = left_to_drainer(census, item) if is_replaced else None
         if left is not None:
@@ -63,12 +61,12 @@ def plan(census: Census, movers: Sequence[Pod], held: Sequence[PodDisruptionBudg
         decision, due = _unreplaced(census, item)
         steps.append(decision)
         dues.append(due)
-        voluntary = item.release.is_voluntary and not census.deadline_of(item).forced
+        voluntary = item.release.is_voluntary and not item.deadline.forced
         given_up |= decision.verb is Verb.ROLL_BACK and voluntary
     if given_up:
         steps.extend(verdicts.cool_down(census, replica_set))
     for pod in movers:
-        outcome, due = _mover(census, pod, held)
+        outcome, due = _mover(census, pod)
         dues.append(due)
         if isinstance(outcome, Candidate):
             candidates.append(outcome)
@@ -93,7 +91,7 @@ def _forced(census: Census, movers: Iterable[Pod]) -> Sequence[Forced]:
     owner = census.owner
     released = {item.pod.uid: item for item in census.released}
     staying = (item for item in census.order_of_leaving if not census.is_lost(item.pod))
-    pairs = [(item.pod, census.deadline_of(item)) for item in staying]
+    pairs = [(item.pod, item.deadline) for item in staying]
     pairs += [(pod, node_deadline(census.dooms[pod.spec.node_name])) for pod in movers]
     replaced: list[tuple[Pod, Deadline]] = []
     others: list[tuple[Pod, Deadline]] = []
@@ -132,13 +130,13 @@ def _back_first(census: Census, item: ReleasedPod | None) -> Decision | None:
     return verdicts.roll_back(census, item, Reason.CANNOT_BE_REPLACED, message)
 
 
-def _end_of_patience(census: Census, item: ReleasedPod) -> datetime:
+def _end_of_patience(item: ReleasedPod) -> datetime:
     """How long a released pod is kept: until a budget allows its eviction, or a rollout spares it.
 
     One whose node dies is evicted by force at its last moment, which ends the matter, unless its
     owner keeps it.
     """
-    deadline = census.deadline_of(item)
+    deadline = item.deadline
     return tried_until(deadline) if deadline.forced else deadline.at
 
 
@@ -171,7 +169,7 @@ def _unwanted(census: Census, movers: Sequence[Pod]) -> Plan:
     spare = census.spare_in_rollout
     unowned = f"{why} and it has no controller: deleted"
     for position, item in enumerate(census.order_of_leaving):
-        pod, deadline, end = item.pod, census.deadline_of(item), _end_of_patience(census, item)
+        pod, deadline, end = item.pod, item.deadline, _end_of_patience(item)
         is_needed = spare is not None and position >= spare and not census.is_lost(pod)
         if is_needed and census.now < end:
             until = deadline.evict_by(pod) if deadline.forced else end
@@ -197,7 +195,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> tuple[Decision, datetime |
     - else it waits.
     """
     pod = item.pod
-    deadline = census.deadline_of(item)
+    deadline = item.deadline
     if deadline.forced:
         if kept_past_deadline(pod, census.owner, deadline, census.now) is not None:
             message = "its budget refused to the end: back to its owner"
@@ -219,9 +217,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> tuple[Decision, datetime |
     return verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, end), due
 
 
-def _mover(
-    census: Census, pod: Pod, held: Sequence[PodDisruptionBudget]
-) -> tuple[Candidate | Decision, datetime | None]:
+def _mover(census: Census, pod: Pod) -> tuple[Candidate | Decision, datetime | None]:
     """Decide about an owned pod on a doomed node.
 
     It is released when its turn comes, unless
@@ -252,7 +248,7 @@ def _mover(
     cooldown = verdicts.cooldown_of(census)
     rested = cooldown.until if cooldown is not None else None
     due = next_due(census.now, rested, deadline.at - SHORTEST_VOLUNTARY, deadline.at)
-    hold = _voluntary_hold(census, held, deadline.at)
+    hold = _voluntary_hold(census, deadline.at)
     if hold is not None:
         reason, message = hold
         return Decision.about(pod, Verb.LEAVE, reason, message, workload=census.owner.workload), due
@@ -277,9 +273,7 @@ def _settled_at(census: Census, pod: Pod, end: datetime) -> datetime | None:
     return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
 
 
-def _voluntary_hold(
-    census: Census, held: Sequence[PodDisruptionBudget], until: datetime
-) -> tuple[Reason, str] | None:
+def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | None:
     """Why a workload's pods are not released for a hint now; None if they can be."""
     replica_set = census.replica_set
     if replica_set is not None and replica_set.cannot_create is not None:
@@ -293,7 +287,7 @@ def _voluntary_hold(
         )
     if until - census.now < SHORTEST_VOLUNTARY:
         return Reason.TOO_LATE_FOR_HANDOVER, "too little time is left for a voluntary move"
-    budget = budgets.hold_now(held)
+    budget = budgets.hold_now(census.budgets)
     if budget is not None:
         counts = (
             f"{budget.status.current_healthy} healthy, {budget.status.desired_healthy} demanded"

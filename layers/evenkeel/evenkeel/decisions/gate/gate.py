@@ -117,7 +117,7 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
     for one: somebody wants it off its node.
     """
     census = found.census
-    deadline = census.deadline_of(item)
+    deadline = item.deadline
     counts = verdicts.counts(census)
     if item.pod.uid in census.leaving:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE

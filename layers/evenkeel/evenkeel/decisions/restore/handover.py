@@ -127,7 +127,7 @@ def release_from(
 ) -> Release:
     """What the reconciler has to know of any pod of a workload that moves now."""
     now = snapshot.now
-    census = Census(now=now, replica_set=replica_set, owner=owner, owned=case.owned)
+    census = Census(now=now, owner=owner, pods=case.owned)
     return Release(
         reason=ReleaseReason.RESTORE,
         deadline=now + snapshot.terms.patience,

@@ -6,9 +6,9 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain import break_first, make_first, writes
-from evenkeel.decisions.drain.break_first import Group, MovingPod
+from evenkeel.decisions.drain.break_first import MovingPod
 from evenkeel.decisions.drain.budgets import hold_now
-from evenkeel.decisions.drain.census import Census, take_census
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route, Way, route
@@ -67,86 +67,102 @@ class Planner:
         left = _together(leave, self._of_orphans(pods, orphans, now))
         if not pods:
             return WorkloadPlan(plan=left)
+        census = self._census(controller_key, controller, pods, moving, now)
         found = (
-            self._replica_set(controller_key, controller, pods, moving, left, now)
-            if _is_of_replica_set(controller, pods)
-            else self._group(controller, pods, moving, left, now)
+            self._replica_set(controller_key, census, moving, left)
+            if census.owner.kind == "ReplicaSet"
+            else self._other(controller, census, moving, left)
         )
         if any(mover.deadline.forced for mover in orphans):
             found = msgspec.structs.replace(found, polled=True)
         return found
 
-    def _group(
-        self,
-        controller: Controller | None,
-        pods: Sequence[Pod],
-        moving: Sequence[MovingPod],
-        left: Plan,
-        now: datetime,
-    ) -> WorkloadPlan:
-        """Plan for pods that no ReplicaSet owns, or owned."""
-        group_plan = self._break(pods, moving, now)
-        trying = [mover for mover in moving if not self._is_kept(mover, now)]
-        by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
-        forced = [mover for mover in trying if mover.deadline.forced]
-        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        return WorkloadPlan(
-            plan=_together(left, group_plan),
-            watched_by=frozenset() if controller is None else selections.labels_of(controller),
-            polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
-            pressing=bool(forced),
-            voluntary=any(not mover.deadline.forced for mover in moving),
-        )
-
-    def _replica_set(
+    def _census(
         self,
         controller_key: str,
         controller: Controller | None,
         pods: Sequence[Pod],
         moving: Sequence[MovingPod],
-        left: Plan,
         now: datetime,
-    ) -> WorkloadPlan:
-        replica_set = controller if isinstance(controller, ReplicaSet) else None
-        owner = self._view.owner("ReplicaSet", replica_set)
+    ) -> Census:
+        """Count the pods of a controller.
+
+        Released pods were a ReplicaSet's, though nothing else may tell of it any more.
+        """
         view = self._view
-        census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
-        uid = replica_set.uid if replica_set is not None else ""
-        if replica_set is not None:
-            for item in census.released:
-                self.raise_minimum(uid, item.release.wanted)
-        census = msgspec.structs.replace(
-            census,
-            minimum_available=self._minimums.get(uid, 0),
+        first = next((pod for pod in pods if pod.controller is not None), pods[0])
+        owner = view.owner_of(first)
+        if isinstance(controller, ReplicaSet) or first.released or owner.kind == "ReplicaSet":
+            owner = view.owner(
+                "ReplicaSet", controller if isinstance(controller, ReplicaSet) else None
+            )
+        one = moving[0].pod if moving else pods[0]
+        census = Census(
+            now=now,
+            owner=owner,
+            pods=pods,
+            budgets=view.surroundings_of(one.namespace).budgets_of(one),
+            dooms=view.dooms,
+            lost=frozenset(view.lost_nodes),
+            siblings=self._siblings(controller_key, owner),
             capacities=view.capacities,
             cordons=view.cordons,
-            siblings=self._siblings(controller_key, owner),
         )
+        if census.replica_set is None:
+            return census
+        for item in census.released:
+            self.raise_minimum(census.replica_set.uid, item.release.wanted)
+        minimum = self._minimums.get(census.replica_set.uid, 0)
+        return msgspec.structs.replace(census, minimum_available=minimum)
+
+    def _other(
+        self,
+        controller: Controller | None,
+        census: Census,
+        moving: Sequence[MovingPod],
+        left: Plan,
+    ) -> WorkloadPlan:
+        """Plan for pods that no ReplicaSet owns, or owned."""
+        trying = [mover for mover in moving if not _is_kept(census, mover)]
+        by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
+        forced = [mover for mover in trying if mover.deadline.forced]
+        return WorkloadPlan(
+            plan=_together(left, _break(census, moving)),
+            watched_by=frozenset() if controller is None else selections.labels_of(controller),
+            polled=bool(by_ordinal) and (bool(forced) or hold_now(census.budgets) is None),
+            pressing=bool(forced),
+            voluntary=any(not mover.deadline.forced for mover in moving),
+        )
+
+    def _replica_set(
+        self, controller_key: str, census: Census, moving: Sequence[MovingPod], left: Plan
+    ) -> WorkloadPlan:
+        view = self._view
         if any(item.release.target is not None for item in census.released):
             view.need_nodes(controller_key, census.owned, view.capacities)
         asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
         view.need_nodes(controller_key, asked, view.cordons)
         handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
         others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
-        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
         unreadable = Plan(
-            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
+            steps=[
+                _restore_unreadable(pod, census.owner)
+                for pod in census.pods
+                if _is_unreadable(pod, census.now)
+            ]
         )
-        handover_plan = make_first.plan(census, handed, budgets)
+        handover_plan = make_first.plan(census, handed)
         return WorkloadPlan(
-            plan=_together(left, unreadable, handover_plan, self._break(pods, others, now)),
+            plan=_together(left, unreadable, handover_plan, _break(census, others)),
             census=census,
             watched_by=_watched_by(census),
             polled=census.is_handing_over
             or bool(handover_plan.candidates)
             or any(
-                mover.route.way is Way.RATIONED and not self._is_kept(mover, now)
-                for mover in others
+                mover.route.way is Way.RATIONED and not _is_kept(census, mover) for mover in others
             ),
-            pressing=any(
-                mover.deadline.forced and not self._is_kept(mover, now) for mover in moving
-            )
-            or any(census.deadline_of(item).forced for item in census.released),
+            pressing=any(mover.deadline.forced and not _is_kept(census, mover) for mover in moving)
+            or any(item.deadline.forced for item in census.released),
             voluntary=any(not mover.deadline.forced for mover in moving),
             handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
         )
@@ -164,28 +180,9 @@ class Planner:
 
     def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[MovingPod], now: datetime) -> Plan:
         """Plan for pods that will be adopted any moment: only their last moment counts."""
-        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
-        steps = [step for step in plan.steps if step.write is not None]
-        return Plan(steps=steps, forced=plan.forced, due=plan.due)
-
-    def _break(self, pods: Sequence[Pod], movers: Sequence[MovingPod], now: datetime) -> Plan:
-        """Plan for the movers of one controller that break before they make."""
-        if not movers:
-            return Plan()
-        first = movers[0].pod
-        group = Group(
-            now=now,
-            owner=self._view.owner_of(first),
-            movers=movers,
-            peers=pods,
-            budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-        )
-        return break_first.plan(group)
-
-    def _is_kept(self, mover: MovingPod, now: datetime) -> bool:
-        """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
-        owner = self._view.owner_of(mover.pod)
-        return kept_past_deadline(mover.pod, owner, mover.deadline, now) is not None
+        census = Census(now=now, owner=Owner(), pods=pods, lost=frozenset(self._view.lost_nodes))
+        plan = _break(census, [o for o in orphans if o.route.way is not Way.LEAVE])
+        return Plan(forced=plan.forced, due=plan.due)
 
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
@@ -223,11 +220,15 @@ def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
     return pod.controller is None and not pod.released and pod.uid != controller_key
 
 
-def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bool:
-    if isinstance(controller, ReplicaSet):
-        return True
-    owner = next((pod.controller for pod in pods if pod.controller is not None), None)
-    return pods[0].released if owner is None else owner.full_kind == "ReplicaSet"
+def _break(census: Census, movers: Sequence[MovingPod]) -> Plan:
+    """Plan for the movers of one controller that break before they make."""
+    return break_first.plan(census, movers) if movers else Plan()
+
+
+def _is_kept(census: Census, mover: MovingPod) -> bool:
+    """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
+    kept = kept_past_deadline(mover.pod, census.owner, mover.deadline, census.now)
+    return kept is not None
 
 
 def _is_unreadable(pod: Pod, now: datetime) -> bool:
