@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
@@ -33,6 +34,7 @@ from evenkeel.model.pod import (
     ResourceRequirements,
     Volume,
 )
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
 from evenkeel.model.surroundings import (
@@ -462,11 +464,20 @@ def owner(controller: Controller | None = None, deployment: Deployment | None = 
     return Owner(kind=kind, controller=controller, deployment=deployment)
 
 
+def moving(
+    pod: Pod, way: Way, notice: NodeNotice, *, warning: bool = False, **other: Any
+) -> MovingPod:
+    """A pod that has to move, this way; ``other`` are MovingPod's own fields."""
+    route = Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning)
+    return MovingPod(pod, route, notice, **other)
+
+
 def census(
     replica_set: ReplicaSet | None,
     *,
     owned: Sequence[Pod] = (),
     released: Sequence[Pod] = (),
+    moving: Sequence[MovingPod] = (),
     dooms: Mapping[str, NodeNotice] | None = None,
     lost: Sequence[str] = (),
     budgets: Sequence[PodDisruptionBudget] = (),
@@ -478,6 +489,7 @@ def census(
         now=now,
         owner=Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
         pods=[*owned, *released],
+        moving=moving,
         budgets=budgets,
         dooms=dooms or {},
         lost=frozenset(lost),

@@ -139,7 +139,7 @@ MUTATIONS = (
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/break_first.py",
-        [("most = 1 if by_ordinal", "most = 2 if by_ordinal")],
+        [("    most = 1\n", "    most = 2\n")],
         [INTERRUPTED],
     ),
     Mutation(
@@ -226,18 +226,13 @@ MUTATIONS = (
     Mutation(
         "a handover that cannot be finished goes on for ever",
         "decisions/drain/make_first.py",
-        [("\n    if census.now >= end:", "\n    if deadline.forced:")],
+        [("\n    if census.now >= item.deadline.at:", "\n    if item.deadline.forced:")],
         [RELEASED],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",
         "decisions/drain/make_first.py",
-        [
-            (
-                "return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)",
-                "return Plan(steps=steps, forced=forced, due=due)",
-            )
-        ],
+        [("            yield _unwanted(census, item, position)\n", "")],
         [UNWANTED],
     ),
     Mutation(
@@ -360,8 +355,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
-        "decisions/drain/break_first.py",
-        [("dues = [census.next_available_at]", "dues: list[datetime | None] = []")],
+        "decisions/drain/plan.py",
+        [("census.next_available_at if others else None,", "None,")],
         [READY],
     ),
 )

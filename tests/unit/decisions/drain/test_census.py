@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.census import LONGEST_TO_MAKE, Census
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.make_first import plan
+from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Condition, LabelSelector
@@ -483,7 +483,7 @@ def test_the_work_for_pods_that_say_where_they_are_moved_grows_with_their_number
         census = builders.census(REPLICA_SET, owned=there, released=claimed)
         census = msgspec.structs.replace(census, capacities={"n1": Capacity.ON_DEMAND})
         with measured() as effort:
-            made = plan(census, [])
+            made = plan(census)
         assert len(made.steps) == number + 1
         return effort.steps
 

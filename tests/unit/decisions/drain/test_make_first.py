@@ -8,11 +8,12 @@ import pytest
 
 from evenkeel.decisions.drain import agenda, writes
 from evenkeel.decisions.drain.agenda import LEAD
-from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
-from evenkeel.decisions.drain.make_first import SHORTEST_STAY, SHORTEST_VOLUNTARY, plan
-from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.make_first import SHORTEST_STAY, SHORTEST_VOLUNTARY
+from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
@@ -59,13 +60,15 @@ class Scene:
         self._origin = self.replica_set
         self._owned: list[Pod] = []
         self._released: list[Pod] = []
-        self._movers: list[Pod] = []
+        self._moving: list[MovingPod] = []
 
     def moving(self, *names: str, **options: Any) -> "Scene":
         """Add owned pods on doomed nodes that go by handover."""
         pods = [builders.pod(name, of=self._origin, **options) for name in names]
         self._owned += pods
-        self._movers += pods
+        self._moving += [
+            builders.moving(pod, Way.HANDOVER, self.dooms[pod.spec.node_name]) for pod in pods
+        ]
         return self
 
     def elsewhere(self, *names: str, **options: Any) -> "Scene":
@@ -99,12 +102,13 @@ class Scene:
             released=self._released,
             dooms=self.dooms,
             lost=self.lost,
+            moving=self._moving,
             budgets=budgets,
             now=now,
         )
 
     def plan(self, now: datetime = NOW, *, budgets: Sequence[PodDisruptionBudget] = ()) -> Plan:
-        return plan(self.census(now, budgets), self._movers)
+        return plan(self.census(now, budgets))
 
 
 def landed_at(after: float) -> Condition:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.plan import Candidate
+from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice

@@ -8,10 +8,13 @@ from functools import cached_property
 import msgspec
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
-from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline, released_deadline
+from evenkeel.decisions.drain.refusal import kept_past_deadline
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
@@ -27,6 +30,25 @@ LONGEST_TO_MAKE = timedelta(seconds=60)
 """A ReplicaSet controller at its default rate makes the pods of a whole window in 20 s."""
 
 
+class MovingPod(msgspec.Struct, frozen=True, dict=True):
+    """A pod on a cordoned, doomed node, the way it goes and its node's notice.
+
+    Or one that goes with its gang (see ``gangs``), and then of a node that ``lives`` too; the
+    notice is that of a node which dies. ``together``: when it goes with its gang, if it does.
+    """
+
+    pod: Pod
+    route: Route
+    notice: NodeNotice
+    together: datetime | None = None
+    lives: bool = False
+
+    @cached_property
+    def deadline(self) -> Deadline:
+        """By when it has to go."""
+        return node_deadline(self.notice)
+
+
 class ReleasedPod(msgspec.Struct, frozen=True):
     """A released pod, what its annotation says, and by when it has to go, or to be back."""
 
@@ -36,22 +58,26 @@ class ReleasedPod(msgspec.Struct, frozen=True):
 
 
 class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """All pods of one workload at one time, and what is known of the objects around them.
+    """All that is known of one workload's pods at one time, and how many there are of each kind.
 
-    ``pods`` are the active ones of the controller: terminating and finished ones never count.
-    ``owner`` has no controller once that is known to be gone. ``budgets`` select the pods.
-    ``dooms`` has the open
-    notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
-    says of their pods. ``siblings`` are the pods that the other ReplicaSets of its Deployment own;
-    None: no rollout goes on, or they were not read. ``minimum_available``
-    is the highest count so far of pods to keep available: a census in the middle of many releases
-    may miss a pod. ``capacities`` says of which type a node is, ``cordons`` whether it is
-    drained by anybody, as far as that was read.
+    - ``pods``: the active pods of the controller; terminating and finished ones never count.
+    - ``owner`` has no controller once that is known to be gone.
+    - ``moving``: its pods that have to move and are not released yet, each with its way.
+    - ``budgets`` select its pods.
+    - ``dooms``: the open notices by node name.
+    - ``lost``: nodes that are known to be gone, whatever the API still says of their pods.
+    - ``siblings``: the pods that the other ReplicaSets of its Deployment own; None: no rollout
+      goes on, or they were not read.
+    - ``minimum_available``: the highest count so far of pods to keep available. A census in the
+      middle of many releases may miss a pod.
+    - ``capacities``: of which type a node is, ``cordons``: whether it is drained by anybody, as far
+      as that was read.
     """
 
     now: datetime
     owner: Owner
     pods: Sequence[Pod] = ()
+    moving: Sequence[MovingPod] = ()
     budgets: Sequence[PodDisruptionBudget] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
@@ -66,6 +92,16 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         controller = self.owner.controller
         return controller if isinstance(controller, ReplicaSet) else None
 
+    @property
+    def is_of_replica_set(self) -> bool:
+        """Whether a ReplicaSet has these pods, or had them until it was deleted."""
+        return self.owner.kind == "ReplicaSet"
+
+    @property
+    def cannot_create(self) -> Condition | None:
+        """Why the ReplicaSet cannot make pods; None if it can, as far as is known."""
+        return self.replica_set.cannot_create if self.replica_set is not None else None
+
     @cached_property
     def size(self) -> int:
         """How many pods the controller asks for; as many as there are where it does not say."""
@@ -78,7 +114,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def replicas(self) -> int:
         """As ``size``, but 0 of a ReplicaSet that is gone or going."""
         replica_set = self.replica_set
-        if self.owner.kind == "ReplicaSet" and (replica_set is None or replica_set.leaving):
+        if self.is_of_replica_set and (replica_set is None or replica_set.leaving):
             return 0
         return self.size
 
@@ -97,14 +133,36 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def released(self) -> Sequence[ReleasedPod]:
-        """The released pods; one whose annotation cannot be believed is not among them."""
+        """The pods released from a ReplicaSet, but for ``unreadable`` ones."""
         found = []
-        for pod in self.pods:
-            release = pod.believed_release(self.now) if pod.released else None
+        for pod in self._bearing:
+            release = pod.believed_release(self.now)
             if release is not None:
                 deadline = released_deadline(release, self.dooms.get(pod.spec.node_name))
                 found.append(ReleasedPod(pod, release, deadline))
         return found
+
+    @property
+    def unreadable(self) -> Sequence[Pod]:
+        """Released pods whose annotation cannot be read, or cannot be true."""
+        return [pod for pod in self._bearing if pod.believed_release(self.now) is None]
+
+    @property
+    def _bearing(self) -> Sequence[Pod]:
+        return [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The uids of the pods whose eviction is not tried any more, because an owner keeps them.
+
+        See ``refusal.kept_past_deadline``.
+        """
+        going: Sequence[ReleasedPod | MovingPod] = (*self.released, *self.moving)
+        return frozenset(
+            each.pod.uid
+            for each in going
+            if kept_past_deadline(each.pod, self.owner, each.deadline, self.now)
+        )
 
     def is_available(self, pod: Pod) -> bool:
         """Whether one of these pods counts as available to its controller."""
@@ -121,14 +179,21 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 yield pod.uid
 
     @property
+    def available(self) -> int:
+        """How many of all pods are available."""
+        return len(self._available)
+
+    @property
     def missing(self) -> int:
         """How many replicas are not available now."""
-        return max(0, self.size - len(self._available))
+        return max(0, self.size - self.available)
 
-    def left_without(self, number: int) -> float:
-        """The share of its replicas that serve on without so many available pods, 0 to 1."""
-        left = max(0, len(self._available) - number)
-        return min(1.0, left / self.size) if self.size else 0.0
+    def share(self, number: int) -> float:
+        """So many pods as a share of its replicas; 1 where none are asked for, as none is missing.
+
+        More than 1 where there are more pods than are asked for.
+        """
+        return max(0, number) / self.replicas if self.replicas else 1.0
 
     @cached_property
     def available_owned(self) -> int:
@@ -175,11 +240,6 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def starting_off_doomed(self) -> int:
         """Owned pods that have a place off doomed nodes, and are about to be ready there."""
         return sum(not pod.ready and self._is_on_its_way(pod) for pod in self.off_doomed)
-
-    @property
-    def share_left(self) -> float:
-        """The share of its replicas that would be left were all on doomed nodes gone."""
-        return self.ready_off_doomed / self.replicas if self.replicas else 1.0
 
     @cached_property
     def pending_replacements(self) -> int:

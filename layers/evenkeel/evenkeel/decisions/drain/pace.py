@@ -14,7 +14,7 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.plan import Candidate
+from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NoticeKind

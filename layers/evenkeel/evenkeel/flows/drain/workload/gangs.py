@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from evenkeel.decisions.drain import gangs
-from evenkeel.decisions.drain.break_first import MovingPod
+from evenkeel.decisions.drain.census import MovingPod
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
