@@ -113,7 +113,7 @@ def _told(step: Decision) -> str:
 
 def _forced(each: Forced) -> tuple[object, ...]:
     first = None if each.first is None else _told(each.first)
-    return each.pod.uid, each.left, each.is_replaced, each.is_coming, each.lives, first
+    return each.pod.uid, each.share_remaining, each.is_replaced, each.is_coming, each.lives, first
 
 
 class _Looks:

@@ -129,7 +129,7 @@ def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
     pods = ordinals(0, 1, of=replicas)
     others = [*ordinals(2, of=replicas, node="good"), failed]
     found = plan(by_ordinal(*pods), builders.owner(replicas), others=others)
-    assert [each.left for each in found.forced] == [0.5, 0.25]
+    assert [each.share_remaining for each in found.forced] == [0.5, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,13 @@ def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
 )
 def test_nothing_is_left_without_the_last_pod(owner: Owner, pod: Pod) -> None:
     (each,) = plan([mover(pod, Way.AT_LAST_MOMENT)], owner).forced
-    assert each.left == 0
+    assert each.share_remaining == 0
 
 
 def test_no_pod_is_missing_from_a_workload_that_is_scaled_to_zero() -> None:
     movers = by_ordinal(*ordinals(0))
     (each,) = plan(movers, builders.owner(builders.stateful_set(replicas=0))).forced
-    assert each.left == 1
+    assert each.share_remaining == 1
 
 
 def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:

@@ -128,7 +128,7 @@ def forced(found: Plan) -> list[str]:
 
 def lefts(found: Plan) -> dict[str, float]:
     """What serves on of the workload once a pod is gone that is evicted by force."""
-    return {each.pod.name: each.left for each in found.forced}
+    return {each.pod.name: each.share_remaining for each in found.forced}
 
 
 def begun(found: Plan, at: datetime) -> list[tuple[str, Verb, str]]:
@@ -467,6 +467,7 @@ def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_mad
         ("b", Verb.WAIT, "CannotBeReplaced"),
     ]
     assert found.steps[1].until == EVICT_BY
+    assert QUOTA in found.steps[1].message
     assert candidates(found) == []
     assert found.due == TRIED_UNTIL
 
@@ -483,7 +484,7 @@ def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_m
 def test_no_pod_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
     found = Scene(HINTED, failure=QUOTA).moving("a").plan()
     assert told(found.steps) == [("a", Verb.LEAVE, "CannotBeReplaced")]
-    assert found.steps[0].message == QUOTA
+    assert found.steps[0].message == f"no replacement can be made ({QUOTA})"
 
 
 # Voluntary moves.

@@ -14,7 +14,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.times import earliest
 
 
-def plans(
+def of_moving(
     census: Census, movers: Sequence[MovingPod], in_turn: Sequence[MovingPod]
 ) -> Iterator[PodPlan]:
     """What becomes of the ``movers`` before their last moment; some of them go ``in_turn``.

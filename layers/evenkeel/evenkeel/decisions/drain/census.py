@@ -14,7 +14,6 @@ from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
-from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
@@ -97,10 +96,11 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether a ReplicaSet has these pods, or had them until it was deleted."""
         return self.owner.kind == "ReplicaSet"
 
-    @property
-    def cannot_create(self) -> Condition | None:
-        """Why the ReplicaSet cannot make pods; None if it can, as far as is known."""
-        return self.replica_set.cannot_create if self.replica_set is not None else None
+    @cached_property
+    def why_no_replacement(self) -> str:
+        """Why the ReplicaSet cannot make replacements; empty if it can, as far as is known."""
+        failure = self.replica_set.cannot_create if self.replica_set is not None else None
+        return f"no replacement can be made ({failure.message})" if failure is not None else ""
 
     @cached_property
     def size(self) -> int:
@@ -233,7 +233,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def ready_off_doomed(self) -> int:
-        """Owned pods that are ready off doomed nodes: what would be left."""
+        """Owned pods that are ready off doomed nodes: these serve on once the nodes are gone."""
         return sum(pod.ready for pod in self.off_doomed)
 
     @cached_property
@@ -370,9 +370,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _needed_there(self) -> Mapping[str, int]:
-        """By uid of a released pod how many owned pods have to be on its target, if it has one.
+        """For each released pod with a target, by uid: how many owned pods must run on that type.
 
-        One more for each that goes there.
+        Until then it is not evicted. The second such pod needs one more than the first, and so on.
         """
         found: dict[str, int] = {}
         for target in Capacity:

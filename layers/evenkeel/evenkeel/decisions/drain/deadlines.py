@@ -41,7 +41,7 @@ class Deadline(msgspec.Struct, frozen=True):
         return self.at - grace - EVICTION_OVERHEAD
 
     def stays_until(self, pod: Pod) -> datetime:
-        """How long a pod stays at most: its eviction deadline if it is forced, else this one."""
+        """How long a pod stays at most: to its eviction deadline if forced, else to this one."""
         return self.evict_by(pod) if self.forced else self.at
 
 

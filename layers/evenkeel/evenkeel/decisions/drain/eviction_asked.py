@@ -1,4 +1,4 @@
-"""Released pods whose eviction somebody else asked for: who asked is to finish it.
+"""Released pods whose eviction somebody else asked for: that drainer is to finish it.
 
 docs/decisions/0019 says why.
 """

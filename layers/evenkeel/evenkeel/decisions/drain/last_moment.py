@@ -40,7 +40,7 @@ def forced_evictions(
                 pod=item.pod,
                 owner=census.owner,
                 deadline=item.deadline,
-                left=census.share(serving),
+                share_remaining=census.share(serving),
                 is_replaced=True,
             )
             for item in replaced
@@ -50,7 +50,7 @@ def forced_evictions(
                 pod=each.pod,
                 owner=census.owner,
                 deadline=each.deadline,
-                left=census.share(serving - position),
+                share_remaining=census.share(serving - position),
                 is_coming=position <= census.starting_off_doomed,
                 first=_back_first(census, each),
             )
@@ -61,7 +61,7 @@ def forced_evictions(
                 pod=mover.pod,
                 owner=census.owner,
                 deadline=mover.deadline,
-                left=census.share(census.available - position),
+                share_remaining=census.share(census.available - position),
                 together=mover.together,
                 lives=mover.lives,
             )
@@ -76,8 +76,7 @@ def _back_first(census: Census, each: ReleasedPod | MovingPod) -> Decision | Non
     The eviction of an owned pod makes it try again at once, while its back-off after a failure
     takes up to 22 s and more.
     """
-    failure = census.cannot_create
-    if failure is None or isinstance(each, MovingPod):
+    why = census.why_no_replacement
+    if not why or isinstance(each, MovingPod):
         return None
-    message = f"no replacement can be made ({failure.message})"
-    return verdicts.roll_back(census, each, Reason.CANNOT_BE_REPLACED, message)
+    return verdicts.roll_back(census, each, Reason.CANNOT_BE_REPLACED, why)

@@ -40,11 +40,11 @@ def of_released(census: Census) -> Iterator[PodPlan]:
             continue
         end = tried_until(item.deadline)
         is_replaced = item.pod.uid in census.leaving and census.is_on_target(item)
-        left = left_to_drainer(census, item) if is_replaced else None
+        drainers = left_to_drainer(census, item) if is_replaced else None
         if census.is_lost(item.pod):
             yield PodPlan(verdicts.lost(census, item.pod))
-        elif left is not None:
-            yield left
+        elif drainers is not None:
+            yield drainers
         elif is_replaced and census.now < end:
             yield PodPlan(verdicts.replaced(census, item), end, is_fresh=True)
         else:
@@ -102,18 +102,17 @@ def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
         if item.pod.uid in census.kept:
             return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
         return None
-    failure = census.cannot_create
     if census.now >= item.deadline.at:
         return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
-    if failure is not None:
-        return Reason.CANNOT_BE_REPLACED, f"no replacement can be made ({failure.message})"
+    if census.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
     if census.is_off_target(item):
         return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {item.release.target}"
     return None
 
 
 def before_release(census: Census, mover: MovingPod) -> Decision | None:
-    """Why a pod on a doomed node is not released when its turn comes; None: it is.
+    """Why a pod on a doomed node is not released when its turn comes; None: it may be.
 
     - its workload was deleted or scaled to zero: it is its controller's, or the garbage
       collector's, to delete; if they have not by its last moment, it is evicted;
@@ -129,8 +128,9 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
         if deadline.forced:
             return verdicts.wait(census, pod, reason, end)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
-    if deadline.forced and census.cannot_create is not None:
-        return verdicts.wait(census, pod, Reason.CANNOT_BE_REPLACED, end)
+    if deadline.forced and census.why_no_replacement:
+        why = census.why_no_replacement
+        return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
     hold = None if deadline.forced else _voluntary_hold(census, end)
     if hold is not None:
         return census.owner.decision(pod, Verb.LEAVE, *hold)
@@ -156,7 +156,7 @@ def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
 
     The cordon was lifted by hand and the mark stayed, or the pod tolerates every taint: its
     replacement may well land there too. So each such generation stays for as long as the node had
-    been drained when it landed, or half the time that is left: there are few of them, and the
+    been drained when it landed, or half the time until ``end``: there are few of them, and the
     last is still tried. None for all others.
     """
     since, landed = mover.notice.drained_since, mover.pod.landed_at
@@ -167,8 +167,8 @@ def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
 
 def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | None:
     """Why a workload's pods are not released for a hint now; None if they can be."""
-    if census.cannot_create is not None:
-        return Reason.CANNOT_BE_REPLACED, census.cannot_create.message
+    if census.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
     cooldown = verdicts.cooldown_of(census)
     if cooldown is not None and census.now < cooldown.until:
         until_then = in_words(cooldown.until)

@@ -5,11 +5,10 @@ from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions.drain import break_first, make_first, verdicts
+from evenkeel.decisions.drain import break_first, make_first, refusal, verdicts
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.last_moment import forced_evictions
-from evenkeel.decisions.drain.refusal import leave
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model.decision import Decision
@@ -48,11 +47,11 @@ def plan(census: Census) -> Plan:
         if mover.route.way is Way.LEAVE:
             staying.append(verdicts.not_moved(census, mover))
         elif mover.pod.uid in census.kept:
-            staying.append(leave(mover.pod, census.owner))
+            staying.append(refusal.leave(mover.pod, census.owner))
         else:
             (handed if mover.route.way is Way.HANDOVER else others).append(mover)
     in_turn = break_first.taking_turns(census, others)
-    found = [*make_first.of_released(census), *break_first.plans(census, others, in_turn)]
+    found = [*make_first.of_released(census), *break_first.of_moving(census, others, in_turn)]
     holds = [(mover, make_first.before_release(census, mover)) for mover in handed]
     candidates = [verdicts.candidate(census, mover) for mover, hold in holds if hold is None]
     return Plan(

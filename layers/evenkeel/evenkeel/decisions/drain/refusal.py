@@ -28,7 +28,7 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
       condition first, which an accepted eviction would have set;
     - else it is deleted: the node dies anyway, and only a delete gives the pod its SIGTERM.
     """
-    if _may_be_left(pod, owner):
+    if _is_kept(pod, owner):
         return leave(pod, owner)
     if needs_condition(pod, owner):
         return owner.decision(
@@ -59,7 +59,7 @@ def kept_past_deadline(pod: Pod, owner: Owner, deadline: Deadline, now: datetime
     Its budget has refused up to its node's deadline and beyond: it has died with its node, or
     the node lives on, and a further eviction is of no use.
     """
-    return deadline.forced and now >= tried_until(deadline) and _may_be_left(pod, owner)
+    return deadline.forced and now >= tried_until(deadline) and _is_kept(pod, owner)
 
 
 def leave(pod: Pod, owner: Owner) -> Decision:
@@ -73,7 +73,7 @@ def leave(pod: Pod, owner: Owner) -> Decision:
     )
 
 
-def _may_be_left(pod: Pod, owner: Owner) -> bool:
+def _is_kept(pod: Pod, owner: Owner) -> bool:
     return owner.says(AT_DEADLINE, pod) == "leave"
 
 

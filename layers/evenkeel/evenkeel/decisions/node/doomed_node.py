@@ -180,9 +180,9 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     - stopping or shutting down: not yet;
     - not listed, and the node not Ready: not before the second answer; the first one is noted on
       the node, so that another invocation can hear the second;
-    - running: a hint has expired, and the time of a drain on purpose is up, which leaves its
-      cordon; after a warning the instance is believed to live on once EC2 had a minute to follow
-      its own warning;
+    - running, after a hint: the mark is lifted;
+    - running, after a drain on purpose: the mark is lifted, and the cordon stays;
+    - running, after a warning: EC2 has a minute to end the instance, then the mark is lifted;
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
       EC2 is asked again.
     """

@@ -48,7 +48,7 @@ class Gangs:
         if gang is None:
             return own
         if own is not None and own.notice.is_hint:
-            own = MovingPod(pod, gangs.left_to_a_hint(own.route, gang), own.notice)
+            own = MovingPod(pod, gangs.stays_under_hint(own.route, gang), own.notice)
         found = self._broken(gang, pod, siblings, now)
         if found is None or not_ours(pod, owner) is not None:
             return own
