@@ -49,7 +49,7 @@ class Situation:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
         found = route(self.pod, self.owner, self.surroundings, hint=hint, now=self.now)
         gang = self.gang
-        return gangs.left_to_a_hint(found, gang) if hint and gang is not None else found
+        return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 
     @property
     def gang(self) -> Gang | None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.writes import disruption_patch
+from evenkeel.decisions.drain.writes import disruption_patch
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Job
 from tests.contract.ground import Ground

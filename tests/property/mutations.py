@@ -95,7 +95,7 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "a pod too many goes",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
         [INTERRUPTED, HINTED, SCALED, HOSTILE, SMALL],
     ),
@@ -140,13 +140,13 @@ MUTATIONS = (
     ),
     Mutation(
         "one ordinal more may be missing",
-        "decisions/drain/breaks.py",
-        [("most = 1 if by_ordinal", "most = 2 if by_ordinal")],
+        "decisions/drain/break_first.py",
+        [("    most = 1\n", "    most = 2\n")],
         [INTERRUPTED],
     ),
     Mutation(
         "a release keeps nothing available",
-        "decisions/handover/pace.py",
+        "decisions/drain/pace.py",
         [("wanted=census.worth_keeping,", "wanted=0,")],
         [DYING, CRASHED, SMALL],
     ),
@@ -184,7 +184,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout's own pods are not counted",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("if deployment is None or self.siblings is None", "if True")],
         [ROLLED],
     ),
@@ -244,19 +244,14 @@ MUTATIONS = (
     ),
     Mutation(
         "a handover that cannot be finished goes on for ever",
-        "decisions/handover/plan.py",
-        [("\n    if census.now >= end:", "\n    if deadline.forced:")],
+        "decisions/drain/make_first.py",
+        [("\n    if census.now >= item.deadline.at:", "\n    if item.deadline.forced:")],
         [RELEASED],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",
-        "decisions/handover/plan.py",
-        [
-            (
-                "return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)",
-                "return Plan(steps=steps, forced=forced, due=due)",
-            )
-        ],
+        "decisions/drain/make_first.py",
+        [("            yield _unwanted(census, item, position)\n", "")],
         [UNWANTED],
     ),
     Mutation(
@@ -313,7 +308,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a moved pod goes before its replacement is there",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
@@ -384,8 +379,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
-        "decisions/drain/breaks.py",
-        [("dues = [group.next_available_at]", "dues: list[datetime | None] = []")],
+        "decisions/drain/plan.py",
+        [("census.next_available_at if others else None,", "None,")],
         [READY],
     ),
 )

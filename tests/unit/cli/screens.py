@@ -23,7 +23,7 @@ import click
 import msgspec
 import pytest
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.pod import Pod

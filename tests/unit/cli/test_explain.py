@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels

@@ -7,9 +7,9 @@ import msgspec
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.node.doomed_node import Situation, plan
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import CROSSING, OUTLIVED_AFTER, decide
-from evenkeel.decisions.upkeep.node import Situation, plan
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.reads import ask

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.decisions.restore.step import leave
 from evenkeel.model import names

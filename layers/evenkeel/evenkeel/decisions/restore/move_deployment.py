@@ -2,11 +2,10 @@
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover.census import Census
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
@@ -97,7 +96,7 @@ def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release
     """The release annotation for pods that restore moves."""
     snapshot, owned = moving.snapshot, moving.case.owned
     now, target = snapshot.now, moving.target
-    census = Census(now=now, replica_set=replica_set, owner=owner, owned=owned)
+    census = Census(now=now, owner=owner, pods=owned)
     return Release(
         reason=ReleaseReason.RESTORE,
         deadline=now + snapshot.terms.patience,

@@ -3,8 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.drain import budgets
+from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source

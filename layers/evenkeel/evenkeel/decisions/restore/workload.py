@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore import (
     cooldown,

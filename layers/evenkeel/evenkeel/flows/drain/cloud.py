@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from evenkeel.decisions.upkeep.node import ENDING, UNLISTED
+from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.hooks import Hooks

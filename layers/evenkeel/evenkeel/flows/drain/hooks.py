@@ -9,7 +9,6 @@ from enum import Enum, auto
 from functools import partial
 
 from evenkeel.decisions.notice import mark
-from evenkeel.decisions.plan import earliest
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.model.decision import Decision, Verb
@@ -18,6 +17,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import earliest
 from evenkeel.ports import Background, LifecycleActions, Recorder
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
-from evenkeel.decisions.handover.census import Census
 from evenkeel.errors import (
     ClusterError,
     ConflictError,

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.handover.census import Census, take_census
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import pause, selections, surroundings
@@ -113,7 +113,7 @@ class Reader:
         replica_set = owner.controller
         assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - else there is nothing to count
         active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
-        census = take_census(replica_set, owner, active, workload.dooms, (), now)
+        census = Census(now=now, owner=owner, pods=active, dooms=workload.dooms)
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census

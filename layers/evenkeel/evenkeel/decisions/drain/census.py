@@ -1,23 +1,25 @@
-"""Counting the pods of one ReplicaSet: how many are there, available, and surplus."""
+"""Counting the pods of one workload: how many are there, available, and surplus."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 
 import msgspec
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
-from evenkeel.decisions.drain.deadlines import Deadline, released_deadline
+from evenkeel.decisions.drain.deadlines import Deadline, node_deadline, released_deadline
+from evenkeel.decisions.drain.refusal import kept_past_deadline
+from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import earliest
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
-from evenkeel.model.times import span
-from evenkeel.model.workload import ReplicaSet
+from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.times import earliest, span
+from evenkeel.model.workload import ReplicaSet, StatefulSet
 
 ON_ITS_WAY = timedelta(minutes=5)
 """A pod younger than this that is not available yet is taken to be about to be."""
@@ -27,31 +29,55 @@ LONGEST_TO_MAKE = timedelta(seconds=60)
 """A ReplicaSet controller at its default rate makes the pods of a whole window in 20 s."""
 
 
+class MovingPod(msgspec.Struct, frozen=True, dict=True):
+    """A pod on a cordoned, doomed node, the way it goes and its node's notice.
+
+    Or one that goes with its gang (see ``gangs``), and then of a node that ``lives`` too; the
+    notice is that of a node which dies. ``together``: when it goes with its gang, if it does.
+    """
+
+    pod: Pod
+    route: Route
+    notice: NodeNotice
+    together: datetime | None = None
+    lives: bool = False
+
+    @cached_property
+    def deadline(self) -> Deadline:
+        """By when it has to go."""
+        return node_deadline(self.notice)
+
+
 class ReleasedPod(msgspec.Struct, frozen=True):
-    """A released pod and what its annotation says of the release."""
+    """A released pod, what its annotation says, and by when it has to go, or to be back."""
 
     pod: Pod
     release: Release
+    deadline: Deadline
 
 
 class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """All pods of one ReplicaSet at one time, owned and released.
+    """All that is known of one workload's pods at one time, and how many there are of each kind.
 
-    ``replica_set`` is None once it is known to be gone. ``owned`` and ``released`` hold
-    active pods only: terminating and finished ones never count. ``dooms`` has the open
-    notices by node name, ``lost`` the nodes that are known to be gone, whatever the API still
-    says of their pods. ``siblings`` are the pods that the other ReplicaSets of its Deployment own;
-    None: no rollout goes on, or they were not read. ``minimum_available``
-    is the highest count so far of pods to keep available: a census in the middle of many releases
-    may miss a pod. ``capacities`` says of which type a node is, ``cordons`` whether it is
-    drained by anybody, as far as that was read.
+    - ``pods``: the active pods of the controller; terminating and finished ones never count.
+    - ``owner`` has no controller once that is known to be gone.
+    - ``moving``: its pods that have to move and are not released yet, each with its way.
+    - ``budgets`` select its pods.
+    - ``dooms``: the open notices by node name.
+    - ``lost``: nodes that are known to be gone, whatever the API still says of their pods.
+    - ``siblings``: the pods that the other ReplicaSets of its Deployment own; None: no rollout
+      goes on, or they were not read.
+    - ``minimum_available``: the highest count so far of pods to keep available. A census in the
+      middle of many releases may miss a pod.
+    - ``capacities``: of which type a node is, ``cordons``: whether it is drained by anybody, as far
+      as that was read.
     """
 
     now: datetime
-    replica_set: ReplicaSet | None
     owner: Owner
-    owned: Sequence[Pod] = ()
-    released: Sequence[ReleasedPod] = ()
+    pods: Sequence[Pod] = ()
+    moving: Sequence[MovingPod] = ()
+    budgets: Sequence[PodDisruptionBudget] = ()
     dooms: Mapping[str, NodeNotice] = {}
     lost: frozenset[str] = frozenset()
     siblings: Sequence[Pod] | None = None
@@ -60,32 +86,114 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     cordons: Mapping[str, bool] = {}
 
     @property
+    def replica_set(self) -> ReplicaSet | None:
+        """The ReplicaSet whose pods these are; None without one, and once it is gone."""
+        controller = self.owner.controller
+        return controller if isinstance(controller, ReplicaSet) else None
+
+    @property
+    def is_of_replica_set(self) -> bool:
+        """Whether a ReplicaSet has these pods, or had them until it was deleted."""
+        return self.owner.kind == "ReplicaSet"
+
+    @cached_property
+    def why_no_replacement(self) -> str:
+        """Why the ReplicaSet cannot make replacements; empty if it can, as far as is known."""
+        failure = self.replica_set.cannot_create if self.replica_set is not None else None
+        return f"no replacement can be made ({failure.message})" if failure is not None else ""
+
+    @cached_property
+    def size(self) -> int:
+        """How many pods the controller asks for; as many as there are where it does not say."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return controller.spec.replicas
+        return len(self.pods)
+
+    @cached_property
     def replicas(self) -> int:
-        """How many replicas the ReplicaSet is asked for; 0 when it is gone or going."""
+        """As ``size``, but 0 of a ReplicaSet that is gone or going."""
         replica_set = self.replica_set
-        return 0 if replica_set is None or replica_set.leaving else replica_set.spec.replicas
+        if self.is_of_replica_set and (replica_set is None or replica_set.leaving):
+            return 0
+        return self.size
+
+    @property
+    def min_ready_seconds(self) -> int:
+        """For how long a pod has to be Ready to count as available."""
+        controller = self.owner.controller
+        if isinstance(controller, ReplicaSet | StatefulSet):
+            return controller.spec.min_ready_seconds
+        return 0
+
+    @cached_property
+    def owned(self) -> Sequence[Pod]:
+        """The pods that have a controller."""
+        return [pod for pod in self.pods if pod.controller is not None]
+
+    @cached_property
+    def released(self) -> Sequence[ReleasedPod]:
+        """The pods released from a ReplicaSet, but for ``unreadable`` ones."""
+        found = []
+        for pod in self._bearing:
+            release = pod.believed_release(self.now)
+            if release is not None:
+                deadline = released_deadline(release, self.dooms.get(pod.spec.node_name))
+                found.append(ReleasedPod(pod, release, deadline))
+        return found
+
+    @property
+    def unreadable(self) -> Sequence[Pod]:
+        """Released pods whose annotation cannot be read, or cannot be true."""
+        return [pod for pod in self._bearing if pod.believed_release(self.now) is None]
+
+    @property
+    def _bearing(self) -> Sequence[Pod]:
+        return [pod for pod in self.pods if pod.released] if self.is_of_replica_set else []
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The uids of the pods whose eviction is not tried any more, because an owner keeps them.
+
+        See ``refusal.kept_past_deadline``.
+        """
+        going: Sequence[ReleasedPod | MovingPod] = (*self.released, *self.moving)
+        return frozenset(
+            each.pod.uid
+            for each in going
+            if kept_past_deadline(each.pod, self.owner, each.deadline, self.now)
+        )
 
     def is_available(self, pod: Pod) -> bool:
-        """Whether one of these pods counts as available to its Deployment."""
+        """Whether one of these pods counts as available to its controller."""
         return pod.uid in self._available
-
-    @property
-    def _min_ready_seconds(self) -> int:
-        return self.replica_set.spec.min_ready_seconds if self.replica_set else 0
-
-    @property
-    def _pods(self) -> Sequence[Pod]:
-        return [*self.owned, *(item.pod for item in self.released)]
 
     @cached_property
     def _available(self) -> frozenset[str]:
-        return frozenset(self._available_of(self._pods, self._min_ready_seconds))
+        return frozenset(self._available_of(self.pods, self.min_ready_seconds))
 
     def _available_of(self, pods: Iterable[Pod], min_ready_seconds: int) -> Iterator[str]:
         """The uids of those that are available, and did not go with their node."""
         for pod in pods:
             if pod.available(self.now, min_ready_seconds) and not self.is_lost(pod):
                 yield pod.uid
+
+    @property
+    def available(self) -> int:
+        """How many of all pods are available."""
+        return len(self._available)
+
+    @property
+    def missing(self) -> int:
+        """How many replicas are not available now."""
+        return max(0, self.size - self.available)
+
+    def share(self, number: int) -> float:
+        """So many pods as a share of its replicas; 1 where none are asked for, as none is missing.
+
+        More than 1 where there are more pods than are asked for.
+        """
+        return max(0, number) / self.replicas if self.replicas else 1.0
 
     @cached_property
     def available_owned(self) -> int:
@@ -104,17 +212,6 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def is_doomed(self, pod: Pod) -> bool:
         """Whether the pod runs on a node with an open notice."""
         return pod.spec.node_name in self.dooms
-
-    def deadline_of(self, item: ReleasedPod) -> Deadline:
-        """By when a released pod has to go, or to be back."""
-        return self._deadlines[item.pod.uid]
-
-    @cached_property
-    def _deadlines(self) -> Mapping[str, Deadline]:
-        return {
-            item.pod.uid: released_deadline(item.release, self.dooms.get(item.pod.spec.node_name))
-            for item in self.released
-        }
 
     @cached_property
     def is_handing_over(self) -> bool:
@@ -136,18 +233,13 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def ready_off_doomed(self) -> int:
-        """Owned pods that are ready off doomed nodes: what would be left."""
+        """Owned pods that are ready off doomed nodes: these serve on once the nodes are gone."""
         return sum(pod.ready for pod in self.off_doomed)
 
     @cached_property
     def starting_off_doomed(self) -> int:
         """Owned pods that have a place off doomed nodes, and are about to be ready there."""
         return sum(not pod.ready and self._is_on_its_way(pod) for pod in self.off_doomed)
-
-    @property
-    def share_left(self) -> float:
-        """The share of its replicas that would be left were all on doomed nodes gone."""
-        return self.ready_off_doomed / self.replicas if self.replicas else 1.0
 
     @cached_property
     def pending_replacements(self) -> int:
@@ -210,7 +302,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def next_available_at(self) -> datetime | None:
         """When the next ready pod becomes available by time alone (minReadySeconds)."""
-        found = next_available_at(self._pods, self._min_ready_seconds, self.now)
+        found = next_available_at(self.pods, self.min_ready_seconds, self.now)
         deployment = self.owner.deployment
         if self.siblings is None or deployment is None:
             return found
@@ -222,7 +314,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """When the last of the available owned pods became available; None if none is."""
         since = (pod.ready_since for pod in self.owned if self.is_available(pod))
         last = max((time for time in since if time is not None), default=None)
-        return None if last is None else last + span(self._min_ready_seconds)
+        return None if last is None else last + span(self.min_ready_seconds)
 
     @cached_property
     def wanted(self) -> int:
@@ -241,7 +333,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         None also once its node dies: then a replacement on either type will do.
         """
-        return None if self.deadline_of(item).forced else item.release.target
+        return None if item.deadline.forced else item.release.target
 
     def is_on_target(self, item: ReleasedPod) -> bool:
         """Whether a released pod's replacement is available where it has to be."""
@@ -278,9 +370,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _needed_there(self) -> Mapping[str, int]:
-        """By uid of a released pod how many owned pods have to be on its target, if it has one.
+        """For each released pod with a target, by uid: how many owned pods must run on that type.
 
-        One more for each that goes there.
+        Until then it is not evicted. The second such pod needs one more than the first, and so on.
         """
         found: dict[str, int] = {}
         for target in Capacity:
@@ -333,37 +425,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         def rank(item: ReleasedPod) -> tuple[bool, datetime, datetime, str]:
             return (
                 self.is_available(item.pod),
-                self.deadline_of(item).at,
+                item.deadline.at,
                 item.release.since,
                 item.pod.uid,
             )
 
         return sorted(self.released, key=rank)
-
-
-def take_census(
-    replica_set: ReplicaSet | None,
-    owner: Owner,
-    pods: Sequence[Pod],
-    dooms: Mapping[str, NodeNotice],
-    lost: Collection[str],
-    now: datetime,
-) -> Census:
-    """Sort the active pods of a ReplicaSet into owned and released ones.
-
-    A released pod whose annotation cannot be believed is in neither.
-    """
-    released = []
-    for pod in pods:
-        release = pod.believed_release(now) if pod.released else None
-        if release is not None:
-            released.append(ReleasedPod(pod, release))
-    return Census(
-        now=now,
-        replica_set=replica_set,
-        owner=owner,
-        owned=[pod for pod in pods if pod.controller is not None],
-        released=released,
-        dooms=dooms,
-        lost=frozenset(lost),
-    )

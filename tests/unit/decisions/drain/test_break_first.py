@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.drain import breaks
-from evenkeel.decisions.drain.breaks import Group, Mover
+from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.plan import plan as decide
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.drain.route import Route, Way
+from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.plan import Plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject
@@ -34,36 +34,27 @@ STATEFUL_SET = builders.stateful_set()
 OF_DB = builders.owner(STATEFUL_SET)
 
 
-def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> Mover:
-    return Mover(
-        pod, Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning), notice
-    )
+def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> MovingPod:
+    return builders.moving(pod, way, notice, warning=warning)
 
 
-def plan(  # a group of movers and their peers, at a time
-    movers: Sequence[Mover],
+def plan(  # movers and their peers, at a time
+    movers: Sequence[MovingPod],
     owner: Owner,
     *,
     others: Sequence[Pod] = (),
     now: datetime = NOW,
     budgets: Sequence[PodDisruptionBudget] = (),
 ) -> Plan:
-    return breaks.plan(
-        Group(
-            now=now,
-            owner=owner,
-            movers=movers,
-            peers=[*(each.pod for each in movers), *others],
-            budgets=budgets,
-        )
-    )
+    pods = [*(each.pod for each in movers), *others]
+    return decide(Census(now=now, owner=owner, pods=pods, moving=movers, budgets=budgets))
 
 
 def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) -> list[Pod]:
     return [builders.pod(f"{of.name}-{i}", of=of, **same) for i in numbers]
 
 
-def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[Mover]:
+def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[MovingPod]:
     return [mover(pod, Way.BY_ORDINAL, notice) for pod in pods]
 
 
@@ -137,21 +128,26 @@ def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
     pods = ordinals(0, 1, of=replicas)
     others = [*ordinals(2, of=replicas, node="good"), failed]
     found = plan(by_ordinal(*pods), builders.owner(replicas), others=others)
-    assert [each.left for each in found.forced] == [0.5, 0.25]
+    assert [each.share_remaining for each in found.forced] == [0.5, 0.25]
 
 
 @pytest.mark.parametrize(
     ("owner", "pod"),
     [
         (Owner(), builders.pod("bare")),
-        (builders.owner(builders.stateful_set(replicas=0)), ordinals(0)[0]),
         (OF_DB, ordinals(0, ready=False)[0]),
     ],
-    ids=["a bare pod", "a workload that is scaled to zero", "no pod is available"],
+    ids=["a bare pod", "no pod is available"],
 )
 def test_nothing_is_left_without_the_last_pod(owner: Owner, pod: Pod) -> None:
     (each,) = plan([mover(pod, Way.AT_LAST_MOMENT)], owner).forced
-    assert each.left == 0
+    assert each.share_remaining == 0
+
+
+def test_no_pod_is_missing_from_a_workload_that_is_scaled_to_zero() -> None:
+    movers = by_ordinal(*ordinals(0))
+    (each,) = plan(movers, builders.owner(builders.stateful_set(replicas=0))).forced
+    assert each.share_remaining == 1
 
 
 def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
@@ -427,7 +423,9 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
 
 
 def test_nothing_is_decided_when_no_pod_has_to_move() -> None:
-    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(steps=[], fresh_steps=[], forced=[])
+    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(
+        steps=[], fresh_steps=[], candidates=[], forced=[]
+    )
 
 
 def test_the_work_for_pods_that_go_in_turns_grows_with_their_number_alone() -> None:

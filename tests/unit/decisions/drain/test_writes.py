@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject, OwnerReference

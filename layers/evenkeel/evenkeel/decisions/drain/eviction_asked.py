@@ -1,15 +1,15 @@
-"""Released pods whose eviction somebody else asked for: who asked is to finish it.
+"""Released pods whose eviction somebody else asked for: that drainer is to finish it.
 
 docs/decisions/0019 says why.
 """
 
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from datetime import timedelta
+from typing import Final
 
-from evenkeel.decisions.handover import verdicts
-from evenkeel.decisions.handover.census import Census, ReleasedPod
+from evenkeel.decisions.drain import verdicts
+from evenkeel.decisions.drain.census import Census, ReleasedPod
+from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model import names
-from evenkeel.model.decision import Decision
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.times import in_words
@@ -29,14 +29,7 @@ background.
 """
 
 
-class Left(NamedTuple):
-    """What becomes of a pod instead of an eviction, and when that may change by time alone."""
-
-    decision: Decision
-    due: datetime | None = None
-
-
-def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
+def left_to_drainer(census: Census, item: ReleasedPod) -> PodPlan | None:
     """Why a pod that has a replacement is not evicted by the reconciler; None if it is.
 
     - its node dies, or nobody is to ask for it again (``FINISHED_HERE``): it is evicted;
@@ -45,7 +38,7 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
       evicted. Where that is not known yet, the pod waits. Where the node takes pods, the pod goes
       back, with a note: that was a single eviction, or its drainer comes seldom.
     """
-    pod, release, deadline = item.pod, item.release, census.deadline_of(item)
+    pod, release, deadline = item.pod, item.release, item.deadline
     if release.reason is not ReleaseReason.EVICTION or deadline.forced:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
@@ -53,12 +46,13 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> Left | None:
     until = max(release.since, census.last_available_at or release.since) + COMES_BACK
     until = min(until, deadline.at)
     if census.now < until:
-        return Left(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
+        return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
     is_kept_empty = census.cordons.get(pod.spec.node_name)
     if is_kept_empty:
         return None
     if is_kept_empty is None and census.now < deadline.at:
-        return Left(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until))
-    message = f"{release.asked_by} asked for its eviction once: back to its owner"
+        return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), deadline.at)
+    message = f"{release.asked_by} asked for its eviction once"
     note = {names.ASKED_BEFORE: in_words(census.now)}
-    return Left(verdicts.roll_back(census, item, Reason.NOT_ASKED_AGAIN, message, note))
+    back = verdicts.roll_back(census, item, Reason.NOT_ASKED_AGAIN, message, note)
+    return PodPlan(back, deadline.at)

@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.node.share import SOONEST
 from evenkeel.decisions.notice import mark, wording
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
-from evenkeel.decisions.plan import next_due
-from evenkeel.decisions.upkeep.share import SOONEST
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import next_due
 
 ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
 """The states of an instance that ends or has ended."""
@@ -180,9 +180,9 @@ def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datet
     - stopping or shutting down: not yet;
     - not listed, and the node not Ready: not before the second answer; the first one is noted on
       the node, so that another invocation can hear the second;
-    - running: a hint has expired, and the time of a drain on purpose is up, which leaves its
-      cordon; after a warning the instance is believed to live on once EC2 had a minute to follow
-      its own warning;
+    - running, after a hint: the mark is lifted;
+    - running, after a drain on purpose: the mark is lifted, and the cordon stays;
+    - running, after a warning: EC2 has a minute to end the instance, then the mark is lifted;
     - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
       EC2 is asked again.
     """

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.handover import pace
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Candidate
+from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
@@ -189,7 +189,7 @@ def test_within_a_workload_dying_nodes_priority_deadline_and_uid_count_in_this_o
 
 def test_no_pod_is_released_from_a_replica_set_that_is_gone() -> None:
     census, candidates = waiting("web", 2)
-    assert order_of([(msgspec.structs.replace(census, replica_set=None), candidates)]) == []
+    assert order_of([(msgspec.structs.replace(census, owner=builders.owner()), candidates)]) == []
 
 
 @pytest.mark.parametrize("room", [0, 1, 3, 5, 9])

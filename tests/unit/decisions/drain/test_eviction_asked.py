@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions.handover.asked import COMES_BACK
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.plan import plan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.eviction_asked import COMES_BACK
+from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
@@ -45,7 +45,7 @@ def replaced(
 
 def steps(census: Census) -> list[Decision]:
     """What is decided about the old pod."""
-    made = plan(census, ())
+    made = plan(census)
     return [each for each in (*made.steps, *made.fresh_steps) if each.subject.name == "old"]
 
 
@@ -67,7 +67,7 @@ def test_a_replaced_pod_is(
 
 
 def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
-    made = plan(replaced(READY_AT + COMES_BACK, cordons={"n1": False}), ())
+    made = plan(replaced(READY_AT + COMES_BACK, cordons={"n1": False}))
     assert [step.verb for step in made.steps] == [Verb.ROLL_BACK]
 
 
@@ -103,12 +103,12 @@ def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_s
     after: float, cordons: Mapping[str, bool], reasons: list[str]
 ) -> None:
     end = NOW + timedelta(minutes=5)
-    made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)), ())
+    made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)))
     assert [step.reason for step in (*made.steps, *made.fresh_steps)] == reasons
 
 
 def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:
-    assert plan(replaced(READY_AT), ()).due == READY_AT + COMES_BACK
+    assert plan(replaced(READY_AT)).due == READY_AT + COMES_BACK
 
 
 def test_it_is_left_to_the_drainer_from_its_release_on_where_a_replacement_was_there() -> None:

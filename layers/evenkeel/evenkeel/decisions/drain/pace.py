@@ -12,9 +12,9 @@ from operator import itemgetter
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Candidate
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NoticeKind
@@ -40,7 +40,7 @@ class Turn(msgspec.Struct, frozen=True):
 class Queue(msgspec.Struct, frozen=True):
     """The pods of one ReplicaSet that may be released, ranked, first to go first.
 
-    ``saves_from_zero``: nothing would be left of the workload, and none of it is released yet.
+    ``saves_from_zero``: no pod of the workload is ready off doomed nodes, and none is released yet.
     """
 
     turns: Sequence[tuple[_Rank, Turn]]
@@ -77,24 +77,15 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
 
 
 def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:
-    """Whether a workload that nothing would be left of still waits for its first release."""
+    """Whether some workload has no ready pod off doomed nodes, and no release yet."""
     return any(
         queue.saves_from_zero and any(may_go(turn.candidate.pod) for _, turn in queue.turns)
         for queue in queues
     )
 
 
-def _is_nothing_left_of(census: Census) -> bool:
-    """Whether no pod is ready off doomed nodes, nor is one made for a released pod."""
-    return not census.released and census.ready_off_doomed == 0
-
-
-def turns(
-    queues: Iterable[Queue],
-    room_left: int,
-    may_go: MayGo = _anybody,
-) -> Iterator[Turn]:
-    """The candidates that may go and whose turn it is, first to go first, at most ``room_left``.
+def turns(queues: Iterable[Queue], room: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
+    """The candidates that may go and whose turn it is, first to go first, at most ``room``.
 
     - pods on nodes that die before those under a hint;
     - then one pod of every workload that would otherwise reach zero;
@@ -106,7 +97,7 @@ def turns(
     """
     ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
-    return itertools.islice(going, room_left)
+    return itertools.islice(going, room)
 
 
 def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
@@ -114,10 +105,10 @@ def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
     replica_set = census.replica_set
     if replica_set is None:
         return Queue(turns=(), saves_from_zero=False)
-    nothing_left = _is_nothing_left_of(census)
+    is_zero = not census.released and census.ready_off_doomed == 0
     return Queue(
-        turns=list(_ranked(replica_set, census, candidates, nothing_left=nothing_left)),
-        saves_from_zero=nothing_left and any(each.deadline.forced for each in candidates),
+        turns=list(_ranked(replica_set, census, candidates, is_zero=is_zero)),
+        saves_from_zero=is_zero and any(each.deadline.forced for each in candidates),
     )
 
 
@@ -126,12 +117,12 @@ def _ranked(
     census: Census,
     candidates: Sequence[Candidate],
     *,
-    nothing_left: bool,
+    is_zero: bool,
 ) -> Iterator[tuple[_Rank, Turn]]:
     ahead = census.pending_replacements + sum(not census.is_doomed(pod) for pod in census.owned)
     ready = census.ready_off_doomed
     for position, candidate in enumerate(sorted(candidates, key=_within_workload)):
-        is_first_of_zero = nothing_left and position == 0
+        is_first_of_zero = is_zero and position == 0
         pod = candidate.pod
         rank = (
             not candidate.deadline.forced,

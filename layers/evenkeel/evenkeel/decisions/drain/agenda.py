@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model.decision import Decision, Verb
@@ -45,15 +45,16 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
 
     ``together`` is when it goes with its gang, if that is earlier. ``lives``: its node does, so its
-    budget is obeyed. ``left`` is the share of its workload that serves on once it is gone: the pod
-    that leaves most of its workload goes first. ``is_replaced``: its replacement is available;
-    ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by LEAD.
+    budget is obeyed. ``share_remaining`` is the share of its workload that serves on once it is
+    gone: the pod that leaves most of its workload goes first. ``is_replaced``: its replacement is
+    available; ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by
+    LEAD.
     """
 
     pod: Pod
     owner: Owner
     deadline: Deadline
-    left: float = 1.0
+    share_remaining: float = 1.0
     is_replaced: bool = False
     is_coming: bool = False
     first: Decision | None = None
@@ -74,12 +75,11 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
         reason, message = self._why
-        return Decision.about(
+        return self.owner.decision(
             self.pod,
             Verb.EVICT,
             reason,
             message,
-            workload=self.owner.workload,
             warning=not self.is_replaced,
             forced=not self.lives,
             write=writes.evict(self.pod),
@@ -171,4 +171,4 @@ def alone(forced: Iterable[Forced]) -> Sequence[Slot]:
 
 
 def _order(forced: Forced) -> tuple[datetime, float, str]:
-    return forced.evict_by, -forced.left, forced.pod.uid
+    return forced.evict_by, -forced.share_remaining, forced.pod.uid

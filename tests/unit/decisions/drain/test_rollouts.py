@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
-from evenkeel.decisions.handover import plan as handover
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.plan import plan as decide
 from evenkeel.model.decision import Verb
 from tests import builders
 from tests.builders import NOW, seconds
@@ -97,14 +97,14 @@ def test_no_deployment_spares_nothing_known() -> None:
 def test_of_a_replica_set_at_zero_those_go_that_the_rollout_can_spare(
     siblings: int | None, now: datetime, expected: list[Verb]
 ) -> None:
-    plan = handover.plan(census(replicas=0, siblings=siblings, now=now), [])
+    plan = decide(census(replicas=0, siblings=siblings, now=now))
     assert [verb for _, verb, _ in told(plan)] == expected
     assert plan.due == (TRIED_UNTIL if Verb.WAIT in expected else None)
     assert {each.until for each in plan.steps} <= {EVICT_BY}
 
 
 def test_a_pod_that_the_rollout_needs_is_forced_off_a_node_that_dies() -> None:
-    plan = handover.plan(census(replicas=0, siblings=0), [])
+    plan = decide(census(replicas=0, siblings=0))
     assert [(each.pod.name, each.evict_by) for each in plan.forced] == [
         ("away-0", EVICT_BY),
         ("away-1", EVICT_BY),
@@ -117,7 +117,7 @@ def test_a_pod_that_the_rollout_needs_is_deleted_when_the_deadline_of_a_mere_hin
     def hinted(now: datetime) -> Plan:
         counted = census(replicas=0, siblings=0, now=now)
         hint = builders.hint(deadline=WARNING.deadline)
-        return handover.plan(msgspec.structs.replace(counted, dooms={"n1": hint}), [])
+        return decide(msgspec.structs.replace(counted, dooms={"n1": hint}))
 
     waiting, over = hinted(NOW), hinted(WARNING.deadline)
     assert [verb for _, verb, _ in told(waiting)] == [Verb.WAIT, Verb.WAIT]
@@ -138,7 +138,7 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_that_momen
     def plan_at(now: datetime) -> Plan:
         counted = census(replicas=replicas, owned=replicas, now=now)
         owner = msgspec.structs.replace(counted.owner, deployment=deployment)
-        return handover.plan(msgspec.structs.replace(counted, owner=owner, siblings=[young]), [])
+        return decide(msgspec.structs.replace(counted, owner=owner, siblings=[young]))
 
     early, late = plan_at(NOW), plan_at(NOW + seconds(6))
     assert early.due == NOW + seconds(6)
@@ -147,7 +147,7 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_that_momen
 
 def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:
     waiting = msgspec.structs.replace(census(replicas=0, siblings=0), lost=frozenset({"n1"}))
-    assert told(handover.plan(waiting, [])) == [
+    assert told(decide(waiting)) == [
         ("away-0", Verb.DELETE, "ScaledToZero"),
         ("away-1", Verb.DELETE, "ScaledToZero"),
     ]

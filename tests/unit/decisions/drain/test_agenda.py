@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evenkeel.decisions import agenda
-from evenkeel.decisions.agenda import (
+from evenkeel.decisions.drain import agenda
+from evenkeel.decisions.drain.agenda import (
     FLOOR,
     LEAD,
     LIKELY_GONE,
@@ -39,7 +39,7 @@ def forced(
     name: str = "a",
     evict_by: float = 60,
     *,
-    left: float = 1.0,
+    remaining: float = 1.0,
     grace: int = 0,
     is_replaced: bool = False,
     is_coming: bool = False,
@@ -50,7 +50,7 @@ def forced(
         pod=builders.pod(name, of=REPLICA_SET, grace=grace),
         owner=OWNER,
         deadline=Deadline(NOW + seconds(evict_by + grace + 1), forced=True),
-        left=left,
+        share_remaining=remaining,
         is_replaced=is_replaced,
         is_coming=is_coming,
         first=first,
@@ -80,11 +80,15 @@ def begins(slots: Sequence[Slot]) -> list[tuple[str, float]]:
         ),
         ([forced("past", -30), forced("a", 60)], [("past", -30.5), ("a", 59.5)]),
         (
-            [forced("last", left=0), forced("mid", left=0.5), forced("first", left=1)],
+            [
+                forced("last", remaining=0),
+                forced("mid", remaining=0.5),
+                forced("first", remaining=1),
+            ],
             [("first", 58.5), ("mid", 59), ("last", 59.5)],
         ),
         (
-            [forced("much", 61, left=1), forced("none", 60, left=0)],
+            [forced("much", 61, remaining=1), forced("none", 60, remaining=0)],
             [("none", 59.5), ("much", 60.5)],
         ),
         ([forced("b"), forced("a")], [("a", 59), ("b", 59.5)]),
@@ -121,7 +125,7 @@ def test_all_evictions_begin_earlier_while_the_api_server_is_slow() -> None:
 
 
 def test_before_all_was_seen_each_goes_by_its_own_deadline() -> None:
-    given = [forced("c", 61), forced("b", 60, left=0), forced("a", 60, left=0.5)]
+    given = [forced("c", 61), forced("b", 60, remaining=0), forced("a", 60, remaining=0.5)]
     assert begins(agenda.alone(given)) == [("a", 60), ("b", 60), ("c", 61)]
     assert agenda.alone([]) == []
 
@@ -132,7 +136,7 @@ EVICTIONS = st.lists(
         st.sampled_from([0.0, 0.25, 0.5, 1.0]),
     ),
     max_size=20,
-).map(lambda rows: [forced(f"p{i}", by, left=left) for i, (by, left) in enumerate(rows)])
+).map(lambda rows: [forced(f"p{i}", by, remaining=share) for i, (by, share) in enumerate(rows)])
 
 RATES = st.builds(
     Rate,
@@ -156,7 +160,7 @@ def test_every_eviction_is_in_time_however_many_there_are_and_in_whatever_order_
         assert after.begin - before.begin >= pace
         assert before.forced.evict_by <= after.forced.evict_by
         if before.forced.evict_by == after.forced.evict_by:
-            assert before.forced.left >= after.forced.left
+            assert before.forced.share_remaining >= after.forced.share_remaining
 
 
 @given(evictions=EVICTIONS, rate=RATES)
@@ -265,8 +269,10 @@ def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> 
 
 def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
     """Two pods whose replacements start already count for less than one that has none."""
-    coming = [forced(name, left=left, is_coming=True) for name, left in (("a", 0.9), ("b", 0.8))]
-    slots = agenda.schedule([*coming, forced("c", left=0.5)], Rate(1))
+    coming = [
+        forced(name, remaining=share, is_coming=True) for name, share in (("a", 0.9), ("b", 0.8))
+    ]
+    slots = agenda.schedule([*coming, forced("c", remaining=0.5)], Rate(1))
     by = slots[-1].forced.evict_by
     before = [(by - slot.begin).total_seconds() for slot in slots]
     assert before == pytest.approx([1 + 2 * LIKELY_GONE, 1 + LIKELY_GONE, 1])

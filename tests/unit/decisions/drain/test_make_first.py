@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import agenda, writes
-from evenkeel.decisions.agenda import LEAD
+from evenkeel.decisions.drain import agenda, writes
+from evenkeel.decisions.drain.agenda import LEAD
+from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, node_deadline
+from evenkeel.decisions.drain.make_first import SHORTEST_STAY, SHORTEST_VOLUNTARY
+from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.handover.plan import SHORTEST_STAY, SHORTEST_VOLUNTARY, plan
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
@@ -59,13 +60,15 @@ class Scene:
         self._origin = self.replica_set
         self._owned: list[Pod] = []
         self._released: list[Pod] = []
-        self._movers: list[Pod] = []
+        self._moving: list[MovingPod] = []
 
     def moving(self, *names: str, **options: Any) -> "Scene":
         """Add owned pods on doomed nodes that go by handover."""
         pods = [builders.pod(name, of=self._origin, **options) for name in names]
         self._owned += pods
-        self._movers += pods
+        self._moving += [
+            builders.moving(pod, Way.HANDOVER, self.dooms[pod.spec.node_name]) for pod in pods
+        ]
         return self
 
     def elsewhere(self, *names: str, **options: Any) -> "Scene":
@@ -91,7 +94,7 @@ class Scene:
         self._released += [builders.pod(n, of=of, released=release, **options) for n in names]
         return self
 
-    def census(self, now: datetime = NOW) -> Census:
+    def census(self, now: datetime = NOW, budgets: Sequence[PodDisruptionBudget] = ()) -> Census:
         return builders.census(
             self.replica_set,
             deployment=self.deployment,
@@ -99,11 +102,13 @@ class Scene:
             released=self._released,
             dooms=self.dooms,
             lost=self.lost,
+            moving=self._moving,
+            budgets=budgets,
             now=now,
         )
 
     def plan(self, now: datetime = NOW, *, budgets: Sequence[PodDisruptionBudget] = ()) -> Plan:
-        return plan(self.census(now), self._movers, budgets)
+        return plan(self.census(now, budgets))
 
 
 def landed_at(after: float) -> Condition:
@@ -123,7 +128,7 @@ def forced(found: Plan) -> list[str]:
 
 def lefts(found: Plan) -> dict[str, float]:
     """What serves on of the workload once a pod is gone that is evicted by force."""
-    return {each.pod.name: each.left for each in found.forced}
+    return {each.pod.name: each.share_remaining for each in found.forced}
 
 
 def begun(found: Plan, at: datetime) -> list[tuple[str, Verb, str]]:
@@ -462,6 +467,7 @@ def test_no_further_pod_is_released_when_one_release_showed_that_none_can_be_mad
         ("b", Verb.WAIT, "CannotBeReplaced"),
     ]
     assert found.steps[1].until == EVICT_BY
+    assert QUOTA in found.steps[1].message
     assert candidates(found) == []
     assert found.due == TRIED_UNTIL
 
@@ -478,7 +484,7 @@ def test_a_voluntary_release_is_rolled_back_at_once_when_no_replacement_can_be_m
 def test_no_pod_is_released_for_a_hint_when_no_replacement_can_be_made() -> None:
     found = Scene(HINTED, failure=QUOTA).moving("a").plan()
     assert told(found.steps) == [("a", Verb.LEAVE, "CannotBeReplaced")]
-    assert found.steps[0].message == QUOTA
+    assert found.steps[0].message == f"no replacement can be made ({QUOTA})"
 
 
 # Voluntary moves.

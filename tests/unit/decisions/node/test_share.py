@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenkeel.decisions.upkeep.share import admitted
+from evenkeel.decisions.node.share import admitted
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from tests import builders

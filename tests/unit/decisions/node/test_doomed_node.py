@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenkeel.decisions.node.doomed_node import (
+    LOAD_BALANCER_LEAD,
+    UNLISTED,
+    Situation,
+    plan,
+    unreadable,
+)
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
-from evenkeel.decisions.upkeep.node import LOAD_BALANCER_LEAD, UNLISTED, Situation, plan, unreadable
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
