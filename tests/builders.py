@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover.census import Census, ReleasedPod
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import (
@@ -33,6 +34,7 @@ from evenkeel.model.pod import (
     ResourceRequirements,
     Volume,
 )
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
 from evenkeel.model.surroundings import (
@@ -116,7 +118,6 @@ def owner_reference(owner: KubernetesObject | OwnerReference) -> OwnerReference:
         name=owner.name,
         uid=owner.uid,
         controller=True,
-        block_owner_deletion=True,
     )
 
 
@@ -262,7 +263,7 @@ def pod(
         status="True" if ready else "False",
         last_transition_time=ready_since if ready else None,
     )
-    volume = Volume(name="data", persistent_volume_claim=ClaimSource(claim_name=claim))
+    volume = Volume(persistent_volume_claim=ClaimSource(claim_name=claim))
     return Pod(
         metadata=metadata(
             name,
@@ -428,7 +429,6 @@ def budget(
             disruptions_allowed=max(0, healthy - demanded),
             current_healthy=healthy,
             desired_healthy=demanded,
-            observed_generation=1,
         ),
     )
 
@@ -462,23 +462,33 @@ def owner(controller: Controller | None = None, deployment: Deployment | None = 
     return Owner(kind=kind, controller=controller, deployment=deployment)
 
 
+def moving(
+    pod: Pod, way: Way, notice: NodeNotice, *, warning: bool = False, **other: Any
+) -> MovingPod:
+    """A pod that has to move, this way; ``other`` are MovingPod's own fields."""
+    route = Route(way=way, reason=Reason.RECREATE, message="it is so", warning=warning)
+    return MovingPod(pod, route, notice, **other)
+
+
 def census(
     replica_set: ReplicaSet | None,
     *,
     owned: Sequence[Pod] = (),
     released: Sequence[Pod] = (),
+    moving: Sequence[MovingPod] = (),
     dooms: Mapping[str, NodeNotice] | None = None,
     lost: Sequence[str] = (),
+    budgets: Sequence[PodDisruptionBudget] = (),
     deployment: Deployment | None = None,
     now: datetime = NOW,
 ) -> Census:
-    """The census of a ReplicaSet. What the released pods' annotations say is read from them."""
+    """The census of a ReplicaSet's pods; ``replica_set`` None: it is gone."""
     return Census(
         now=now,
-        replica_set=replica_set,
         owner=Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
-        owned=owned,
-        released=[ReleasedPod(each, release_on(each)) for each in released],
+        pods=[*owned, *released],
+        moving=moving,
+        budgets=budgets,
         dooms=dooms or {},
         lost=frozenset(lost),
     )

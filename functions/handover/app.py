@@ -1,15 +1,12 @@
 """Moves the pods of doomed nodes, make before break. Lambda calls ``handler``."""
 
 from evenkeel.adapters.aws.auto_scaling import AutoScaling
-from evenkeel.adapters.aws.eks_token import EksToken
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
-from evenkeel.adapters.clock import SystemClock
-from evenkeel.adapters.kubernetes import connect
-from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
+from evenkeel.assembly import parts_of
 from evenkeel.handlers import Handler, Lazy
 from evenkeel.handlers.handover import build
-from evenkeel.settings import ConnectionSettings, HandoverSettings, Mode, environment, unknown
+from evenkeel.settings import HandoverSettings, environment
 
 
 def assemble() -> Handler:
@@ -18,27 +15,16 @@ def assemble() -> Handler:
     Raises SettingsError.
     """
     settings = HandoverSettings.from_environment(environment())
-    connection = ConnectionSettings.from_environment(environment())
-    clock = SystemClock()
-    log = LambdaRecorder(
-        clock, cluster=settings.cluster_name, mode=settings.mode, ignores=unknown(environment())
-    )
-    cluster = connect(
-        connection.endpoint,
-        connection.certificate_authority,
-        EksToken(connection.cluster_name, connection.region, clock),
-        journal=log,
-    )
-    telemetry = LambdaTelemetry(cluster, clock, log, observes=settings.mode is Mode.OBSERVE)
-    return telemetry.follow(
+    parts = parts_of(settings.cluster_name, settings.mode)
+    return parts.telemetry.follow(
         build(
             settings,
-            cluster,
-            Ec2Instances(connection.region),
-            SqsQueue(settings.wake_up_queue_url, connection.region),
-            clock,
-            telemetry.recorder,
-            AutoScaling(connection.region) if settings.lifecycle_hook else None,
+            parts.cluster,
+            Ec2Instances(parts.region),
+            SqsQueue(settings.wake_up_queue_url, parts.region),
+            parts.clock,
+            parts.telemetry.recorder,
+            AutoScaling(parts.region) if settings.lifecycle_hook else None,
         )
     )
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions.notice import kinds
+from evenkeel.decisions.notice import wording
 from evenkeel.decisions.notice.event import Understood
-from evenkeel.decisions.notice.reading import read
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.times import in_words
 from evenkeel_cli import words
 from evenkeel_cli.event_files import Flaw, Record
-from evenkeel_sandbox.events import RULES, Arriving
+from evenkeel_sandbox.events import Arriving, read_event
 
 
 def understand(items: Sequence[Record | Flaw]) -> tuple[list[Arriving], list[Flaw]]:
@@ -26,7 +25,7 @@ def understand(items: Sequence[Record | Flaw]) -> tuple[list[Arriving], list[Fla
             bad.append(item)
             continue
         try:
-            reading = read(item.event, RULES)
+            reading = read_event(item.event)
         except MalformedNoticeError as error:
             bad.append(Flaw(f"{item.place}: {error.field}: {error.problem}"))
             continue
@@ -48,7 +47,7 @@ def describe(arriving: Arriving, node: str) -> str:
     if notice is None:
         return arriving.remark
     where = words.short_node(node) if node else notice.instance_id
-    brief = kinds.of_notice(notice).brief
+    brief = wording.of_notice(notice).brief
     if len(arriving.notices) > 1:
         where += f" and {len(arriving.notices) - 1} more"
     if notice.withdrawn:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evenkeel.flows.asking import ask, ask_for_one
+from evenkeel.flows.reads import ask, ask_for_one
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.request import Get, List, Selection

@@ -6,8 +6,8 @@ from typing import Final
 
 from evenkeel.errors import AlreadyExistsError, NotFoundError
 from evenkeel.flows import home
-from evenkeel.flows.asking import answer, ask_for_one
 from evenkeel.flows.pause import QUESTION
+from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.request import Create, Delete

@@ -9,7 +9,7 @@ from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.flows import asking
+from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.model.meta import Reference
@@ -49,7 +49,7 @@ class Situation:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
         found = route(self.pod, self.owner, self.surroundings, hint=hint, now=self.now)
         gang = self.gang
-        return gangs.left_to_a_hint(found, gang) if hint and gang is not None else found
+        return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 
     @property
     def gang(self) -> Gang | None:
@@ -73,7 +73,7 @@ def situations(
         view.controllers, view.deployments = known.controllers, known.deployments
         view.surroundings = known.surroundings
     pods: dict[str, Pod] = {}
-    for listed in asking.list_all(cluster, [List(selection) for selection in selections]):
+    for listed in reads.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)

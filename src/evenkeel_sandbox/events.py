@@ -7,7 +7,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any, Final
 
 from evenkeel.decisions.notice import kinds
-from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Reading, Understood, Unknown
 from evenkeel.decisions.notice.reading import read
 from evenkeel.model.notice import Notice
 
@@ -22,7 +22,10 @@ FRESH: Final = timedelta(seconds=30)
 HOOK: Final = "evenkeel"
 """The lifecycle hook that is heeded."""
 
-RULES: Final = Rules(replay_source=REPLAY_SOURCE, lifecycle_hook=HOOK)
+
+def read_event(event: object) -> Reading:
+    """Read an event, of a replay too. Raises MalformedNoticeError."""
+    return read(event, lifecycle_hook=HOOK, replay_source=REPLAY_SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def for_instance(arriving: Arriving, instance_id: str, event_id: str) -> Arrivin
     """The same kind of event about another instance."""
     detail = {**arriving.event["detail"], "instance-id": instance_id}
     event = {**arriving.event, "id": event_id, "detail": detail}
-    return Arriving(arriving.place, event, read(event, RULES))
+    return Arriving(arriving.place, event, read_event(event))
 
 
 def is_stale(arriving: Arriving, now: datetime) -> bool:
@@ -120,4 +123,4 @@ def freshened(arriving: Arriving, now: datetime) -> Arriving:
     if not is_stale(arriving, now):
         return arriving
     event = at_time(arriving.event, now)
-    return Arriving(arriving.place, event, read(event, RULES))
+    return Arriving(arriving.place, event, read_event(event))

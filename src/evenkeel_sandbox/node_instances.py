@@ -6,9 +6,9 @@ An instance that has a node runs; one without has ended. It is spot where its no
 from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime
 
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError, InstancesError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node

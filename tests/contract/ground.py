@@ -25,8 +25,11 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 class Counts(ApiStruct, frozen=True, kw_only=True):
-    """The replicas that a status counts."""
+    """What a status counts."""
 
+    observed_generation: int = 0
+    active: int = 0
+    failed: int = 0
     replicas: int = 0
     updated_replicas: int = 0
     ready_replicas: int = 0
@@ -92,7 +95,7 @@ class Ground(ABC):
         return found
 
     def counts(self, kind: type[KubernetesObject], name: str) -> Counts:
-        """How many replicas an object's status counts, whether or not Evenkeel reads that."""
+        """What an object's status counts, whether or not Evenkeel reads that."""
         found = self.ask(Get(_counted(kind), name, self._namespace_of(kind)))
         assert isinstance(found, _Counted)
         return found.status

@@ -41,7 +41,8 @@ def counted(ground: Ground, name: str = "web", **wanted: int) -> PodDisruptionBu
     def as_wanted() -> PodDisruptionBudget | None:
         found = ground.get(PodDisruptionBudget, name)
         has = {key: getattr(found.status, key) for key in wanted}
-        return found if has == wanted and found.status.observed_generation else None
+        is_counted = ground.counts(PodDisruptionBudget, name).observed_generation > 0
+        return found if has == wanted and is_counted else None
 
     return ground.eventually(as_wanted, f"{name}: {wanted}")
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.writes import disruption_patch
+from evenkeel.decisions.drain.writes import disruption_patch
 from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Job
 from tests.contract.ground import Ground
@@ -54,7 +54,7 @@ def test_an_evicted_pod_counts_as_failed_and_is_replaced_after_a_back_off(
     old = running(ground)
     before = ground.clock.now()
     ground.evict(old)
-    ground.eventually(lambda: ground.get(Job, "batch").status.failed == 1)
+    ground.eventually(lambda: ground.counts(Job, "batch").failed == 1)
     new = ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])[0]
     assert new.controller == old.controller
     assert ground.clock.now() - before > timedelta(seconds=8)
@@ -66,8 +66,8 @@ def test_a_disrupted_pod_is_not_counted_when_the_policy_ignores_it(ground: Groun
     old = running(ground)
     ground.evict(old)
     ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])
-    ground.eventually(lambda: ground.get(Job, "batch").status.active == 1)
-    assert ground.get(Job, "batch").status.failed == 0
+    ground.eventually(lambda: ground.counts(Job, "batch").active == 1)
+    assert ground.counts(Job, "batch").failed == 0
 
 
 def test_a_deleted_pod_is_counted_when_it_carries_no_disruption_condition(
@@ -77,7 +77,7 @@ def test_a_deleted_pod_is_counted_when_it_carries_no_disruption_condition(
     ground.apply(job("batch", backoffLimit=0, podFailurePolicy={"rules": rules}))
     ground.delete(running(ground))
     assert condition(ground, "batch") == "Failed"
-    assert ground.get(Job, "batch").status.failed == 1
+    assert ground.counts(Job, "batch").failed == 1
 
 
 def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
@@ -88,7 +88,7 @@ def test_the_condition_can_be_set_before_a_deletion(ground: Ground) -> None:
     ground.ask(disruption_patch(ground.get(Pod, old.name), ground.clock.now()))
     ground.delete(old)
     ground.eventually(lambda: [p for p in ground.pods() if p.uid != old.uid])
-    assert ground.get(Job, "batch").status.failed == 0
+    assert ground.counts(Job, "batch").failed == 0
 
 
 def test_a_job_fails_at_once_when_the_policy_says_so(ground: Ground) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
@@ -61,16 +61,16 @@ def test_a_mark_goes_on_and_comes_off_again(ground: Ground) -> None:
     name = ground.add_node("spot")
     before = change(ground, name, put_dedicated)
 
-    marked = change(ground, name, lambda node: marks.set_mark(node, NOTICE))
+    marked = change(ground, name, lambda node: mark.set_mark(node, NOTICE))
     assert marked.spec.unschedulable
-    assert marks.read(marked) == NOTICE
+    assert mark.read(marked) == NOTICE
     assert marked.metadata.labels[names.DOOMED] == "interruption"
     assert marked.has_taint(names.DOOMED)
-    assert marks.set_mark(marked, NOTICE) is None
+    assert mark.set_mark(marked, NOTICE) is None
 
-    change(ground, name, marks.exclude)
-    change(ground, name, marks.take_out_of_service)
-    after = change(ground, name, marks.unmark)
+    change(ground, name, mark.exclude)
+    change(ground, name, mark.take_out_of_service)
+    after = change(ground, name, mark.unmark)
 
     assert not after.spec.unschedulable
     assert after.metadata.labels == before.metadata.labels
@@ -85,7 +85,7 @@ def test_a_mark_is_refused_when_the_node_changed_meanwhile(ground: Ground) -> No
     name = ground.add_node("spot")
     stale = ground.get(Node, name)
     change(ground, name, put_dedicated)
-    write = marks.set_mark(stale, NOTICE)
+    write = mark.set_mark(stale, NOTICE)
     assert write is not None
     assert isinstance(ground.refused(write), InvalidError)
     assert not is_marked(ground.get(Node, name))
@@ -94,11 +94,11 @@ def test_a_mark_is_refused_when_the_node_changed_meanwhile(ground: Ground) -> No
 def test_a_recommendation_is_cordoned_later(ground: Ground) -> None:
     name = ground.add_node("spot")
     hint = msgspec.structs.replace(NOTICE, kind=NoticeKind.REBALANCE, cordoned_at=None)
-    noted = change(ground, name, lambda node: marks.set_mark(node, hint))
+    noted = change(ground, name, lambda node: mark.set_mark(node, hint))
     assert not noted.spec.unschedulable
-    cordoned = change(ground, name, lambda node: marks.cordon(node, NOW))
+    cordoned = change(ground, name, lambda node: mark.cordon(node, NOW))
     assert cordoned.spec.unschedulable
-    assert marks.has_our_cordon(cordoned, marks.read(cordoned))
+    assert mark.has_our_cordon(cordoned, mark.read(cordoned))
 
 
 def test_decisions_become_events_that_the_api_server_takes(ground: Ground) -> None:

@@ -84,7 +84,7 @@ def test_the_status_counts_what_is_there(ground: Ground) -> None:
         return (counts.replicas, counts.ready_replicas, counts.available_replicas) == (2, 2, 2)
 
     ground.eventually(counted)
-    assert ground.replica_set().status.observed_generation >= 1
+    assert ground.counts(ReplicaSet, ground.replica_set().name).observed_generation >= 1
 
 
 def test_a_deleted_pod_is_replaced_while_it_is_still_leaving(ground: Ground) -> None:

@@ -56,8 +56,6 @@ class SimulatedEc2:
                 state="running",
                 private_dns_name=f"ip-10-0-0-{self._count}.{REGION}.compute.internal",
                 tags=tags,
-                zone="eu-central-1a",
-                instance_type="m5.large",
                 lifecycle="spot" if spot else "",
             )
         )

@@ -10,8 +10,8 @@ from typing import Any
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.plan import earliest
 from evenkeel.handlers import Handler
+from evenkeel.model.times import earliest
 from evenkeel.ports import Clock, Instances, LifecycleActions
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions

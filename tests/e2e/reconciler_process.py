@@ -10,7 +10,7 @@ import sys
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.notice.marking import mark
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Node
@@ -46,11 +46,11 @@ def begin(site: Site, short: str, kind: NoticeKind, *, ago: timedelta) -> Obj:
     cluster = site.control_plane.cluster
     (reply,) = cluster.perform([Get(Node, site.node_name(short))])
     assert isinstance(reply.result, Node)
-    write = mark(reply.result, notice, given).write
+    write = decide(reply.result, notice, given).write
     while write is not None:
         (reply,) = cluster.perform([write])
         assert isinstance(reply.result, Node), reply.error
-        write = marks.cordon(reply.result, given)  # a recommendation's node is only marked so far
+        write = mark.cordon(reply.result, given)  # a recommendation's node is only marked so far
     return release(site, site.pods_on(short)[0], notice)
 
 

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evenkeel.decisions.agenda import Forced
-from evenkeel.decisions.handover import pace
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.loop import Loop
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
@@ -113,7 +113,7 @@ def _told(step: Decision) -> str:
 
 def _forced(each: Forced) -> tuple[object, ...]:
     first = None if each.first is None else _told(each.first)
-    return each.pod.uid, each.left, each.is_replaced, each.is_coming, each.lives, first
+    return each.pod.uid, each.share_remaining, each.is_replaced, each.is_coming, each.lives, first
 
 
 class _Looks:

@@ -51,10 +51,10 @@ OVERTAKEN = "test_staleness.py::test_a_stopped_invocation_writes_nothing"
 SMALL = "../walk/test_small_worlds.py::test_no_pod_is_missed_and_all_come_to_rest"
 DRAINED = "test_gate.py::test_no_workload_dips_and_no_drain_waits_for_ever"
 CACHED = "../unit/gate/test_draining.py::test_no_pod_passes_on_what_the_api_server_s_cache"
-UNREAD = "../unit/gate/test_crowd.py::test_an_eviction_whose_pod_cannot_be_read_waits"
-OVERDUE = "../unit/gate/test_crowd.py::test_one_that_has_waited_for_its_turn"
+UNREAD = "../unit/gate/test_concurrency.py::test_an_eviction_whose_pod_cannot_be_read_waits"
+OVERDUE = "../unit/gate/test_concurrency.py::test_one_that_has_waited_for_its_turn"
 FLOODED = "../security/test_crowds.py::test_two_hundred_evictions_of_a_tenant"
-UNDECIDED = "../unit/gate/test_crowd.py::test_it_passes_when_its_patience_is_over"
+UNDECIDED = "../unit/gate/test_concurrency.py::test_it_passes_when_its_patience_is_over"
 TORN = "test_gangs.py::test_a_gang_of_which_too_few_stay"
 WHOLE = "../unit/drain/test_gangs.py::test_whose_owner_says_so_all_go"
 ALONG = "test_gangs.py::test_no_member_is_left_behind"
@@ -95,7 +95,7 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "a pod too many goes",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("self.available_released - self.wanted", "self.available_released - self.wanted + 1")],
         [INTERRUPTED, HINTED, SCALED, HOSTILE, SMALL],
     ),
@@ -125,7 +125,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a namespace takes as many places as it asks for",
-        "flows/gate/places.py",
+        "flows/gate/concurrency.py",
         [
             ("return has < MOST_OF_FREE * free", "return free > 0"),
             ("(each.comes_last, has[each.namespace], each.since)", "each.since"),
@@ -140,13 +140,13 @@ MUTATIONS = (
     ),
     Mutation(
         "one ordinal more may be missing",
-        "decisions/drain/breaks.py",
-        [("most = 1 if by_ordinal", "most = 2 if by_ordinal")],
+        "decisions/drain/break_first.py",
+        [("    most = 1\n", "    most = 2\n")],
         [INTERRUPTED],
     ),
     Mutation(
         "a release keeps nothing available",
-        "decisions/handover/pace.py",
+        "decisions/drain/pace.py",
         [("wanted=census.worth_keeping,", "wanted=0,")],
         [DYING, CRASHED, SMALL],
     ),
@@ -184,7 +184,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a rollout's own pods are not counted",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [("if deployment is None or self.siblings is None", "if True")],
         [ROLLED],
     ),
@@ -202,7 +202,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a warning does not supersede a recommendation",
-        "decisions/notice/marking.py",
+        "decisions/notice/which_notice.py",
         [
             ("        notice.is_hint,\n        expires,\n", "        False,\n        False,\n"),
         ],
@@ -244,24 +244,19 @@ MUTATIONS = (
     ),
     Mutation(
         "a handover that cannot be finished goes on for ever",
-        "decisions/handover/plan.py",
-        [("\n    if census.now >= end:", "\n    if deadline.forced:")],
+        "decisions/drain/make_first.py",
+        [("\n    if census.now >= item.deadline.at:", "\n    if item.deadline.forced:")],
         [RELEASED],
     ),
     Mutation(
         "released pods of an unwanted workload are forgotten",
-        "decisions/handover/plan.py",
-        [
-            (
-                "return Plan(steps=steps, fresh_steps=fresh_steps, forced=forced, due=due)",
-                "return Plan(steps=steps, forced=forced, due=due)",
-            )
-        ],
+        "decisions/drain/make_first.py",
+        [("            yield _unwanted(census, item, position)\n", "")],
         [UNWANTED],
     ),
     Mutation(
         "a duplicate marks again",
-        "decisions/notice/marks.py",
+        "decisions/notice/mark.py",
         [
             (
                 "    if not operations:\n        return None",
@@ -272,7 +267,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a name is believed without its instance",
-        "flows/lookup.py",
+        "flows/interruption/nodes.py",
         [
             (
                 "return instance.belongs_to_any and not",
@@ -313,7 +308,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a moved pod goes before its replacement is there",
-        "decisions/handover/census.py",
+        "decisions/drain/census.py",
         [
             ("self.available_released - self.wanted", "self.available_released - self.wanted + 1"),
             (
@@ -384,8 +379,8 @@ MUTATIONS = (
     ),
     Mutation(
         "an ordinal becomes available and nothing is due",
-        "decisions/drain/breaks.py",
-        [("dues = [group.next_available_at]", "dues: list[datetime | None] = []")],
+        "decisions/drain/plan.py",
+        [("census.next_available_at if others else None,", "None,")],
         [READY],
     ),
 )

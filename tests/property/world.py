@@ -7,9 +7,9 @@ from functools import partial
 from typing import Final
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ClusterError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.handlers import Handler, handover, interruption
 from evenkeel.model import names
 from evenkeel.model.instance import SPOT, Instance

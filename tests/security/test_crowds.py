@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.flows.gate.crowd import MOST, SHORTEST, Crowd
+from evenkeel.flows.gate.concurrency import MOST, MOST_OF_FREE, SHORTEST, Concurrency
 from evenkeel.flows.gate.eviction import Eviction
-from evenkeel.flows.gate.places import MOST_OF_FREE
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.effort import measured
 from tests.unit.gate.crowding import Crowding, in_a_hurry, until_decided
@@ -33,26 +32,26 @@ def test_two_hundred_evictions_of_a_tenant_put_no_other_off(
 
 def test_names_that_a_tenant_makes_up_take_a_bounded_memory_and_leave_some_to_others() -> None:
     clock = SimulatedClock()
-    crowd = Crowd(clock)
+    concurrency = Concurrency(clock)
     with measured() as effort:
         for number in range(MOST + 1_000):
-            crowd.put_off(Eviction(name=f"{number:0253}", namespace="tenant"))
-    assert len(crowd) == MOST * MOST_OF_FREE // (MOST_OF_FREE + 1)
+            concurrency.defer(Eviction(name=f"{number:0253}", namespace="tenant"))
+    assert len(concurrency) == MOST * MOST_OF_FREE // (MOST_OF_FREE + 1)
     assert effort.memory < 12_000_000
     of_another = [Eviction(name=f"pod-{number}", namespace="shop") for number in range(1_000)]
     for each in of_another:
-        crowd.put_off(each)
+        concurrency.defer(each)
     clock.advance(timedelta(seconds=10))
-    assert {crowd.waited(each) for each in of_another} == {timedelta(seconds=10)}
+    assert {concurrency.waited(each) for each in of_another} == {timedelta(seconds=10)}
 
 
 def test_namespaces_that_are_made_up_take_a_bounded_memory() -> None:
-    crowd = Crowd(SimulatedClock())
+    concurrency = Concurrency(SimulatedClock())
     with measured() as effort:
         told = [
-            crowd.put_off(Eviction(name="one", namespace=f"{number:063}"))
+            concurrency.defer(Eviction(name="one", namespace=f"{number:063}"))
             for number in range(MOST + 1_000)
         ]
-    assert len(crowd) == MOST
+    assert len(concurrency) == MOST
     assert effort.memory < 16_000_000
     assert set(told) == {SHORTEST}

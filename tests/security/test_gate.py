@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.gate.gate import LONGEST_RETRY
 from evenkeel.model import names
 from evenkeel.model.pod import Pod

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model import names
 from evenkeel.model.hook import Hook, HookTimes, Termination
 from evenkeel.model.surroundings import Lease
@@ -124,7 +124,7 @@ def test_a_forged_notice_is_over_when_ec2_says_that_the_instance_runs(scene: Sce
     write(scene, "s2", note(scene))
     scene.run(until=300)
     assert scene.lowest("web") == 4
-    assert marks.read(scene.node("s2")) is None
+    assert mark.read(scene.node("s2")) is None
     assert names.DOOMED not in scene.node("s2").metadata.labels
 
 
@@ -182,8 +182,8 @@ def test_the_instance_of_another_node_does_not_take_its_notice_away(scene: Scene
     scene.interrupt("s1")
     scene.run(until=60)
 
-    assert marks.read(scene.node("a-liar")) is None
-    assert marks.read(scene.node("z-liar")) is None
+    assert mark.read(scene.node("a-liar")) is None
+    assert mark.read(scene.node("z-liar")) is None
     assert is_handed_over(scene)
 
 

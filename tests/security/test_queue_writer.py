@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model import names
 from evenkeel.model.notice import NodeNotice
 from evenkeel.settings import Mode
@@ -40,7 +40,7 @@ def put(scene: Scene, *events: dict[str, Any] | str) -> None:
 
 def notice_of(scene: Scene, node: str) -> NodeNotice:
     """The notice that a node carries."""
-    notice = marks.read(scene.node(node))
+    notice = mark.read(scene.node(node))
     assert notice is not None
     return notice
 

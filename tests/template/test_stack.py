@@ -1,14 +1,14 @@
 """What template.yaml says, read from the template itself."""
 
 import base64
-import math
 import re
 from datetime import timedelta
 
 import pytest
 
 from evenkeel import settings
-from evenkeel.flows.interruption import NO_ANSWER_DELAY, PATIENCE
+from evenkeel.decisions.notice.result import NO_ANSWER_DELAY
+from evenkeel.flows.interruption.flow import PATIENCE
 from evenkeel.handlers.interruption import MALFORMED_DELAY
 from tests.fixtures.certificates import Authority
 from tests.template.cloudformation import REGION, Stack, deployed, load
@@ -24,9 +24,6 @@ ROLES = {"InterruptionFunction": "InterruptionRole", "HandoverFunction": "Handov
 
 POLLING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 """What Lambda does with a function's role to feed it from a queue."""
-
-POLLERS = 5
-"""How many batches of a standard queue Lambda hands to a function at once from the start."""
 
 LOGGING = {"logs:CreateLogStream", "logs:PutLogEvents"}
 NETWORK = {
@@ -153,7 +150,7 @@ def test_a_batch_fails_in_part_and_waits_for_nothing(function: str, stack: Stack
     assert properties["BatchSize"] == 10
     assert "MaximumBatchingWindowInSeconds" not in properties
     at_once = properties["ScalingConfig"]["MaximumConcurrency"]
-    assert at_once == (2 if function == "HandoverFunction" else "10")
+    assert at_once == (2 if function == "HandoverFunction" else 10)
 
 
 # Rights
@@ -283,10 +280,6 @@ def test_every_parameter_is_described_and_in_one_group() -> None:
     [
         ("LifecycleHook", ["", "evenkeel", "a/b-c_D"], ["two words", "a" * 256]),
         ("ReplaySource", ["", "evenkeel.replay"], ["aws.ec2", "two words"]),
-        ("InterruptionConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05", "1001"]),
-        ("HandoverConcurrency", ["", "5", "10", "1000"], ["0", "4", "-1", "05"]),
-        ("RestoreConcurrency", ["", "2", "10", "1000"], ["0", "1", "-1", "02"]),
-        ("PlacementConcurrency", ["", "30", "99", "1000"], ["0", "5", "29", "-1", "030"]),
         ("ClusterEndpoint", ["https://a"], ["http://a", "a"]),
         ("ClusterName", ["prod", "a_b-1"], ["", "-a", "a b"]),
         ("ClusterCertificateAuthority", ["LS0t", "LS0=", "LS=="], ["", "-----BEGIN"]),
@@ -300,61 +293,43 @@ def test_a_parameter_that_makes_no_sense_is_refused(
     assert not any(re.fullmatch(pattern, each) for each in bad)
 
 
-CONCURRENT = ("Interruption", "Handover", "Restore", "Placement")
-
-
-def reserved(stack: Stack) -> dict[str, str]:
-    """What is reserved for each function for which something is."""
+def reserved(value: str) -> dict[str, int]:
+    """The invocations that are reserved for each function for which some are."""
+    stack = deployed(**CLUSTER, WebhookToken="z" * 43, ReservedConcurrency=value)
     assert "ReservedConcurrentExecutions" not in stack.globals["Function"]
-    found = {
-        name: stack.of(f"{name}Function").get("ReservedConcurrentExecutions") for name in CONCURRENT
-    }
+    names = stack.names("AWS::Serverless::Function")
+    found = {name: stack.of(name).get("ReservedConcurrentExecutions") for name in names}
     return {name: number for name, number in found.items() if number is not None}
 
 
 def test_what_answers_notices_has_concurrency_of_its_own_and_the_webhook_a_ceiling() -> None:
-    stack = deployed(**CLUSTER, WebhookToken="z" * 43)
-    assert reserved(stack) == {"Interruption": "10", "Handover": "5", "Placement": "50"}
+    parameter = load()["Parameters"]["ReservedConcurrency"]
+    assert parameter["Default"] == "all"
+    assert parameter["AllowedValues"] == ["all", "notices", "none"]
+    notices = {"InterruptionFunction": 10, "HandoverFunction": 5}
+    assert reserved("all") == notices | {"PlacementFunction": 50}
+    assert reserved("notices") == notices
+    assert reserved("none") == {}
 
 
-@pytest.mark.parametrize("name", CONCURRENT)
-def test_concurrency_is_reserved_for_each_function_alone_or_for_none(name: str) -> None:
-    none = dict.fromkeys((f"{each}Concurrency" for each in CONCURRENT), "")
-    assert reserved(deployed(**CLUSTER, WebhookToken="z" * 43, **none)) == {}
-    one = deployed(**CLUSTER, WebhookToken="z" * 43, **none | {f"{name}Concurrency": "40"})
-    assert reserved(one) == {name: "40"}
-
-
-@pytest.mark.parametrize("number", ["5", "10", "1000"])
-def test_no_more_batches_of_notices_are_begun_than_are_reserved(number: str) -> None:
+def test_no_more_batches_of_notices_are_begun_than_are_reserved() -> None:
     """Else Lambda throttles them, and each waits for its whole visibility timeout."""
-    (mapping,) = (
-        deployed(**CLUSTER, InterruptionConcurrency=number)
-        .of("InterruptionFunction")["Events"]
-        .values()
-    )
-    assert mapping["Properties"]["ScalingConfig"] == {"MaximumConcurrency": number}
+    for value, scaling in (("all", {"MaximumConcurrency": 10}), ("none", None)):
+        function = deployed(**CLUSTER, ReservedConcurrency=value).of("InterruptionFunction")
+        (mapping,) = function["Events"].values()
+        assert mapping["Properties"].get("ScalingConfig") == scaling
 
 
-@pytest.mark.parametrize("name", ["Interruption", "Handover", "Restore"])
-def test_as_much_is_reserved_as_the_queue_and_the_schedule_start_at_once(name: str) -> None:
+def test_as_much_is_reserved_for_handover_as_its_queue_and_its_schedule_start_at_once() -> None:
     """Else Lambda throttles them: a message waits for its whole visibility, a call is lost."""
-    pattern = load()["Parameters"][f"{name}Concurrency"]["AllowedPattern"]
-    lowest = next(n for n in range(1, 1000) if re.fullmatch(pattern, str(n)))
-    function = deployed(**CLUSTER, InterruptionConcurrency="").of(f"{name}Function")
-    started = 0
-    for event in function["Events"].values():
-        if event["Type"] == "SQS":
-            limit = event["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency")
-            started += limit or POLLERS
-        elif name == "Handover":
-            # One call holds the Lease for minutes; another sees that, and ends within seconds, or
-            # within 20 where the API server is slow, when the next one may have begun.
-            started += 3
-        else:
-            # No schedule of EventBridge calls more often than once a minute.
-            started += math.ceil(function["Timeout"] / 60)
-    assert lowest == started
+    function = deployed(**CLUSTER).of("HandoverFunction")
+    queue, schedule = function["Events"]["WakeUps"], function["Events"]["EveryMinute"]
+    assert schedule["Properties"]["ScheduleExpression"] == "rate(1 minute)"
+    # One call holds the Lease for minutes; another sees that, and ends within seconds, or within
+    # 20 where the API server is slow, when the next one may have begun.
+    by_schedule = 3
+    by_queue = queue["Properties"]["ScalingConfig"]["MaximumConcurrency"]
+    assert function["ReservedConcurrentExecutions"] == by_queue + by_schedule
 
 
 def test_a_function_gets_a_whole_processor() -> None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, Self
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import UnavailableError
 from evenkeel.model import names
 from evenkeel.model.meta import KubernetesObject
@@ -218,6 +218,6 @@ def _doom(now: datetime, deadline: datetime, engine: Engine) -> None:
         cordoned_at=now,
         excluded=True,
     )
-    patch = marks.set_mark(node, notice)
+    patch = mark.set_mark(node, notice)
     assert patch is not None
     engine.execute(patch)

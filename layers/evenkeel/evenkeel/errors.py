@@ -108,7 +108,7 @@ class UnauthenticatedError(ClusterError):
 class DisruptionRefusedError(ClusterError):
     """A PodDisruptionBudget refuses the eviction for now (429 with that cause).
 
-    So may a webhook; ``retry_after`` is in seconds, 0 where the server says nothing of it.
+    So may a webhook. ``retry_after`` is in seconds, 0 if the server does not say.
     """
 
     def __init__(self, message: str, retry_after: float = 0.0) -> None:
@@ -122,10 +122,7 @@ class MultipleBudgetsError(ClusterError):
 
 
 class UnreadableObjectError(ClusterError):
-    """The API server answered with an object that cannot be read: the matter of that object alone.
-
-    It would not be another one if it were read again.
-    """
+    """The API server answered with an object that cannot be read, now or later."""
 
 
 class TooLargeError(ClusterError):

@@ -39,7 +39,7 @@ type TimeLeft = Callable[[], timedelta]
 """How long from now something may still be done."""
 
 type OnReply = Callable[[Reply], None]
-"""What is done with the reply to one request."""
+"""Called with the reply to one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Reply:
     """The answer to one request: its result, or the error that it met.
 
     ``date`` is the API server's time when it answered, in whole seconds (the header Date): None
-    where it told none, and for a list. ``then`` is what the submitter of the request does with it.
+    without that header, and for a list. ``then`` is what the submitter of the request does with it.
     """
 
     request: Request
@@ -62,7 +62,7 @@ type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
 
 
 class Background(Protocol):
-    """Where questions are asked that the caller cannot wait for."""
+    """Carries out work for which the caller cannot wait."""
 
     def start[T](self, work: Callable[[], T]) -> Future[T]:
         """Carry out work beside the caller, and never block. The work has to end by itself."""
@@ -92,9 +92,9 @@ class Session(Background, Protocol):
     ) -> None:
         """Send a request; its Reply arrives in the mailbox. Never blocks on the network.
 
-        ``then`` comes back with the reply; the loop that takes that from the mailbox calls it.
-        ``left``: how long from now it may be tried. No try begins, nor is waited for, once nothing
-        is left; the reply is an UnavailableError then.
+        ``then`` comes back with the reply, and the loop that takes the reply from the mailbox calls
+        it. ``left``: how long from now the request may be tried. No try begins, and no pause before
+        one, once no time is left; the reply is an UnavailableError then.
         """
         ...
 
@@ -206,7 +206,7 @@ class Queue(Protocol):
 
 
 class Journal(Protocol):
-    """Where counts and lines for people go."""
+    """Takes counts, and lines for people."""
 
     def counted(self, metric: Metric, value: float = 1) -> None:
         """Count something; ``value`` is in the metric's unit."""
@@ -218,7 +218,7 @@ class Journal(Protocol):
 
 
 class Recorder(Journal, Protocol):
-    """Where all that is recorded goes: logs, metrics, Kubernetes Events, the decision log."""
+    """Takes all that is recorded: for logs, metrics, Kubernetes Events, the decision log."""
 
     def decided(self, decision: Decision) -> None:
         """Record one decision."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from evenkeel.flows.asking import list_all
+from evenkeel.flows.reads import list_all
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection

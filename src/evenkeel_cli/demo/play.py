@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Recorder
@@ -91,7 +91,7 @@ def steps(scene: Scene) -> Iterator[Phase]:
 
 
 def _has_hints(simulation: ReportedSimulation) -> bool:
-    notices = (marks.read(node) for node in simulation.observer.nodes.values())
+    notices = (mark.read(node) for node in simulation.observer.nodes.values())
     return any(notice is not None and notice.is_hint for notice in notices)
 
 

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model.capacity import WELL_KNOWN, Capacity
 from evenkeel.model.node import Node
 from evenkeel_cli import lines, words
@@ -72,7 +72,7 @@ class View:
         current = self._simulation.observer.nodes.get(name)
         if current is None or name in self._simulation.ec2.lost_nodes:
             return f"{'gone':^{CELL}}", "dim red"
-        notice = marks.read(current)
+        notice = mark.read(current)
         if notice is None:
             return f"{'-':^{CELL}}", "green"
         seconds = round((notice.deadline - now).total_seconds())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.request import Get
 from evenkeel.model.surroundings import Lease

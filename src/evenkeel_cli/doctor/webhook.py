@@ -20,7 +20,7 @@ from evenkeel.errors import (
     NotFoundError,
     UnavailableError,
 )
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, LabelSelector
 from evenkeel.model.pod import Pod

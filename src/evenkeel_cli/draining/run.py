@@ -12,11 +12,11 @@ from uuid import uuid4
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.decisions.notice import draining, marks
+from evenkeel.decisions.notice import draining, mark
 from evenkeel.errors import ClusterError, InstancesError, NotFoundError
-from evenkeel.flows.asking import ask
 from evenkeel.flows.drain.deployed import are_deployed
-from evenkeel.flows.marking import change
+from evenkeel.flows.reads import ask
+from evenkeel.flows.retry_on_conflict import change
 from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance
 from evenkeel.model.request import List
@@ -99,7 +99,7 @@ class Drain:
             self.journal.noted(FUNCTIONS_WORK)
             return
         for node in ask(self.cluster, List(MARKED_NODES)).items:
-            notice = marks.read(node)
+            notice = mark.read(node)
             if notice is not None and notice.hook is not None and not notice.hook.is_over:
                 self.journal.noted(
                     f"the Auto Scaling group {notice.hook.group} waits for {node.name}: no function"

@@ -6,7 +6,7 @@ docs/compatibility.md has the same at more length.
 from collections.abc import Sequence
 from typing import Final
 
-from evenkeel.flows.asking import list_all
+from evenkeel.flows.reads import list_all
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection

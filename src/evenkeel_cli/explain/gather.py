@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evenkeel.decisions.drain.gangs import Gang
 from evenkeel.decisions.gate.waiting import waiting
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels, is_interruptible
 from evenkeel.model.meta import KubernetesObject
@@ -113,7 +113,7 @@ def _node_facts(node: Node, labels: CapacityLabels) -> list[str]:
         facts.append(f"None of the labels {labels} says what it is: it counts as on-demand.")
     if not node.instance_id:
         facts.append("It has no EC2 instance in spec.providerID: no event can be about it.")
-    if node.spec.unschedulable and marks.read(node) is None:
+    if node.spec.unschedulable and mark.read(node) is None:
         facts.append("It is cordoned already; Evenkeel will not lift that cordon.")
     return facts + _doom(node)
 
@@ -127,7 +127,7 @@ def _asked(pods: Iterable[Pod]) -> Iterator[str]:
 
 
 def _doom(node: Node) -> list[str]:
-    notice = marks.read(node)
+    notice = mark.read(node)
     if notice is None:
         return []
     when = notice.deadline.strftime("%H:%M:%S UTC")

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import list_all
+from evenkeel.flows.reads import list_all
 from evenkeel.model.request import List, Selection
 from evenkeel.model.surroundings import ResourceQuota
 from evenkeel.ports import Cluster

@@ -1,4 +1,4 @@
-"""Whether the account has the concurrency that a new stack reserves for its functions."""
+"""Which functions of a stack have reserved concurrency: as many as the account's quota allows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -6,16 +6,17 @@ from typing import Final
 import msgspec
 
 from evenkeel_cli.aws.asking import Aws, AwsError
+from evenkeel_cli.aws.stack import Stack
 
-RESERVED: Final = {
-    "InterruptionConcurrency": 10,
-    "HandoverConcurrency": 5,
-    "PlacementConcurrency": 50,
-}
-"""What template.yaml reserves unless it is told otherwise; what notices need is first."""
+PARAMETER: Final = "ReservedConcurrency"
+ALL, NOTICES, NONE = "all", "notices", "none"
+"""The values of the parameter in template.yaml."""
 
-LEFT: Final = 100
-"""So much Lambda leaves to all functions for which none is reserved, and refuses to reserve more.
+RESERVED: Final = {ALL: 65, NOTICES: 15, NONE: 0}
+"""How many invocations at once template.yaml reserves by each of them, the most first."""
+
+UNRESERVED: Final = 100
+"""Lambda refuses a reservation that leaves fewer to the functions without one.
 
 https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
 """
@@ -33,32 +34,43 @@ class AccountSettings(msgspec.Struct, frozen=True, rename="pascal"):
     account_limit: Limit
 
 
-def parameters(aws: Aws) -> Mapping[str, str]:
-    """Parameters of a new stack that reserve nothing where too little is left to reserve.
+def parameters(aws: Aws, stack: Stack | None) -> Mapping[str, str]:
+    """The parameter for a stack that does not have it yet; empty for one that does.
 
-    None where there is enough, or AWS does not say: then Lambda's refusal is the answer.
+    A new stack (None) reserves as much as the account has room for. A stack that has a parameter
+    for each function, as before this one, reserves for no function for which it did not before.
+    Where AWS does not say what room there is, Lambda's refusal is the answer.
     """
-    try:
-        found = aws.ask("lambda", "get_account_settings", AccountSettings)
-    except AwsError:
+    have = stack.parameters if stack is not None else {}
+    if have.get(PARAMETER) in RESERVED:
         return {}
-    left = found.account_limit.unreserved_concurrent_executions - LEFT
-    lacking = {}
-    for name, number in RESERVED.items():
-        if number > left:
-            lacking[name] = ""
-        else:
-            left -= number
-    return lacking
+    most, held = (ALL, 0) if stack is None else _before(have)
+    try:
+        limit = aws.ask("lambda", "get_account_settings", AccountSettings).account_limit
+    except AwsError:
+        return {PARAMETER: most}
+    room = max(0, limit.unreserved_concurrent_executions + held - UNRESERVED)
+    fitting = (name for name, number in RESERVED.items() if number <= min(room, RESERVED[most]))
+    return {PARAMETER: next(fitting)}
+
+
+def _before(have: Mapping[str, str]) -> tuple[str, int]:
+    """The value closest to the parameters of before, and how many invocations these reserve."""
+    names = ("InterruptionConcurrency", "HandoverConcurrency", "PlacementConcurrency")
+    interruption, handover, placement = (int(have.get(each) or 0) for each in names)
+    notices = interruption + handover
+    if not notices:
+        return NONE, placement
+    return ALL if placement else NOTICES, notices + placement
 
 
 def told(parameters: Mapping[str, str]) -> Sequence[str]:
-    """What to say of a new stack for whose notices nothing is reserved."""
-    if parameters.get("InterruptionConcurrency") != "":
+    """What to say where nothing is reserved for notices."""
+    if parameters.get(PARAMETER) != NONE:
         return []
     said = (
         "  no concurrency is reserved for notices, so other functions can hold them up: ask AWS for"
         " a higher limit (Service Quotas, Lambda, Concurrent executions), then add"
-        " --parameter InterruptionConcurrency=10 --parameter HandoverConcurrency=5"
+        f" --parameter {PARAMETER}={ALL}"
     )
     return [said]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
 from evenkeel.settings import Mode

@@ -104,7 +104,7 @@ def parameters(site: Site, choices: Choices) -> Mapping[str, str]:
         "AccessEntries": str(described.takes_access_entries).lower(),
         "Mode": choices.mode,
         "Webhook": str(choices.webhook is Webhook.LAMBDA).lower(),
-        **(concurrency.parameters(site.aws) if is_new else {}),
+        **concurrency.parameters(site.aws, None if is_new else stack),
         **choices.parameters,
     }
 

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from evenkeel.model import names
-from evenkeel.model.annotations import OWNERS, WORKLOADS, WRITTEN, OwnersEntry, Place
+from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
 from evenkeel_cli.lint.manifests import Bearer, Manifest, Written
 
 ALIKE: Final = 0.75
@@ -50,7 +50,7 @@ def _wrong(manifest: Manifest, bearer: Bearer, written: Written) -> Iterator[str
         return
     entries = [entry for entry in OWNERS if entry.key == key]
     if not entries:
-        if not any(entry.key == key for entry in WRITTEN):
+        if key not in names.KNOWN:
             yield _unknown(written)
         elif not manifest.is_live:
             yield f"{key} is written by Evenkeel itself: take it out"

@@ -10,11 +10,11 @@ from typing import Final
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.route import Route, not_ours
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
-from evenkeel.flows.asking import ask, ask_for_one, list_all
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.leadership import LONGEST_HELD
+from evenkeel.flows.reads import ask, ask_for_one, list_all
 from evenkeel.model import names
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
@@ -76,7 +76,7 @@ class Looker:
         if self._known_since is None or now - self._known_since > GOOD_FOR:
             self._known, self._known_since = View(), now
         nodes = ask(self.cluster, List(selections.MARKED_NODES, fresh=False)).items
-        notices = {node.name: marks.read(node) for node in nodes}
+        notices = {node.name: mark.read(node) for node in nodes}
         on_them = [selections.pods_on(name) for name in notices]
         found = situations(self.cluster, on_them, self.clock, self._known)
         together = self._together(found, notices)

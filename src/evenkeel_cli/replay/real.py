@@ -6,7 +6,7 @@ from typing import Final
 
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.flows.selections import pods_on
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice

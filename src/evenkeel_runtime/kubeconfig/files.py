@@ -10,6 +10,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
@@ -130,8 +131,7 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
             configuration.host,
             tls=_tls(configuration, status),
             tokens=_tokens(chosen, configuration, status, files, clock),
-            server_name=configuration.tls_server_name or "",
-            proxy=_proxy(chosen, configuration),
+            pools=_pools(chosen, configuration),
         )
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
@@ -262,6 +262,13 @@ def _translated(fetch: Callable[[], Token]) -> Callable[[], Token]:
             raise UnauthenticatedError(f"no new token: {error}") from error
 
     return translated
+
+
+def _pools(chosen: Chosen, configuration: Configuration) -> Callable[..., urllib3.PoolManager]:
+    """Makes connections through the proxy on the way, and knows the name in the certificate."""
+    proxy = _proxy(chosen, configuration)
+    made = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
+    return partial(made, server_hostname=configuration.tls_server_name or None)
 
 
 def _proxy(chosen: Chosen, configuration: Configuration) -> str:

@@ -58,15 +58,12 @@ class SimulatedInstances:
         for node in nodes:
             if not node.instance_id:
                 continue
-            told = node.metadata.labels
             self.add(
                 Instance(
                     instance_id=node.instance_id,
                     state="running",
                     private_dns_name=node.name,
                     tags={f"kubernetes.io/cluster/{cluster_name}": "owned"},
-                    zone=told.get("topology.kubernetes.io/zone", ""),
-                    instance_type=told.get("node.kubernetes.io/instance-type", ""),
                     reservation="cr-simulated" if node.instance_id in reserved else "",
                     lifecycle=lifecycle_of(node, labels, is_spot=node.instance_id in spot),
                 )

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from evenkeel.decisions.handover.asked import COMES_BACK
+from evenkeel.decisions.drain.eviction_asked import COMES_BACK
 from tests.e2e.gate.draining import draining
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment, selector

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenkeel.decisions.handover.asked import COMES_BACK
+from evenkeel.decisions.drain.eviction_asked import COMES_BACK
 from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import deployment, selector

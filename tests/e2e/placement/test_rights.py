@@ -10,7 +10,7 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import TRACES, Scope
 from evenkeel.model import gang, names
@@ -121,7 +121,7 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     clock = ShiftedClock()
     clock.skip(timedelta(minutes=3))
     with from_kubeconfig(kubeconfig=str(kubeconfig)) as cluster:
-        assert sweep(cluster, clock) == 4
+        assert sweep_claims(cluster, clock.now()) == 4
     assert audit.refused("evenkeel-placement") == set()
     assert audit.used("evenkeel-placement") == usable(ground, "placement")
 

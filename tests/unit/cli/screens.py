@@ -23,8 +23,8 @@ import click
 import msgspec
 import pytest
 
-from evenkeel.decisions import writes
-from evenkeel.flows.asking import ask
+from evenkeel.decisions.drain import writes
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Asked

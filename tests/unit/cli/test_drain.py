@@ -106,7 +106,7 @@ def test_what_stayed_is_told_with_why() -> None:
     assert item.why == "its controller is a Workflow: no gap is made while its node lives"
 
 
-SCRATCH = (Volume(name="scratch", empty_dir=EmptyDir()),)
+SCRATCH = (Volume(empty_dir=EmptyDir()),)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ SCRATCH = (Volume(name="scratch", empty_dir=EmptyDir()),)
     [
         (web(), "", False),
         (with_volumes(web(), *SCRATCH), "", True),
-        (with_volumes(web(), Volume(name="data")), "", False),
+        (with_volumes(web(), Volume()), "", False),
         (with_volumes(builders.pod("a"), *SCRATCH), "DaemonSet", False),
         (with_volumes(builders.pod("a", phase="Succeeded"), *SCRATCH), "", False),
         (with_volumes(builders.pod("a"), *SCRATCH), "Workflow", False),

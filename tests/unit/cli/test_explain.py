@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.release import Release, ReleaseReason

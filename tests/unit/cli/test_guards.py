@@ -4,9 +4,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice.marking import OUTLIVED_AFTER
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model import names
 from evenkeel_cli import pausing, snapshot
 from evenkeel_cli.main import main
@@ -258,9 +258,9 @@ def test_owners_are_read_once_in_a_while_and_a_changed_one_is_seen(scene: Scene)
     scene.add_node("s1")
     scene.apply(deployment("web", 2))
     scene.settle()
-    mark = marks.set_mark(scene.node("s1"), notice())
-    assert mark is not None
-    scene.cluster.perform([mark])
+    write = mark.set_mark(scene.node("s1"), notice())
+    assert write is not None
+    scene.cluster.perform([write])
     scene.settle(1)
     looker = Looker(scene.cluster, scene.clock)
 

@@ -18,7 +18,7 @@ from rich.console import Console
 
 import evenkeel_cli
 from evenkeel.decisions.notice import draining
-from evenkeel.flows.marking import change
+from evenkeel.flows.retry_on_conflict import change
 from evenkeel.model.meta import Reference
 from evenkeel_cli import kinds
 from evenkeel_cli.columns import Column, Columns

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from evenkeel.decisions import writes
-from evenkeel.flows.asking import ask
+from evenkeel.decisions.drain import writes
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.meta import Reference

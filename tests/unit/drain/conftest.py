@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.notice import rebalance_recommendation
-from evenkeel.decisions.upkeep import node as upkeep
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.property import levels
@@ -61,11 +61,11 @@ def make_scene(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeScene]:
 
     def make(
         rebalance_expiry: timedelta = rebalance_recommendation.EXPIRY,
-        load_balancer_lead: timedelta = upkeep.LOAD_BALANCER_LEAD,
+        load_balancer_lead: timedelta = doomed_node.LOAD_BALANCER_LEAD,
         **options: Any,
     ) -> Scene:
         monkeypatch.setattr(rebalance_recommendation, "EXPIRY", rebalance_expiry)
-        monkeypatch.setattr(upkeep, "LOAD_BALANCER_LEAD", load_balancer_lead)
+        monkeypatch.setattr(doomed_node, "LOAD_BALANCER_LEAD", load_balancer_lead)
         made.append(Scene(**options))
         return made[-1]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import agenda
+from evenkeel.decisions.drain import agenda
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import Listed, View
 from evenkeel.flows.drain.dispatch.evicting import Evictions
 from evenkeel.flows.drain.workload.plan import WorkloadPlan

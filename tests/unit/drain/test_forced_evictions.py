@@ -1,6 +1,6 @@
 """The agenda of all workloads together, as plans of one workload after the other change it."""
 
-from evenkeel.decisions.agenda import Forced
+from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.progress import Answers

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.asking import MANY
+from evenkeel.flows.reads import MANY
 from evenkeel.model import names
 from evenkeel.model.request import Evict, List
 from tests.fixtures.scene import Scene

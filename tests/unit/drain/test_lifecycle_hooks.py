@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import LifecycleError
 from evenkeel.model import names
 from evenkeel.model.hook import Hook
@@ -31,7 +31,7 @@ def on_the_last_node(scene: Scene, *manifests: dict[str, object], spot: bool = F
 
 
 def hook_of(scene: Scene) -> Hook:
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.hook is not None
     return notice.hook
@@ -91,7 +91,7 @@ def test_the_hooks_limit_bounds_the_deadline_and_so_does_the_deployments(scene: 
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1", heartbeat=60, longest=600)
     scene.run(until=5)
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.deadline == scene.at(600)
     assert (notice.name, notice.kind.value) == ("lifecycle-action", "interruption")
@@ -102,7 +102,7 @@ def test_an_unbounded_hook_is_waited_for_an_hour(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1", longest=100_000)
     scene.run(until=5)
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.deadline == scene.at(HOUR)
 
@@ -132,7 +132,7 @@ def test_a_hook_that_is_gone_is_acknowledged(scene: Scene) -> None:
     scene.scale_in("n1")
     scene.auto_scaling.delete_hook("workers", "evenkeel")
     scene.run(until=10)
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
     assert [d.reason for _, d in scene.told()] == ["NoLifecycleHook"]
     assert scene.is_quiet
 
@@ -141,7 +141,7 @@ def test_a_hook_of_somebody_else_is_left_to_him(scene: Scene) -> None:
     on_the_last_node(scene, job("sums"))
     scene.scale_in("n1", name="Terminate-LC-Hook")
     scene.run(until=60)
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
     assert scene.auto_scaling.calls == []
     assert scene.is_quiet
 
@@ -275,4 +275,4 @@ def test_no_warning_of_the_same_batch_waits_for_more_than_one_question(scene: Sc
     scene.scale_in(*(f"n{number}" for number in range(9)))
     scene.interrupt("s1", spare=True)
     scene.run(until=8)
-    assert marks.read(scene.node("s1")) is not None
+    assert mark.read(scene.node("s1")) is not None

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.request import Evict, Patch
 from tests.fixtures.scene import Scene
@@ -127,7 +127,7 @@ def test_the_same_warning_twice_changes_nothing(scene: Scene) -> None:
 
     assert [type(sent.write) for sent in scene.written(pod)] == [Patch, Evict]
     assert scene.lowest("one") == 1
-    notice = marks.read(scene.node("s1"))
+    notice = mark.read(scene.node("s1"))
     assert notice is not None
     assert notice.deadline == scene.at(120)
 
@@ -164,7 +164,7 @@ def test_a_recommendation_after_the_warning_changes_nothing(scene: Scene) -> Non
     scene.run(until=110)
 
     assert scene.gone_at(pod) == 88.9
-    notice = marks.read(scene.node("s1"))
+    notice = mark.read(scene.node("s1"))
     assert notice is not None
     assert notice.kind is NoticeKind.INTERRUPTION
 

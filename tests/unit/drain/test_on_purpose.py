@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from evenkeel.decisions.notice import draining, marks
-from evenkeel.decisions.notice.marking import mark
+from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.errors import ConflictError, NotFoundError
 from evenkeel.flows.cancel import cancel
-from evenkeel.flows.marking import ATTEMPTS, change
+from evenkeel.flows.retry_on_conflict import ATTEMPTS, change
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
@@ -135,7 +135,7 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
     drain(running, "s1")
     running.later(1, lambda: running.interrupt("s1", spare=True))
     running.run(until=20)
-    notice = marks.read(running.node("s1"))
+    notice = mark.read(running.node("s1"))
     assert notice is not None
     assert notice.kind is NoticeKind.INTERRUPTION
 
@@ -146,11 +146,11 @@ def test_a_warning_counts_before_a_drain_and_the_cordon_stays_all_the_same(
 
 def test_a_recommendation_changes_nothing_about_a_drain(running: Scene) -> None:
     drain(running, "s1")
-    before = marks.read(running.node("s1"))
+    before = mark.read(running.node("s1"))
     running.recommend("s1")
     running.run(until=20)
 
-    assert marks.read(running.node("s1")) == before
+    assert mark.read(running.node("s1")) == before
 
 
 def test_a_node_that_dies_is_not_drained_on_purpose(running: Scene) -> None:
@@ -180,9 +180,9 @@ def test_a_drain_again_takes_the_new_time_and_keeps_what_is_known_of_the_cordon(
     running: Scene,
 ) -> None:
     drain(running, "s1")
-    first = marks.read(running.node("s1"))
+    first = mark.read(running.node("s1"))
     drain(running, "s1", seconds=600, drain_id="drain-2")
-    second = marks.read(running.node("s1"))
+    second = mark.read(running.node("s1"))
 
     assert first is not None
     assert second is not None
@@ -205,7 +205,7 @@ def test_a_noted_recommendation_becomes_a_drain(scene: Scene) -> None:
 
     drain(scene, "s2")
     assert scene.node("s2").spec.unschedulable
-    notice = marks.read(scene.node("s2"))
+    notice = mark.read(scene.node("s2"))
     assert notice is not None
     assert (notice.kind, notice.keep_cordon) == (NoticeKind.DRAIN, True)
 
@@ -223,7 +223,7 @@ def scheduled(scene: Scene, node: str, ahead: timedelta = timedelta(days=9)) -> 
         deadline=start - timedelta(minutes=15),
         ends_at=start,
     )
-    decision = mark(scene.node(node), notice, scene.clock.now())
+    decision = decide(scene.node(node), notice, scene.clock.now())
     assert decision.write is not None
     scene.cluster.perform([decision.write])
 
@@ -241,7 +241,7 @@ def test_a_node_with_a_scheduled_change_is_drained_now_and_its_change_stays_note
 
     assert len(running.pods("web", "o1")) == 3
     assert running.lowest("web") == 3
-    notice = marks.read(running.node("s1"))
+    notice = mark.read(running.node("s1"))
     assert notice is not None
     assert (notice.name, notice.keep_cordon) == ("scheduled-change", True)
     assert notice.ends_at is not None

@@ -98,7 +98,7 @@ def test_what_cannot_be_read_again_stays_as_it_was(scene: Scene) -> None:
     scene.interrupt("s1")
     scene.run(until=80)
 
-    assert any("those that are known count" in note for note, _ in scene.recorder.notes)
+    assert any("those that were read last count" in note for note, _ in scene.recorder.notes)
     (waiting,) = scene.pods("web", "s1")
     assert not any("release" in line for line in scene.story(waiting.name))
 

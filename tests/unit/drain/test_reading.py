@@ -1,7 +1,7 @@
 """What an invocation reads of owners before it decides anything."""
 
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows import asking
+from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import reading
 from evenkeel.model.request import Get, List
@@ -14,13 +14,13 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     scene: Scene,
 ) -> None:
     scene.add_node("s1")
-    number = asking.MANY + 1
+    number = reads.MANY + 1
     scene.apply(*(deployment(f"web-{i}") for i in range(number)))
     scene.settle()
     scene.begin()
     view = View()
 
-    (pods,) = asking.list_all(scene.cluster, [reading.candidates_on("s1")])
+    (pods,) = reads.list_all(scene.cluster, [reading.candidates_on("s1")])
     for pod in pods:
         view.pods.see(pod)
     reading.read_owners(scene.cluster, view)
@@ -32,7 +32,7 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
 
 
 def test_where_listing_is_forbidden_each_controller_is_read_by_itself(scene: Scene) -> None:
-    number = asking.MANY + 1
+    number = reads.MANY + 1
     scene.add_node("s1")
     scene.apply(*(deployment(f"web-{i}") for i in range(number)))
     scene.settle()

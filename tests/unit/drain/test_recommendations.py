@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.errors import ConflictError, ForbiddenError, InstancesError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels

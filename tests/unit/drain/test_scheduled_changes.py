@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.model.request import Evict, Patch
 from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
@@ -31,7 +31,7 @@ def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
     assert scene.pods("web", "n1") == []
     assert len(scene.pods("alone", "n1")) == 1
     assert scene.node("n1").spec.unschedulable
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.is_hint
 
@@ -39,7 +39,7 @@ def test_what_can_be_handed_over_is_at_once_and_the_rest_goes_by_the_start(
     scene.run(until=HOUR - 15 * 60 - 1)
     assert len(scene.pods("alone", "n1")) == 1
     scene.run(until=HOUR - 14 * 60)
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert not notice.is_hint
     scene.run(until=HOUR + 60)

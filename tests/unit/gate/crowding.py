@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.decisions.gate.verdict import Allowed, Verdict
-from evenkeel.flows.gate import places
+from evenkeel.flows.gate import concurrency
 from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.model import names
@@ -35,7 +35,7 @@ def wait_on(clock: SimulatedClock, monkeypatch: pytest.MonkeyPatch) -> None:
         def wait(self, timeout: float) -> bool:
             return clock.wait(self._signal, timedelta(seconds=timeout))
 
-    monkeypatch.setattr(places, "Event", Event)
+    monkeypatch.setattr(concurrency, "Event", Event)
 
 
 class Slow:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.gate.places import AT_ONCE, LONGEST_WAIT, MOST_OF_FREE, UNMEASURED, Places
+from evenkeel.flows.gate.concurrency import AT_ONCE, LONGEST_WAIT, MOST_OF_FREE, UNMEASURED, Places
 from evenkeel_sandbox.simulator.clock import Signal, SimulatedClock
 from tests.builders import NOW
 from tests.unit.gate.crowding import wait_on

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -212,7 +212,7 @@ def test_a_warning_marks_and_cordons_its_node_and_wakes_the_handover(scene: Scen
     node = scene.node("n1")
     assert node.spec.unschedulable
     assert node.has_taint(names.DOOMED)
-    notice = marks.read(node)
+    notice = mark.read(node)
     assert notice is not None
     assert notice.kind is NoticeKind.INTERRUPTION
     assert notice.deadline == NOW + timedelta(seconds=120)
@@ -260,7 +260,7 @@ def test_a_recommendation_is_noted_without_a_cordon(scene: Scene) -> None:
 def test_a_state_change_marks_its_node_with_a_deadline_of_now(scene: Scene, state: str) -> None:
     scene.instances.set_state(instance_id(1), state)
     assert scene.deliver(state_change(1, state)) == []
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.deadline == NOW
 
@@ -268,13 +268,13 @@ def test_a_state_change_marks_its_node_with_a_deadline_of_now(scene: Scene, stat
 def test_a_terminated_instance_is_found_without_its_dns_name(scene: Scene) -> None:
     scene.instances.set_state(instance_id(1), "terminated")
     assert scene.deliver(state_change(1, "terminated")) == []
-    assert marks.read(scene.node("n1")) is not None
+    assert mark.read(scene.node("n1")) is not None
 
 
 def test_several_notices_for_one_node_in_a_batch_are_one_write(scene: Scene) -> None:
     assert scene.deliver(recommendation(1), warning(1), warning(1)) == []
     assert len(scene.writes()) == 1
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.kind is NoticeKind.INTERRUPTION
     assert sorted(scene.reasons()) == ["AlreadyMarked", "AlreadyMarked", "SpotInterruption"]
@@ -438,7 +438,7 @@ def test_an_on_demand_node_is_left_alone_when_a_notice_is_wrong_or_forged(
 
     assert scene.deliver(notice(1), warning(2)) == []
 
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
     assert not scene.node("n1").spec.unschedulable
     assert scene.recorder.total("NoticesRefused") == 1
     (refused,) = (each for each in scene.recorder.decisions if each.reason == "NotSpot")
@@ -462,7 +462,7 @@ def test_a_running_node_is_left_alone_when_a_state_change_is_wrong_or_forged(sce
     assert 14 <= tries <= 17
     assert scene.recorder.decisions[-1].verb is Verb.ACKNOWLEDGE
     assert scene.recorder.total("NoticesRefused") == 1
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
     assert scene.wake_up() is None
 
 
@@ -474,7 +474,7 @@ def test_a_state_change_marks_its_node_as_soon_as_ec2_agrees(scene: Scene) -> No
 
     assert scene.redeliver() == []
 
-    assert marks.read(scene.node("n1")) is not None
+    assert mark.read(scene.node("n1")) is not None
     assert scene.recorder.total("NoticesRefused") == 0
 
 
@@ -486,7 +486,7 @@ def test_an_on_demand_node_is_left_alone_while_ec2_does_not_answer(scene: Scene)
 
     (failed,) = scene.deliver(warning(1), warning(2))
 
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
     assert scene.node("n2").spec.unschedulable
     assert scene.comes_back_after(failed) == 2
     scene.instances.fail(None)
@@ -500,7 +500,7 @@ def test_a_state_change_waits_while_ec2_does_not_answer(scene: Scene) -> None:
     (failed,) = scene.deliver(state_change(1, "stopped"))
     assert scene.reasons() == ["NoAnswerFromEc2"]
     assert scene.comes_back_after(failed) == 2
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None
 
 
 def test_a_label_of_ones_own_tells_a_spot_node_where_ec2_does_not_answer() -> None:
@@ -621,7 +621,7 @@ def test_a_node_that_others_write_to_is_read_and_decided_again(scene: Scene) -> 
 
     scene.cluster.intercept(interfere)
     assert scene.deliver(warning(1)) == []
-    notice = marks.read(scene.node("n1"))
+    notice = mark.read(scene.node("n1"))
     assert notice is not None
     assert notice.cordoned_before
 
@@ -849,7 +849,7 @@ def scheduled(*numbers: int, **changes: Any) -> dict[str, Any]:
 def test_one_event_marks_all_the_nodes_that_it_names() -> None:
     scene = Scene()
     assert scene.deliver(scheduled(1, 2, 4, 99)) == []
-    marked = [name for name in ("n1", "n2", "n3", "n4", "n5") if marks.read(scene.node(name))]
+    marked = [name for name in ("n1", "n2", "n3", "n4", "n5") if mark.read(scene.node(name))]
     assert marked == ["n1", "n2", "n4"]
     reasons = [decision.reason for decision in scene.recorder.decisions]
     assert sorted(reasons) == ["ScheduledChange"] * 3 + ["UnknownInstance"]
@@ -867,11 +867,11 @@ def test_an_event_comes_again_once_for_all_that_failed_of_it() -> None:
     scene.cluster.intercept(refuse)
     failed = scene.deliver(scheduled(1, 2, 3))
     assert len(failed) == 1
-    assert marks.read(scene.node("n3")) is not None
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n3")) is not None
+    assert mark.read(scene.node("n1")) is None
 
 
 def test_what_is_taken_back_in_the_same_batch_leaves_no_mark() -> None:
     scene = Scene()
     scene.deliver(scheduled(1, statusCode="closed"), scheduled(1))
-    assert marks.read(scene.node("n1")) is None
+    assert mark.read(scene.node("n1")) is None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.handlers.interruption import build
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
@@ -90,7 +90,7 @@ class Site:
         replies = self.cluster.perform([Get(Node, f"n{number}") for number in range(NODES)])
         nodes = [reply.result for reply in replies]
         return {
-            node.name for node in nodes if isinstance(node, Node) and marks.read(node) is not None
+            node.name for node in nodes if isinstance(node, Node) and mark.read(node) is not None
         }
 
 

@@ -101,9 +101,9 @@ def test_a_time_that_is_none_counts_as_not_set(
 
 
 def test_a_null_counts_as_not_set(server: ScriptedServer, connect: Connect) -> None:
-    server.script(page(pod("a", labels=None, finalizers=None)))
+    server.script(page(pod("a", labels=None, ownerReferences=None)))
     (found,) = listing(connect).items
-    assert (found.metadata.labels, found.metadata.finalizers) == ({}, ())
+    assert (found.metadata.labels, found.metadata.owner_references) == ({}, ())
 
 
 UNREADABLE: list[dict[str, Any]] = [

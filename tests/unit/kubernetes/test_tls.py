@@ -6,9 +6,11 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from evenkeel.adapters.kubernetes import connect, tls
 from evenkeel.adapters.kubernetes.cluster import RestCluster
@@ -40,7 +42,8 @@ def eks_server(eks: Authority, folder: Path, *names: str) -> Iterator[ScriptedSe
 def ask(server: ScriptedServer, authority: Authority, server_name: str = "") -> ClusterError | None:
     context = tls.context(authority.certificate)
     clock = HandClock()
-    endpoint = Endpoint(server.url, tls=context, server_name=server_name)
+    pools = partial(urllib3.PoolManager, server_hostname=server_name or None)
+    endpoint = Endpoint(server.url, tls=context, pools=pools)
     with RestCluster(Transport(endpoint, clock=clock)) as cluster:
         error = error_of(cluster, READ)
     assert not clock.naps, "a certificate gets no better by asking again"

@@ -1,34 +1,26 @@
-"""The table of labels and annotations."""
+"""The labels and annotations that people set."""
 
 from collections import Counter
 
 import pytest
 
 from evenkeel.model import annotations, names
-from evenkeel.model.annotations import HONOURED, OWNERS, WRITTEN, OwnersEntry, Place
+from evenkeel.model.annotations import OWNERS, OwnersEntry, Place
 from evenkeel.model.floor import Floor, Unit
 
-OWN = (*OWNERS, *WRITTEN)
 
-
-def test_every_key_of_the_domain_is_explained_and_no_other() -> None:
-    named = {key for key in names.KNOWN if key.startswith(f"{names.DOMAIN}/")}
-
-    assert {entry.key for entry in OWN} == named
-
-
-def test_every_other_key_is_one_that_has_a_name() -> None:
-    assert {entry.key for entry in HONOURED} <= names.KNOWN
+def test_every_key_has_a_name() -> None:
+    assert {entry.key for entry in OWNERS} <= names.KNOWN
 
 
 def test_a_key_means_one_thing_in_one_place_on_one_kind() -> None:
-    met = Counter((e.key, e.place, kind) for e in (*OWN, *HONOURED) for kind in e.on)
+    met = Counter((e.key, e.place, kind) for e in OWNERS for kind in e.on)
 
     assert [each for each, times in met.items() if times > 1] == []
 
 
 def test_every_meaning_is_a_sentence() -> None:
-    assert [e.key for e in (*OWN, *HONOURED) if not e.meaning.endswith(".")] == []
+    assert [e.key for e in OWNERS if not e.meaning.endswith(".")] == []
 
 
 @pytest.mark.parametrize(

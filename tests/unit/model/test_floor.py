@@ -61,5 +61,10 @@ def test_of_every_size_exactly_the_floor_is_included(floor: Floor, size: int) ->
 
 
 @given(FLOORS)
+def test_a_replica_that_is_not_known_is_one_of_every_floor(floor: Floor) -> None:
+    assert floor.includes(None)
+
+
+@given(FLOORS)
 def test_a_floor_is_read_as_it_is_written(floor: Floor) -> None:
     assert read(str(floor)) == floor

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from evenkeel.decisions.notice import draining, marks
-from evenkeel.decisions.notice.marking import mark
+from evenkeel.decisions.notice import draining, mark
+from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.model.decision import Verb
 from evenkeel.model.hook import Hook
 from evenkeel.model.node import Node
@@ -26,7 +26,7 @@ def begun(node: Node) -> Node:
 
 def notice_of(node: Node) -> NodeNotice:
     """The notice that it carries."""
-    found = marks.read(node)
+    found = mark.read(node)
     assert found is not None
     return found
 
@@ -55,7 +55,7 @@ def test_a_scheduled_change_stays_what_it_is(*, cordoned: bool) -> None:
     ends_at = NOW + timedelta(days=9)
     change = builders.hint(cause="scheduled-change", ends_at=ends_at, cordoned=cordoned)
     node = builders.node(notice=change)
-    assert marks.is_only_noted(node) is not cordoned
+    assert mark.is_only_noted(node) is not cordoned
     notice = notice_of(begun(node))
     assert (notice.name, notice.ends_at, notice.keep_cordon) == ("scheduled-change", ends_at, True)
     assert notice.cordoned_at is not None
@@ -73,14 +73,14 @@ def test_the_mark_of_a_drain_is_lifted_and_its_cordon_stays() -> None:
     decision = draining.end(node, "drain-1")
     assert decision is not None
     after = patched(node, decision.write)
-    assert marks.read(after) is None
+    assert mark.read(after) is None
     assert after.spec.unschedulable
 
 
 def test_a_hook_that_a_mark_does_not_speak_of_is_not_ended() -> None:
-    assert marks.end_hook(builders.node(notice=builders.notice())) is None
+    assert mark.end_hook(builders.node(notice=builders.notice())) is None
     hook = Hook(group="g", name="h", token="t")
-    assert marks.end_hook(builders.node(notice=builders.notice(hook=hook))) is not None
+    assert mark.end_hook(builders.node(notice=builders.notice(hook=hook))) is not None
 
 
 def test_a_recommendation_leaves_the_mark_of_a_drain() -> None:
@@ -93,6 +93,6 @@ def test_a_recommendation_leaves_the_mark_of_a_drain() -> None:
         time=NOW,
         deadline=UNTIL,
     )
-    decision = mark(node, recommendation.heard_at(NOW), NOW, "running")
+    decision = decide(node, recommendation.heard_at(NOW), NOW, "running")
     assert (decision.verb, decision.reason) == (Verb.LEAVE, "AlreadyMarked")
-    assert "drained on purpose" in decision.message
+    assert "the node is marked for drain" in decision.message

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.notice import kinds
-from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.decisions.notice.reading import read, read_json
 from evenkeel.errors import MalformedNoticeError
@@ -47,7 +47,7 @@ def test_each_kind_has_its_own_deadline_and_action(
 ) -> None:
     event = sample(name)
 
-    reading = read(event, Rules())
+    reading = read(event)
 
     assert isinstance(reading, Understood)
     assert reading.warning == ""
@@ -64,7 +64,7 @@ def test_every_sample_event_is_of_a_known_kind() -> None:
     files = sorted(EVENTS.glob("*.json"))
     assert len(files) == 12
     for file in files:
-        assert isinstance(read_json(file.read_bytes(), Rules()), Understood | Harmless), file
+        assert isinstance(read_json(file.read_bytes()), Understood | Harmless), file
 
 
 def probe() -> dict[str, Any]:
@@ -75,7 +75,7 @@ def probe() -> dict[str, Any]:
 @pytest.mark.parametrize("stack", ["evenkeel", "evenkeel-prod"])
 def test_a_stacks_probe_is_one(stack: str) -> None:
     event = probe() | {"source": f"evenkeel.probe/{stack}"}
-    assert read(event, Rules()) == Probe(event_id=event["id"])
+    assert read(event) == Probe(event_id=event["id"])
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_a_stacks_probe_is_one(stack: str) -> None:
 )
 def test_what_only_resembles_a_probe_is_unknown(changed: dict[str, str]) -> None:
     event = probe() | changed
-    assert isinstance(read(event, Rules(replay_source="evenkeel.replay")), Unknown)
+    assert isinstance(read(event, replay_source="evenkeel.replay"), Unknown)
 
 
 def test_a_recommendation_counts_for_a_quarter_of_an_hour() -> None:
-    reading = read(sample("rebalance-recommendation"), Rules())
+    reading = read(sample("rebalance-recommendation"))
     assert isinstance(reading, Understood)
     assert reading.notice.deadline == GIVEN + timedelta(minutes=15)
 
@@ -101,7 +101,7 @@ def test_an_unknown_action_counts_as_terminate_with_a_warning() -> None:
     event = sample("interruption-warning-stop")
     event["detail"]["instance-action"] = "teleport"
 
-    reading = read(event, Rules())
+    reading = read(event)
 
     assert isinstance(reading, Understood)
     assert reading.notice.action is InstanceAction.TERMINATE
@@ -113,7 +113,7 @@ def test_a_starting_instance_is_harmless() -> None:
     event = sample("state-change-running")
     for state in ("running", "pending"):
         event["detail"]["state"] = state
-        reading = read(event, Rules())
+        reading = read(event)
         assert isinstance(reading, Harmless)
         assert state in reading.message
 
@@ -125,12 +125,12 @@ def test_a_known_kind_that_takes_no_node_is_harmless() -> None:
         "detail-type": "EC2 Instance Launch Successful",
         "detail": {"EC2InstanceId": "i-1234567890abcdef0"},
     }
-    assert isinstance(read(event, Rules()), Harmless)
+    assert isinstance(read(event), Harmless)
 
 
 def test_a_kind_without_a_parser_is_unknown() -> None:
     event = sample("state-change-running") | {"detail-type": "EC2 Instance Sighs", "detail": {}}
-    reading = read(event, Rules())
+    reading = read(event)
     assert reading == Unknown(
         event_id=event["id"], source="aws.ec2", detail_type="EC2 Instance Sighs"
     )
@@ -153,30 +153,30 @@ def test_a_kind_is_known_by_each_of_its_names() -> None:
 @pytest.mark.parametrize("name", [file.stem for file in sorted(EVENTS.glob("*.json"))])
 def test_a_replayed_event_is_read_like_a_real_one_when_its_source_is_allowed(name: str) -> None:
     event = sample(name)
-    real = read(event, RULES)
+    real = read(event, **SET)
     assert isinstance(real, Understood | Harmless)
     event["source"] = "evenkeel.replay"
-    assert read(event, RULES) == real
+    assert read(event, **SET) == real
 
 
 @pytest.mark.parametrize("allowed", ["", "other.replay"])
 def test_a_replayed_event_is_unknown_when_its_source_is_not_allowed(allowed: str) -> None:
     event = sample("interruption-warning-terminate") | {"source": "evenkeel.replay"}
-    assert isinstance(read(event, Rules(replay_source=allowed)), Unknown)
+    assert isinstance(read(event, replay_source=allowed), Unknown)
 
 
 def test_the_arn_is_not_read() -> None:
     event = sample("interruption-warning-terminate")
-    plain = read(event, Rules())
+    plain = read(event)
     event["resources"] = 17
-    assert read(event, Rules()) == plain
+    assert read(event) == plain
     del event["resources"]
-    assert read(event, Rules()) == plain
+    assert read(event) == plain
 
 
 def test_a_time_of_another_zone_becomes_utc() -> None:
     event = sample("interruption-warning-terminate") | {"time": "2026-11-21T08:00:00+02:00"}
-    reading = read(event, Rules())
+    reading = read(event)
     assert isinstance(reading, Understood)
     assert reading.notice.time == GIVEN
     assert reading.notice.time.tzinfo is UTC
@@ -186,7 +186,7 @@ def test_a_time_of_another_zone_becomes_utc() -> None:
 def test_both_lengths_of_instance_id_are_taken(instance_id: str) -> None:
     event = sample("rebalance-recommendation")
     event["detail"]["instance-id"] = instance_id
-    reading = read(event, Rules())
+    reading = read(event)
     assert isinstance(reading, Understood)
     assert reading.notice.instance_id == instance_id
 
@@ -236,7 +236,7 @@ def test_the_error_names_the_field_when_an_event_is_malformed(
         place[name] = value
 
     with pytest.raises(MalformedNoticeError) as caught:
-        read(event, Rules())
+        read(event)
 
     assert caught.value.field == field
     assert caught.value.problem.startswith(problem)
@@ -264,7 +264,7 @@ def test_the_error_names_the_end_when_that_of_a_reservation_makes_no_sense(
     else:
         event["detail"]["instance-termination-time"] = value
     with pytest.raises(MalformedNoticeError) as caught:
-        read(event, Rules())
+        read(event)
     assert caught.value.field == "detail.instance-termination-time"
     assert caught.value.problem.startswith(problem)
 
@@ -272,7 +272,7 @@ def test_the_error_names_the_end_when_that_of_a_reservation_makes_no_sense(
 def test_a_reservations_end_is_when_the_event_says_also_where_that_has_passed() -> None:
     event = sample("capacity-reservation-interruption")
     event["detail"]["instance-termination-time"] = "2026-11-21T05:59:00Z"
-    reading = read(event, Rules())
+    reading = read(event)
     assert isinstance(reading, Understood)
     assert reading.notice.deadline == GIVEN - timedelta(minutes=1)
     assert (reading.notice.name, reading.notice.kind) == (
@@ -287,7 +287,7 @@ def test_the_end_of_a_capacity_block_is_announced_instance_by_instance(infix: st
         "detail-type": f"Capacity Block {infix}Expiration Warning",
         "detail": {"capacity-reservation-id": "cr-1234567890abcdef0", "end-date": "2026-11-21"},
     }
-    assert isinstance(read(event, Rules()), Harmless)
+    assert isinstance(read(event), Harmless)
 
 
 STARTS = datetime(2026, 11, 21, 18, tzinfo=UTC)
@@ -301,7 +301,7 @@ def scheduled(**changes: object) -> dict[str, Any]:
 
 def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near() -> None:
     event = scheduled()
-    reading = read(event, Rules())
+    reading = read(event)
     assert isinstance(reading, Understood)
     assert [notice.instance_id for notice in reading.notices] == [
         "i-1234567890abcdef8",
@@ -336,7 +336,7 @@ def test_a_scheduled_change_is_a_hint_for_each_of_its_instances_until_it_is_near
 def test_the_code_of_a_scheduled_change_says_whether_the_instance_comes_back(
     code: str, action: str
 ) -> None:
-    reading = read(scheduled(eventTypeCode=code), Rules())
+    reading = read(scheduled(eventTypeCode=code))
     assert isinstance(reading, Understood)
     assert reading.notice.action is InstanceAction(action)
 
@@ -355,16 +355,16 @@ def test_the_code_of_a_scheduled_change_says_whether_the_instance_comes_back(
     ],
 )
 def test_news_of_health_that_end_no_instance_are_harmless(changes: dict[str, object]) -> None:
-    assert isinstance(read(scheduled(**changes), Rules()), Harmless)
+    assert isinstance(read(scheduled(**changes)), Harmless)
 
 
 def test_a_change_that_is_closed_is_taken_back_and_so_is_one_that_is_resolved() -> None:
-    closed = read(scheduled(statusCode="closed"), Rules())
+    closed = read(scheduled(statusCode="closed"))
     assert isinstance(closed, Understood)
     assert [notice.withdrawn for notice in closed.notices] == [True, True]
     event = scheduled()
     event["detail"]["affectedEntities"][1]["status"] = "RESOLVED"
-    resolved = read(event, Rules())
+    resolved = read(event)
     assert isinstance(resolved, Understood)
     assert [notice.withdrawn for notice in resolved.notices] == [False, True]
 
@@ -373,12 +373,12 @@ def test_a_change_that_is_closed_is_taken_back_and_so_is_one_that_is_resolved() 
 def test_a_scheduled_change_needs_no_more_than_is_read(missing: str) -> None:
     event = scheduled()
     del event["detail"][missing]
-    assert read(event, Rules()) == read(scheduled(), Rules())
+    assert read(event) == read(scheduled())
 
 
 def test_an_instance_that_is_named_twice_has_one_notice() -> None:
     entities = [{"entityValue": "i-1234567890abcdef8"}] * 3
-    reading = read(scheduled(affectedEntities=entities), Rules())
+    reading = read(scheduled(affectedEntities=entities))
     assert isinstance(reading, Understood)
     assert len(reading.notices) == 1
 
@@ -405,7 +405,7 @@ def test_the_error_names_the_field_when_a_scheduled_change_makes_no_sense(
     field: str, value: object, problem: str
 ) -> None:
     with pytest.raises(MalformedNoticeError) as caught:
-        read(scheduled(**{field: value}), Rules())
+        read(scheduled(**{field: value}))
     assert caught.value.field == f"detail.{field}"
     assert caught.value.problem.startswith(problem)
 
@@ -413,21 +413,21 @@ def test_the_error_names_the_field_when_a_scheduled_change_makes_no_sense(
 def test_the_error_names_the_entity_that_makes_no_sense() -> None:
     entities = [{"entityValue": "i-1234567890abcdef8"}, {"entityValue": 5}]
     with pytest.raises(MalformedNoticeError) as caught:
-        read(scheduled(affectedEntities=entities), Rules())
+        read(scheduled(affectedEntities=entities))
     assert caught.value.field == "detail.affectedEntities[1].entityValue"
 
 
 @given(text=st.text(max_size=60))
 def test_no_text_is_a_time_that_breaks_the_reader(text: str) -> None:
     with contextlib.suppress(MalformedNoticeError):
-        read(scheduled(startTime=text), Rules())
+        read(scheduled(startTime=text))
 
 
-RULES = Rules(lifecycle_hook="evenkeel", replay_source="evenkeel.replay")
+SET = {"lifecycle_hook": "evenkeel", "replay_source": "evenkeel.replay"}
 
 
 def test_a_termination_that_waits_names_its_group_hook_and_token() -> None:
-    reading = read(sample("lifecycle-action-terminate"), RULES)
+    reading = read(sample("lifecycle-action-terminate"), **SET)
     assert isinstance(reading, Understood)
     notice = reading.notice
     assert (notice.kind, notice.name) == (NoticeKind.INTERRUPTION, "lifecycle-action")
@@ -439,7 +439,7 @@ def test_a_termination_that_waits_names_its_group_hook_and_token() -> None:
 
 @pytest.mark.parametrize("heeded", ["", "other", "Evenkeel"])
 def test_a_hook_that_is_not_heeded_is_harmless(heeded: str) -> None:
-    reading = read(sample("lifecycle-action-terminate"), Rules(lifecycle_hook=heeded))
+    reading = read(sample("lifecycle-action-terminate"), lifecycle_hook=heeded)
     assert isinstance(reading, Harmless)
     assert "evenkeel" in reading.message
 
@@ -466,7 +466,7 @@ def test_the_error_names_the_field_when_a_termination_makes_no_sense(
     else:
         event["detail"][field] = value
     with pytest.raises(MalformedNoticeError) as caught:
-        read(event, RULES)
+        read(event, **SET)
     assert caught.value.field == f"detail.{field}"
     assert caught.value.problem.startswith(problem)
 
@@ -475,7 +475,7 @@ def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:
     event = sample("state-change-stopped")
     event["detail"]["state"] = "asleep"
     with pytest.raises(MalformedNoticeError) as caught:
-        read(event, Rules())
+        read(event)
     assert caught.value.field == "detail.state"
     assert "stopping" in caught.value.problem
 
@@ -495,6 +495,6 @@ def test_the_error_names_the_state_when_it_is_none_of_ec2s() -> None:
 )
 def test_the_error_names_the_event_when_a_body_is_none(body: str | bytes, problem: str) -> None:
     with pytest.raises(MalformedNoticeError) as caught:
-        read_json(body, Rules())
+        read_json(body)
     assert caught.value.field == "event"
     assert caught.value.problem.startswith(problem)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenkeel.errors import ForbiddenError, UnavailableError
-from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.model.request import List, Selection
 from evenkeel.model.surroundings import Lease
 from tests.unit.placement.scene import Scene, claims_a_place, failing, pod
@@ -189,9 +189,9 @@ def test_claims_that_are_of_no_use_are_swept() -> None:
     for _ in range(4):
         scene.create(owner)
     scene.run()
-    assert sweep(scene.cluster, scene.clock) == 0
+    assert sweep_claims(scene.cluster, scene.clock.now()) == 0
     scene.clock.advance(timedelta(minutes=2))
-    assert sweep(scene.cluster, scene.clock) == 3
+    assert sweep_claims(scene.cluster, scene.clock.now()) == 3
     assert scene.claims() == []
     scene.create(scene.replica_set(5, "4"))
     scene.run()

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.errors import DisruptionRefusedError, ForbiddenError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.decision import Verb

@@ -77,7 +77,7 @@ def test_settings_that_nothing_reads_are_named_in_a_line(log: io.StringIO) -> No
     logger = Logger(service=f"test-{uuid.uuid4()}", stream=log, location=None)
     LambdaRecorder(SimulatedClock(NOW), cluster="c", mode="act", ignores=["A", "B"], logger=logger)
     message = json.loads(log.getvalue())["message"]
-    assert message == "no setting of this version, and ignored: A, B"
+    assert message == "ignored, for this version has no such setting: A, B"
 
 
 def test_counts_are_summed_up_per_invocation_and_measurements_are_not(

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
-from evenkeel.flows.asking import ask
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
@@ -23,10 +23,10 @@ def cancel(
 ) -> Sequence[Decision]:
     """Lift the mark of a node and our cordon, then roll back what was released from it.
 
-    The mark goes first, so that the reconciler releases no more pods meanwhile; pods that it
-    has evicted already stay gone. ``act`` False: only decide. Answers the decisions, each once;
-    none if nothing had to be done. Raises NotFoundError without such a node, and the
-    ClusterError that kept a write from being made.
+    The mark is lifted first, so that the reconciler releases no more pods meanwhile. Pods that it
+    has evicted already do not come back. ``act`` False: only decide. Answers each decision once;
+    none if there was nothing to do. Raises NotFoundError without such a node, and the ClusterError
+    of a write that failed.
     """
     made: dict[str, Decision] = {}
     for attempt in range(ATTEMPTS):
@@ -50,7 +50,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
     selection = Selection(Pod, labels=names.RELEASED_FROM, fields=f"spec.nodeName={node_name}")
     released = ask(cluster, List(selection)).items
     decisions = []
-    unmark = marks.unmark(node, lift_any=True)
+    unmark = mark.unmark(node, lift_any=True)
     if unmark is not None:
         decisions.append(
             Decision.about(
@@ -72,7 +72,7 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
 
 
 def _apply(cluster: Cluster, decision: Decision) -> ClusterError | None:
-    """Carry out one decision; the error that kept it from being made, if any."""
+    """Carry out one decision; its error if it failed, unless the object is gone."""
     if decision.write is None:
         return None
     (reply,) = cluster.perform([decision.write])

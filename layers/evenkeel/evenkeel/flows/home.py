@@ -17,9 +17,9 @@ HOME: Final = Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))
 def perform(
     carry_out: Callable[[Sequence[Write]], Sequence[Reply]], writes: Sequence[Write]
 ) -> Sequence[Reply]:
-    """Carry out writes. Those that found no namespace are carried out again once it is made.
+    """Carry out writes; if some lack the namespace, make it and carry these out again.
 
-    Where it cannot be made, their replies carry the error of that.
+    If it cannot be made, their replies carry that error.
     """
     replies = carry_out(writes)
     homeless = [position for position, reply in enumerate(replies) if _is_homeless(reply)]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
 from evenkeel.model.request import Get
 from evenkeel.model.surroundings import ConfigMap
@@ -15,16 +15,16 @@ QUESTION = Get(ConfigMap, names.PAUSED, names.SYSTEM_NAMESPACE)
 """Whether Evenkeel is paused: NotFoundError means that it is not."""
 
 STALE_AFTER = timedelta(seconds=1)
-"""No write is made on an older answer, but for those that cannot wait."""
+"""No write but a forced eviction is sent on an older answer."""
 
 STALE_AFTER_FORCED = timedelta(seconds=10)
-"""A forced eviction is sent on an answer as old as this: the pod's node dies anyway."""
+"""A forced eviction is sent on an answer up to this old: the pod's node dies anyway."""
 
 ASK_AGAIN_AFTER = timedelta(milliseconds=400)
-"""So that there is a fresh answer before the last one is stale."""
+"""Time between two questions: a fresh answer comes before the last one is stale."""
 
 MOST_UNDER_WAY = 4
-"""An API server that has not answered so many questions is not asked any more for now."""
+"""While so many questions have no reply, no other is sent."""
 
 
 def is_paused(cluster: Cluster) -> bool:
@@ -33,17 +33,17 @@ def is_paused(cluster: Cluster) -> bool:
 
 
 class Asked(NamedTuple):
-    """A question under way: the how manieth, and when it was sent."""
+    """A question under way: its number, in the order of sending, and when it was sent."""
 
     number: int
     at: datetime
 
 
 class PauseGate:
-    """What is known of the pause, and since when. It asks nothing itself.
+    """Whether Evenkeel is paused, and as of when that is known. It sends nothing itself.
 
-    An answer counts from when the question was sent: what happened after that is unknown.
-    An API server is asked again before it has answered: else no write could be sent in between.
+    An answer is as old as its question: what happened after that is unknown. The next question is
+    sent before the last one is answered: else no write could be sent in between.
     """
 
     def __init__(self) -> None:
@@ -68,10 +68,10 @@ class PauseGate:
         return asked
 
     def heard(self, asked: Asked, reply: Reply) -> None:
-        """Take note of the reply to a question.
+        """Take the reply to a question.
 
-        An error other than NotFoundError leaves all as it was, and so does an answer to a
-        question that was sent before another which is answered already.
+        An error other than NotFoundError changes nothing. Neither does the answer to a question
+        that was sent before one that is answered already.
         """
         self._under_way.discard(asked)
         is_answer = reply.error is None or isinstance(reply.error, NotFoundError)
@@ -81,7 +81,7 @@ class PauseGate:
             self._known_at = asked.at
 
     def is_open(self, now: datetime, *, forced: bool = False) -> bool:
-        """Whether a write may be made now: known to be not paused, and known recently."""
+        """Whether a write may be sent now: the last answer is recent, and there is no pause."""
         if self._known_at is None or self._paused:
             return False
         stale_after = STALE_AFTER_FORCED if forced else STALE_AFTER

@@ -47,19 +47,19 @@ class PodLabel(NamedTuple):
 
 
 KEYS = (names.TEMPLATE_HASH, names.POD_NAME, names.JOB_UID)
-"""The keys of such labels, those first of which most hangs on being watched."""
+"""The keys of such labels, in the order in which they get watches: ReplicaSets' pods first."""
 
 LONGEST_LABEL = 63
 """Characters of a label's value."""
 
 MOST_ORDINALS = 1_000
-"""A StatefulSet that asks for more pods has no room among the others."""
+"""A StatefulSet with more replicas is not watched: it would take the room of all others."""
 
 
 def labels_of(controller: Controller) -> frozenset[PodLabel]:
-    """The labels by which all pods of a controller are selected; none where there are no such.
+    """The labels by which all pods of a controller are selected; empty if there are none.
 
-    A ReplicaSet needs not select by template hash, and a StatefulSet's name may be too long.
+    A ReplicaSet may not select by template hash, and a StatefulSet's name may be too long.
     """
     match controller:
         case ReplicaSet():
@@ -103,9 +103,9 @@ def _size(key: str, value: str) -> int:
 
 
 def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
-    """What shows the pods with these labels, see ``chunks_of``: first themselves, released or not.
+    """What to watch for the pods with these labels (see ``chunks_of``), in all namespaces.
 
-    Of template hashes their ReplicaSets, too. All of it in all namespaces.
+    First the pods, released or not; for template hashes also their ReplicaSets.
     """
     (key,) = {label.key for label in part}
     values = (value for label in part for value in label.values)
@@ -118,7 +118,7 @@ def showing(part: Collection[PodLabel]) -> Iterator[Selection[Any]]:
 def released_beside(hashes: Collection[str]) -> Selection[Pod]:
     """The released pods that no watch of these template hashes shows; see ``released_hashes``.
 
-    Among them are those that a version of Evenkeel released which took the hash label off.
+    An older version of Evenkeel took the hash label off: the pods that it released are among them.
     """
     clauses = [names.RELEASED_FROM]
     if hashes:
@@ -133,7 +133,7 @@ def released_hashes(labels: Iterable[PodLabel]) -> frozenset[str]:
 
 
 def released_from(namespace: str, hashes: Iterable[str]) -> List[Pod]:
-    """What to ask for the pods of a namespace that were released from these template hashes."""
+    """The request for the pods of a namespace that were released from these template hashes."""
     any_of = LabelSelectorRequirement(
         key=names.RELEASED_FROM, operator="In", values=tuple(sorted(hashes))
     )
@@ -150,13 +150,13 @@ def of_hash(namespace: str, template_hash: str) -> Selection[Pod]:
 def selected(namespace: str, selector: LabelSelector) -> Selection[Pod]:
     """The pods of a namespace that a label selector selects.
 
-    More than those where the selector is too long for an address; see ``pods_selected``.
+    Others, too, if the selector is too long for an address; see ``pods_selected``.
     """
     return Selection(Pod, namespace, labels=selectors.fitting(selector))
 
 
 def pods_selected(namespace: str, selector: LabelSelector) -> List[Pod]:
-    """What to ask for the pods of a namespace that a label selector selects, and no others."""
+    """The request for the pods of a namespace that a label selector selects, and no others."""
     return List(
         selected(namespace, selector),
         kept=lambda pod: pod if selector.matches(pod.metadata.labels) else None,

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 from evenkeel.errors import MalformedWakeUpError
-from evenkeel.flows.access import nothing_done
 from evenkeel.flows.drain.invocation import HandoverFlow
 from evenkeel.flows.drain.outcome import Outcome
+from evenkeel.flows.remedies import nothing_done
 from evenkeel.handlers import Handler, time_left
 from evenkeel.handlers.records import (
     Record,
@@ -79,10 +79,10 @@ def _woken(
     left: TimeLeft | None,
     recorder: Recorder,
 ) -> dict[str, Any]:
-    """Several wake-ups say the same as one: one run serves all, one of them comes back.
+    """One run for all wake-ups of a batch; while work is left one of them comes back.
 
-    All do where nothing could be done: in observe mode each carries notices of its own. Nothing
-    is raised then, or the batch would come back only when its visibility timeout ends.
+    If the run could do nothing, all come back: in observe mode each carries notices of its own. It
+    raises nothing then, or the batch would come back only when its visibility timeout ends.
     """
     assumed: dict[str, NodeNotice] = {}
     sound: list[Record] = []

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from evenkeel.decisions.notice.event import Harmless, Probe, Rules, Understood, Unknown
+from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
 from evenkeel.decisions.notice.reading import read_json
+from evenkeel.decisions.notice.result import Again, Result
 from evenkeel.errors import ClusterError, MalformedNoticeError
-from evenkeel.flows.access import metric_of
-from evenkeel.flows.interruption import InterruptionFlow, Outcome
-from evenkeel.flows.lookup import NodeLookup
-from evenkeel.flows.probe import Probed, probe
+from evenkeel.flows.interruption.flow import InterruptionFlow
+from evenkeel.flows.interruption.nodes import NodeLookup
+from evenkeel.flows.interruption.probe import Probed, probe
+from evenkeel.flows.remedies import metric_of
 from evenkeel.handlers import Handler
 from evenkeel.handlers.records import Record, failures, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
@@ -29,8 +30,6 @@ from evenkeel.settings import InterruptionSettings, Mode
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
 """So that a malformed message's tries are over before its queue forgets it, after 300 s."""
-
-NOTHING: Final = Outcome({}, ())
 
 
 def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
@@ -59,8 +58,7 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
         labels=settings.capacity_labels,
         lifecycle=lifecycle,
     )
-    rules = Rules(lifecycle_hook=settings.lifecycle_hook, replay_source=settings.replay_source)
-    return _NoticeHandler(flow, rules, cluster, notices, recorder)
+    return _NoticeHandler(flow, settings, cluster, notices, recorder)
 
 
 class _NoticeHandler:
@@ -69,13 +67,13 @@ class _NoticeHandler:
     def __init__(
         self,
         flow: InterruptionFlow,
-        rules: Rules,
+        settings: InterruptionSettings,
         cluster: Cluster,
         notices: Queue,
         recorder: Recorder,
     ) -> None:
         self._flow = flow
-        self._rules = rules
+        self._settings = settings
         self._cluster = cluster
         self._notices = notices
         self._recorder = recorder
@@ -93,7 +91,11 @@ class _NoticeHandler:
         probes: list[Probe] = []
         for record in records:
             try:
-                reading = read_json(record.body, self._rules)
+                reading = read_json(
+                    record.body,
+                    lifecycle_hook=self._settings.lifecycle_hook,
+                    replay_source=self._settings.replay_source,
+                )
             except MalformedNoticeError as error:
                 self._reject(record, error)
                 postpone(record, MALFORMED_DELAY, self._notices, self._recorder)
@@ -106,11 +108,12 @@ class _NoticeHandler:
                     probes.append(reading)
                 else:
                     self._acknowledge(reading)
-        outcome = self._flow.handle([notice for _, notice in arrived]) if arrived else NOTHING
-        for record, delay in _again(arrived, outcome):
+        results = self._flow.handle([notice for _, notice in arrived]) if arrived else ()
+        for record, delay in _again(arrived, results):
             postpone(record, delay, self._notices, self._recorder)
             failed.append(record.message_id)
-        errors = list(outcome.errors)
+        again = [each for each in results if isinstance(each, Again)]
+        errors = [each.error for each in again if each.error is not None]
         if probes:
             errors += self._answer(probes, errors)
         for metric in {metric_of(error) for error in errors}:
@@ -182,15 +185,15 @@ class _NoticeHandler:
 
 
 def _again(
-    arrived: Sequence[tuple[Record, Notice]], outcome: Outcome
+    arrived: Sequence[tuple[Record, Notice]], results: Sequence[Result]
 ) -> Sequence[tuple[Record, timedelta]]:
     """The messages that have to come again, each once, and after how long.
 
     One does for all of its notices as soon as one of them may be tried.
     """
     delays: dict[str, tuple[Record, timedelta]] = {}
-    for position, delay in outcome.again.items():
-        record, _ = arrived[position]
-        _, soonest = delays.get(record.message_id, (record, delay))
-        delays[record.message_id] = record, min(delay, soonest)
+    for (record, _), result in zip(arrived, results, strict=True):
+        if isinstance(result, Again):
+            _, soonest = delays.get(record.message_id, (record, result.delay))
+            delays[record.message_id] = record, min(result.delay, soonest)
     return list(delays.values())

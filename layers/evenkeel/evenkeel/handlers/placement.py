@@ -1,6 +1,6 @@
 """The webhook's two reviews: where a new pod goes, and whether an eviction passes.
 
-In a dry run a warning tells what was decided: who tries something out sees that it was asked.
+In a dry run a warning says what was decided, so that a person sees that the webhook was asked.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def build(
 
 
 def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
-    """Place a pod; what goes wrong leaves it as it is: it is never refused."""
+    """Place a pod. It is never refused: an error leaves it as it is."""
     if not request.creates_a_pod:
         return allowed(request.uid)
     try:
@@ -69,12 +69,12 @@ def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -
         failed = Metric.PLACEMENTS_FAILED
         what = _failed(recorder, request, error, failed, "a pod was left as it is")
         return allowed(request.uid, warnings=(f"evenkeel did not place this pod ({what})",))
-    told = (f"evenkeel {outcome.told}",) if request.dry_run and outcome.told else ()
-    return allowed(request.uid, outcome.patch, told)
+    warnings = (f"evenkeel {outcome.summary}",) if request.dry_run and outcome.summary else ()
+    return allowed(request.uid, outcome.patch, warnings)
 
 
 def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> AnsweredReview:
-    """Let an eviction pass, or defer it; what goes wrong lets it pass."""
+    """Let an eviction pass, or defer it. An error lets it pass."""
     if not request.evicts_a_pod:
         return allowed(request.uid)
     try:
@@ -86,13 +86,13 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
         return allowed(request.uid, warnings=(f"evenkeel did not look at this eviction ({what})",))
     if isinstance(verdict, Deferred):
         return deferred(request.uid, verdict.message, int(verdict.retry_after.total_seconds()))
-    tells = verdict.warning or eviction.dry_run
-    warnings = (f"evenkeel: {verdict.message}",) if tells else ()
+    warns = verdict.warning or eviction.dry_run
+    warnings = (f"evenkeel: {verdict.message}",) if warns else ()
     return allowed(request.uid, warnings=warnings)
 
 
 def _eviction(request: AdmissionRequest, body: EvictionBody) -> Eviction:
-    """A dry run can be asked for in two places: of the request, or of the deletion."""
+    """The eviction in a review. The request or its deletion may ask for a dry run."""
     user, options = request.user_info, request.options
     return Eviction(
         name=request.name or body.metadata.name,
@@ -109,7 +109,7 @@ def _eviction(request: AdmissionRequest, body: EvictionBody) -> Eviction:
 def _failed(
     recorder: Recorder, request: AdmissionRequest, error: Exception, metric: Metric, what: str
 ) -> str:
-    """Tell of a failure; the name of the error, which says nothing of the request."""
+    """Record a failure. Answers the name of the error, which says nothing of the request."""
     kind = type(error).__name__
     recorder.counted(metric)
     recorder.noted(

@@ -54,7 +54,7 @@ class _Batch(msgspec.Struct, frozen=True, rename="pascal"):
 
 
 def is_batch(event: dict[str, Any]) -> bool:
-    """Whether an event holds messages of a queue; the schedule's event holds none."""
+    """Whether an event holds messages of a queue, which the schedule's does not."""
     return "Records" in event
 
 

@@ -1,12 +1,12 @@
-"""HTTP requests behind a token, each handed to whoever answers at its path.
+"""HTTP requests behind a token, each handed to the answerer at its path.
 
-The requests have the shape of API Gateway's HTTP API (payload 2.0), from wherever they come. The
+All requests have the shape of API Gateway's HTTP API (payload 2.0), on Lambda and elsewhere. The
 path is the only secret that EKS's API server can present: POST /v1/{token}, and a slash and a name.
 
 | answered | when |
 |---|---|
-| 200 | somebody answers here |
-| 400 | no JSON, or not what is understood here |
+| 200 | the answerer understands the body |
+| 400 | no JSON, or a body that the answerer does not understand |
 | 401 | another token |
 | 404, 405 | another path, another method |
 | 413 | more than 3 MB |
@@ -36,7 +36,7 @@ type Tokens = Callable[[], Sequence[str]]
 
 
 class RefusedError(Exception):
-    """A request that nobody answers here; ``status`` is HTTP's."""
+    """A request that is refused; ``status`` is HTTP's."""
 
     def __init__(self, status: int, message: str) -> None:
         """Keep what to answer. The message repeats nothing of the request."""
@@ -45,9 +45,9 @@ class RefusedError(Exception):
 
 
 def authenticate(path: str, tokens: Sequence[str]) -> str:
-    """What a path leads to, behind one of these tokens: nothing, or a slash and a name.
+    """The rest of a path behind one of these tokens: nothing, or a slash and a name.
 
-    Comparing takes a time that does not tell how much of a token is right. Raises RefusedError.
+    How long comparing takes does not depend on how much of a token is right. Raises RefusedError.
     """
     if not path.startswith(PREFIX):
         raise RefusedError(404, "there is nothing here")
@@ -83,7 +83,7 @@ class Requests:
         return answer
 
     def _read(self, event: Mapping[str, Any]) -> tuple[Answerer, bytes]:
-        """Who answers a request, and its body. Raises RefusedError."""
+        """The answerer of a request, and its body. Raises RefusedError."""
         try:
             method = event["requestContext"]["http"]["method"]
             where = authenticate(str(event["rawPath"]), self._tokens())

@@ -3,7 +3,7 @@
 from typing import Any
 
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.flows.access import nothing_done
+from evenkeel.flows.remedies import nothing_done
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.handlers import Handler
@@ -19,7 +19,7 @@ def build(
     It raises NothingDoneError where the API server let it do nothing at all.
     """
     flow = RestoreFlow(
-        terms_of(settings),
+        Terms(moves=settings.moves),
         Scope(everywhere=settings.everywhere, capacity_labels=settings.capacity_labels),
         cluster,
         wake_ups,
@@ -44,8 +44,3 @@ def build(
         return {}
 
     return handle
-
-
-def terms_of(settings: RestoreSettings) -> Terms:
-    """How carefully restore acts by these settings."""
-    return Terms(moves=settings.moves)

@@ -1,7 +1,7 @@
 """AdmissionReviews in, the answered reviews out.
 
-A review is answered whatever it is about; if something failed, the request passes as it is. What is
-no AdmissionReview of admission.k8s.io/v1, or holds no request, is refused (400).
+Each review is answered; if something fails, its request passes as it is. A body that is no
+AdmissionReview of admission.k8s.io/v1, or holds no request, is refused (400).
 """
 
 from collections.abc import Callable

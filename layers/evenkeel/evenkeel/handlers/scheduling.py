@@ -1,7 +1,7 @@
 """The scheduler's extender: its two calls in JSON.
 
-What cannot be answered is an answer that a scheduler with ``ignorable`` goes on without: an error
-from the filter, no scores from the other.
+A scheduler with ``ignorable`` goes on without an answer: the filter says an error then, and the
+other call gives no scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _ARGS = msgspec.json.Decoder(ExtenderArgs)
 
 
 def answerers(extender: Extender, recorder: Recorder) -> Mapping[str, Answerer]:
-    """Who answers at the extender's paths."""
+    """The answerers at the extender's paths."""
     return {
         FILTER: partial(_filter, extender, recorder),
         PRIORITIZE: partial(_prioritize, extender, recorder),
@@ -38,7 +38,7 @@ def _filter(extender: Extender, recorder: Recorder, body: bytes) -> bytes:
     try:
         found = extender.filter(args)
     except Exception as error:  # noqa: BLE001 - the pod is scheduled without it, whatever fails
-        found = FilterResult(error=_told(recorder, error))
+        found = FilterResult(error=_unanswered(recorder, error))
     return msgspec.json.encode(found)
 
 
@@ -48,7 +48,7 @@ def _prioritize(extender: Extender, recorder: Recorder, body: bytes) -> bytes:
     try:
         scores = extender.prioritize(args)
     except Exception as error:  # noqa: BLE001 - as above
-        _told(recorder, error)
+        _unanswered(recorder, error)
     return msgspec.json.encode(scores)
 
 
@@ -59,8 +59,8 @@ def _args(body: bytes) -> ExtenderArgs:
         raise RefusedError(400, "the body is no ExtenderArgs") from None
 
 
-def _told(recorder: Recorder, error: Exception) -> str:
-    """Why there is no answer; of what nobody expected the name alone."""
+def _unanswered(recorder: Recorder, error: Exception) -> str:
+    """Record why there is no answer, and say it; of an unexpected error the name alone."""
     what = str(error) if isinstance(error, EvenkeelError) else type(error).__name__
     recorder.counted(Metric.EXTENDER_UNANSWERED)
     recorder.noted(f"the scheduler goes on without an answer: {what}", error=type(error).__name__)

@@ -27,8 +27,8 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     A node whose label says anything but spot is on-demand; so is one without any of them. But a
     node in an interruptible Capacity Reservation is spot whatever they say: EC2 takes it back.
-    ``names_interruptible``: pods may be told so, because there is such a node: where there is none,
-    the Karpenter at work may be one that makes no node for pods that name the label.
+    ``names_interruptible``: placement may name that node label to pods, because there is such a
+    node. Where there is none, Karpenter may be a version that makes no node for such pods.
     """
 
     keys: tuple[str, ...] = names.CAPACITY_LABELS
@@ -41,8 +41,8 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     def call_spot(self, node: Node) -> bool:
         """Whether a node is spot."""
         labels = node.metadata.labels
-        told = next((labels[key] for key in self.keys if key in labels), "")
-        return says_spot(told) or is_interruptible(node)
+        value = next((labels[key] for key in self.keys if key in labels), "")
+        return says_spot(value) or is_interruptible(node)
 
     def among(self, nodes: Iterable[Node]) -> "CapacityLabels":
         """The labels by which pods may ask for one of these nodes."""

@@ -28,8 +28,7 @@ _WHOLE: Final = re.compile(rf"\+?(?:{_PART})+")
 def go_duration(text: str) -> timedelta | None:
     """What ``1h30m`` or ``1.5h`` means, as Go's time.ParseDuration reads it.
 
-    None where Go refuses it, and for a negative one: nothing lasts so long. What is shorter than a
-    microsecond is none.
+    None where Go refuses it, and for a negative one. Parts of a microsecond are cut off.
     https://pkg.go.dev/time#ParseDuration
     """
     if len(text) > MOST_CHARACTERS:

@@ -44,13 +44,14 @@ class Floor(msgspec.Struct, frozen=True):
             case _:
                 return min(size, self.amount)
 
-    def includes(self, index: int) -> bool:
+    def includes(self, index: int | None) -> bool:
         """Whether the replica with this index, from 0, is one of the floor, whatever the size.
 
         A floor grows by at most one per replica: the replicas at which it grows are those of
-        the floor, so that every size has exactly as many as it has to.
+        the floor, so that every size has exactly as many as it has to. A replica whose index is
+        not known (None) is one of it: what is not known never justifies spot.
         """
-        return self.of(index + 1) > self.of(index)
+        return index is None or self.of(index + 1) > self.of(index)
 
     def __str__(self) -> str:
         """As an owner writes it."""

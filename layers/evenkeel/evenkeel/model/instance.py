@@ -34,8 +34,6 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     private_dns_name: str = ""
     tags: Mapping[str, str] = {}
-    zone: str = ""
-    instance_type: str = ""
     lifecycle: str = ""
     reservation: str = ""
 

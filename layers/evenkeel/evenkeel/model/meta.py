@@ -1,5 +1,6 @@
 """What every Kubernetes object has: its resource and its metadata."""
 
+from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
 from typing import ClassVar, Self
@@ -45,7 +46,6 @@ class OwnerReference(ApiStruct, frozen=True, kw_only=True):
     name: str
     uid: str
     controller: bool = False
-    block_owner_deletion: bool | None = None
 
     @property
     def full_kind(self) -> str:
@@ -71,7 +71,6 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
-    finalizers: tuple[str, ...] = ()
 
 
 class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):
@@ -201,14 +200,26 @@ class LabelSelector(ApiStruct, frozen=True, kw_only=True):
 
 
 def _holds(clause: LabelSelectorRequirement, labels: dict[str, str]) -> bool:
-    match clause.operator:
+    holds = label_holds(clause.operator, labels.get(clause.key), clause.values)
+    if holds is None:
+        message = f"unknown label selector operator {clause.operator!r}"
+        raise ValueError(message)
+    return holds
+
+
+def label_holds(operator: str, value: str | None, values: Collection[str]) -> bool | None:
+    """Whether a clause about a label holds, in a selector of pods or of nodes.
+
+    ``value`` is the label's, None without the label. None for any operator but the four that both
+    kinds of selectors have.
+    """
+    match operator:
         case "In":
-            return labels.get(clause.key) in clause.values
+            return value in values
         case "NotIn":
-            return labels.get(clause.key) not in clause.values
+            return value not in values
         case "Exists":
-            return clause.key in labels
+            return value is not None
         case "DoesNotExist":
-            return clause.key not in labels
-    message = f"unknown label selector operator {clause.operator!r}"
-    raise ValueError(message)
+            return value is None
+    return None

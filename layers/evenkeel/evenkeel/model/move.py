@@ -21,6 +21,9 @@ from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
 
+PER_RUN: Final = 50
+"""How many pods one run of restore moves, unless a setting says another number."""
+
 LONGEST: Final = 86_400
 """Seconds that a move may last: as long as a release."""
 
@@ -42,14 +45,14 @@ class Move(msgspec.Struct, frozen=True):
 
 
 def move_name(controller_uid: str) -> str:
-    """The name of the Lease that tells of a ReplicaSet's move."""
+    """The name of the Lease that describes a controller's move."""
     return f"{names.MOVE_PREFIX}{controller_uid}"
 
 
 def new_move(
     controller: Reference, pod: Reference, target: Capacity, at: datetime, until: datetime
 ) -> Lease:
-    """The Lease that tells of a move from ``at`` to ``until``."""
+    """The Lease that describes a move from ``at`` to ``until``."""
     time = to_micro_time(at)
     return Lease(
         metadata=Metadata(
@@ -72,7 +75,7 @@ def new_move(
 
 
 def move_of(lease: Lease) -> Move | None:
-    """The move that a Lease tells of; None if nothing that makes sense."""
+    """The move that a Lease describes; None if that makes no sense."""
     spec, annotations = lease.spec, lease.metadata.annotations
     since = lease.held_since
     target = annotations.get(names.CAPACITY, "")
@@ -86,10 +89,10 @@ def move_of(lease: Lease) -> Move | None:
 
 
 def believed_move(lease: Lease, now: datetime) -> Move | None:
-    """The move that a Lease tells of, past or present; None if it cannot be true by now.
+    """The move that a Lease describes, past or present; None if it cannot be true by now.
 
-    All who may write Leases there may have made it up. The webhook knows it by its name, restore
-    by its label: these have to agree.
+    Anybody who may write Leases there may have made it up. The webhook finds it by its name, and
+    restore by its label, so these have to agree.
     """
     move = move_of(lease)
     if move is None or lease.name != move_name(lease.metadata.labels.get(names.MOVE_OF, "")):

@@ -8,7 +8,7 @@ from typing import Final
 
 DOMAIN: Final = "evenkeel.dev"
 
-# Keys of that domain. model.annotations says what each means.
+# Keys of that domain. docs/reference/annotations.md says what each means.
 
 DOOMED: Final = "evenkeel.dev/doomed"
 NOTICE: Final = "evenkeel.dev/notice"

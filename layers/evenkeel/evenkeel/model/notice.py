@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -68,29 +68,24 @@ class Concern(StrEnum):
     """Any instance."""
 
 
-class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """One notice about one instance.
+class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is announced of an instance: by a notice, and kept on its node.
 
     ``deadline`` is when the instance is lost (for a rebalance recommendation: when the
-    recommendation expires). ``time`` is when AWS said it. All times are aware, in UTC.
-    ``concerns`` is what has to be true of the instance. ``cause`` is what the kind of event is
-    called that it came of, where that is not what ``kind`` is called.
+    recommendation expires). All times are aware, in UTC. ``cause`` is what the kind of event is
+    called that it came of, where that is not what ``kind`` is called: a version that does not know
+    it goes by ``kind``.
 
     ``ends_at``, of a hint: the instance ends then, and from ``deadline`` on that counts as certain.
-    ``withdrawn``: AWS takes back what it said under the same ``event_id``. ``hook``: the instance's
-    Auto Scaling group waits for this before it terminates it.
+    ``hook``: the instance's Auto Scaling group waits for this before it terminates it.
     """
 
     kind: NoticeKind
-    concerns: Concern
     event_id: str
-    instance_id: str
-    time: datetime
     deadline: datetime
     action: InstanceAction = InstanceAction.TERMINATE
     cause: str = ""
     ends_at: datetime | None = None
-    withdrawn: bool = False
     hook: Hook | None = None
 
     @property
@@ -100,15 +95,34 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What the kind of event that it came of is called."""
+        """What the kind of event that it came of is called: the value of the node's label."""
         return self.cause or self.kind.value
 
+    @property
+    def announced(self) -> dict[str, Any]:
+        """The fields of an announcement, by name."""
+        return {name: getattr(self, name) for name in Announcement.__struct_fields__}
+
+
+class Notice(Announcement, frozen=True, kw_only=True):
+    """One notice about one instance.
+
+    ``time`` is when AWS said it. ``concerns`` is what has to be true of the instance.
+    ``withdrawn``: AWS takes back what it said under the same ``event_id``.
+    """
+
+    concerns: Concern
+    instance_id: str
+    time: datetime
+    withdrawn: bool = False
+
     def heard_at(self, now: datetime) -> Self:
-        """The same notice as it is heard ``now``.
+        """The same notice, as it counts when it arrives ``now``.
 
         - A notice from the future comes from a wrong clock, or from a sender that lies. Its node
-          would be marked for as long, and a true notice would count as older: it is given now.
-        - A hint may have become certain.
+          would stay marked for longer, and a true notice would count as older, so it counts as
+          given now.
+        - A hint whose deadline has passed is certain if it says when the instance ends.
         """
         ahead = max(timedelta(), self.time - now)
         heard = msgspec.structs.replace(
@@ -121,8 +135,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The annotation ``evenkeel.dev/notice`` of a doomed node.
+class NodeNotice(Announcement, frozen=True, kw_only=True):
+    """The annotation ``evenkeel.dev/notice`` of a doomed node: the notice that counts, and more.
 
     ``cordoned_before`` says that the node was unschedulable before Evenkeel marked it;
     such a cordon is never lifted. ``since`` is when the notice was given, or the latest of
@@ -132,39 +146,19 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     takes off only its own, and ``out_of_service`` that it put the out-of-service taint there, so
     that it does so once. ``unlisted_since`` is when EC2 first did not list the instance while the
     node was not Ready. ``last_deadline`` is the latest deadline of the warnings that came, where
-    that is not ``deadline`` itself, which is the earliest. ``cause`` is what the kind of event is
-    called, where that is not what ``kind`` is called: a version that does not know it goes by
-    ``kind``. ``ends_at``, of a hint: when the instance ends, which is certain from ``deadline`` on.
-    ``hook`` is what the instance's Auto Scaling group waits for. ``keep_cordon``: the cordon stays
-    when the mark is lifted, for somebody drained the node on purpose.
+    that is not ``deadline`` itself, which is the earliest. ``keep_cordon``: the cordon stays when
+    the mark is lifted, for somebody drained the node on purpose.
     """
 
     v: int = VERSION
-    kind: NoticeKind
-    event_id: str
-    deadline: datetime
     since: datetime
-    action: InstanceAction = InstanceAction.TERMINATE
     cordoned_before: bool = False
     cordoned_at: datetime | None = None
     excluded: bool = False
     out_of_service: bool = False
     unlisted_since: datetime | None = None
     last_deadline: datetime | None = None
-    cause: str = ""
-    ends_at: datetime | None = None
-    hook: Hook | None = None
     keep_cordon: bool = False
-
-    @property
-    def is_hint(self) -> bool:
-        """Whether the node may well live on."""
-        return self.kind.is_hint
-
-    @property
-    def name(self) -> str:
-        """What the kind of event that it came of is called: the value of the node's label."""
-        return self.cause or self.kind.value
 
     @property
     def makes_sense(self) -> bool:
@@ -181,6 +175,11 @@ class NodeNotice(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             self.ends_at,
         )
         return all(time is None or is_sound(time) for time in times) and is_label_value(self.name)
+
+    @property
+    def lasts_until(self) -> datetime:
+        """The latest deadline of the warnings: ``deadline`` itself where they do not differ."""
+        return self.last_deadline or self.deadline
 
     @property
     def drained_since(self) -> datetime | None:

@@ -32,7 +32,6 @@ class ResourceRequirements(ApiStruct, frozen=True, kw_only=True):
 class Container(ApiStruct, frozen=True, kw_only=True):
     """The part of a container that Evenkeel reads."""
 
-    name: str = ""
     resources: ResourceRequirements = ResourceRequirements()
 
 
@@ -49,7 +48,6 @@ class EmptyDir(ApiStruct, frozen=True, kw_only=True):
 class Volume(ApiStruct, frozen=True, kw_only=True):
     """A volume of a pod."""
 
-    name: str
     empty_dir: EmptyDir | None = None
     persistent_volume_claim: ClaimSource | None = None
 
@@ -181,7 +179,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def told_at(self) -> datetime | None:
-        """When it was told to go, in whole seconds of the API server's clock; None: never."""
+        """When its deletion began, in whole seconds of the API server's clock; None: never."""
         deadline = self.ends_at
         if deadline is None:
             return None
@@ -189,7 +187,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def ends_at(self) -> datetime | None:
-        """When its containers are killed, once it was told to go; None: never told."""
+        """When its containers are killed at the latest; None if it is not being deleted."""
         deadline = self.metadata.deletion_timestamp
         return deadline if deadline is not None and is_sound(deadline) else None
 
@@ -198,7 +196,7 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
         """When it got its node, in whole seconds; None while it has none, or that is not known.
 
         A pod whose template names its node has it from the beginning, and the condition only when
-        the kubelet tells.
+        the kubelet sets it.
         """
         if not self.spec.node_name:
             return None

@@ -1,4 +1,4 @@
-"""What the scheduler and an extender say to each other.
+"""The messages between the scheduler and an extender.
 
 Keys of the extender API are Go's field names; the pod inside is an API object as ever.
 https://github.com/kubernetes/kube-scheduler/blob/master/extender/v1/types.go
@@ -37,7 +37,7 @@ class PendingPod(NewPod, frozen=True, kw_only=True):
 
 
 class ExtenderArgs(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
-    """What both calls are asked: for which pod, and which nodes are left for it.
+    """The question of both calls: about which pod, and among which nodes.
 
     ``node_names`` None: the scheduler sends whole nodes, because ``nodeCacheCapable`` is not set.
     """
@@ -47,10 +47,10 @@ class ExtenderArgs(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
 
 
 class FilterResult(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", omit_defaults=True):
-    """The nodes that are left, and why the others are not.
+    """The nodes to which the pod may go, and why it may not go to the others.
 
     With ``error`` the call counts as failed, and a scheduler that may ignore the extender does.
-    To take pods from those nodes would not help: so they are unresolvable.
+    The other nodes are unresolvable: preempting pods there would not help.
     """
 
     node_names: Sequence[str] | None = None

@@ -60,7 +60,7 @@ def to_text(selector: LabelSelector) -> str:
 def fitting(selector: LabelSelector) -> str:
     """As ``to_text``, without the clauses that find no room in an address.
 
-    It selects what the selector does, and more where one is left out: the caller sorts them out.
+    It selects what the selector does, and more if a clause is left out: the caller drops these.
     Raises ValueError for an unknown operator.
     """
     kept: list[str] = []

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.meta import ApiStruct, Condition, KubernetesObject, LabelSelector, Resource
+from evenkeel.model.meta import ApiStruct, KubernetesObject, LabelSelector, Resource
 from evenkeel.model.times import sound_time
 from evenkeel.model.workload import IntOrString
 
@@ -26,8 +26,6 @@ class PodDisruptionBudgetStatus(ApiStruct, frozen=True, kw_only=True):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
-    observed_generation: int = 0
-    conditions: tuple[Condition, ...] = ()
 
 
 class PodDisruptionBudget(KubernetesObject, frozen=True, kw_only=True):
@@ -146,14 +144,8 @@ class Namespace(KubernetesObject, frozen=True, kw_only=True):
     )
 
 
-class ResourceQuotaSpec(ApiStruct, frozen=True, kw_only=True):
-    """The limits of a namespace, as Kubernetes quantities."""
-
-    hard: dict[str, str] = {}
-
-
 class ResourceQuotaStatus(ApiStruct, frozen=True, kw_only=True):
-    """How much of each limit is used."""
+    """The limits of a namespace and how much of each is used, as Kubernetes quantities."""
 
     hard: dict[str, str] = {}
     used: dict[str, str] = {}
@@ -166,7 +158,6 @@ class ResourceQuota(KubernetesObject, frozen=True, kw_only=True):
         group="", version="v1", plural="resourcequotas", kind="ResourceQuota"
     )
 
-    spec: ResourceQuotaSpec = ResourceQuotaSpec()
     status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
@@ -232,5 +223,4 @@ class Event(KubernetesObject, frozen=True, kw_only=True):
     first_timestamp: str | None = None
     last_timestamp: str | None = None
     source: EventSource = EventSource()
-    reporting_component: str = msgspec.field(default="", name="reportingComponent")
-    reporting_instance: str = msgspec.field(default="", name="reportingInstance")
+    reporting_component: str = ""

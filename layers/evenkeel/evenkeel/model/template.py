@@ -1,7 +1,7 @@
 """Workloads whose pod template places their pods: what restore wrote there, and that it did.
 
 The annotation ``evenkeel.dev/template`` is written together with the template. A Lease,
-``evenkeel-template-<uid>``, tells that there was one where both were taken away.
+``evenkeel-template-<uid>``, shows that there was one even after both were taken away.
 """
 
 from datetime import datetime
@@ -72,7 +72,7 @@ def is_by_template(workload: KubernetesObject) -> bool:
 
 
 def new_trace(workload: Reference) -> Lease:
-    """The Lease that tells that this workload's template was written."""
+    """The Lease that shows that this workload's template was written."""
     return Lease(
         metadata=Metadata(
             name=f"{names.TEMPLATE_PREFIX}{workload.uid}",

@@ -43,3 +43,16 @@ def to_micro_time(time: datetime) -> str:
 def in_words(time: datetime) -> str:
     """A time as people and logs read it: RFC 3339 in UTC, to the second."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def earliest(*times: datetime | None) -> datetime | None:
+    """The earliest of the times that are set."""
+    return min((time for time in times if time is not None), default=None)
+
+
+def next_due(now: datetime, *times: datetime | None) -> datetime | None:
+    """The earliest of the times that are set and still to come.
+
+    A time that has passed changes nothing any more: a wait for it would never wait.
+    """
+    return earliest(*(time for time in times if time is not None and time > now))

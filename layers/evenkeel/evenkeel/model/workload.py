@@ -62,7 +62,6 @@ class DeploymentStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a Deployment's status that Evenkeel reads."""
 
     observed_generation: int = 0
-    conditions: tuple[Condition, ...] = ()
 
 
 class Deployment(KubernetesObject, frozen=True, kw_only=True):
@@ -89,7 +88,6 @@ class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a ReplicaSet's status that Evenkeel reads."""
 
     replicas: int = 0
-    observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
 
 
@@ -191,9 +189,7 @@ class JobSpec(ApiStruct, frozen=True, kw_only=True):
 class JobStatus(ApiStruct, frozen=True, kw_only=True):
     """The part of a Job's status that Evenkeel reads."""
 
-    active: int = 0
     succeeded: int = 0
-    failed: int = 0
     conditions: tuple[Condition, ...] = ()
 
 

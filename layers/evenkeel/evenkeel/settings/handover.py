@@ -20,12 +20,12 @@ from evenkeel.settings.variable import Settings, Variable, one_of, share, whole
 HANDOVER_TIMEOUT: Final = timedelta(seconds=900)
 """The handover function is stopped after so long; its queue's visibility timeout is as long.
 
-It is the longest that Lambda allows. An invocation takes it only while there is something to do:
-one sees a storm through.
+It is the longest that Lambda allows. An invocation works as long only while there is something to
+do, so one invocation handles a whole storm.
 """
 
 LONGEST_WORK: Final = timedelta(seconds=870)
-"""How long one invocation works at most; the rest is for what is under way then."""
+"""How long one invocation works at most; the rest of its time is for requests under way then."""
 
 EVICTIONS: Final = whole(
     "EVENKEEL_EVICTIONS_PER_SECOND",

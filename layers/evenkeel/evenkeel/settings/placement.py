@@ -12,10 +12,10 @@ from evenkeel.settings.shared import CAPACITY_LABELS, CLUSTER_NAME, MODE, NAMESP
 from evenkeel.settings.variable import Settings, Variable, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
-"""The API server waits 3 s for its webhook: 1 s stays for what is under way."""
+"""The API server waits 3 s for the webhook: 1 s remains for requests under way."""
 
 WEBHOOK_REQUEST: Final = timedelta(seconds=0.8)
-"""How long the webhook tries one request to the API server; its pods are better left alone."""
+"""How long the webhook tries one request to the API server, before it leaves the pod as it is."""
 
 
 def _tokens(given: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Annotated, Final
 
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.move import PER_RUN
 from evenkeel.settings.shared import (
     CAPACITY_LABELS,
     CLUSTER_NAME,
@@ -16,12 +17,12 @@ from evenkeel.settings.shared import (
 from evenkeel.settings.variable import Settings, whole
 
 LONGEST_RESTORE: Final = timedelta(seconds=90)
-"""The restore function is stopped after 120 s: 30 s stay for what is under way."""
+"""The restore function is stopped after 120 s: 30 s remain for requests under way."""
 
 RESTORE_MOVES: Final = whole(
     "EVENKEEL_RESTORE_MOVES",
     "How many pods one run moves at most, of each workload one.",
-    50,
+    PER_RUN,
     lowest=1,
     highest=1_000,
 )

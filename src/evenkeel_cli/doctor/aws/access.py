@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from evenkeel.flows.asking import ask_for_one
+from evenkeel.flows.reads import ask_for_one
 from evenkeel.model.request import Get
 from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Cluster

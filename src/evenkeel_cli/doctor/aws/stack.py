@@ -27,9 +27,9 @@ def judge(stack: Stack, cluster: str | None) -> Finding:
         return unknown(LINK, said, "ask again when it is done")
     if stack.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"):
         mode = stack.parameters.get("Mode", "of no mode")
-        reserves = stack.parameters.get("InterruptionConcurrency") != ""
-        lacks = "" if reserves else ", and no concurrency is reserved for notices"
-        return fine(LINK, f"{said}, Mode={mode}{lacks}")
+        lacks = stack.parameters.get("ReservedConcurrency") == "none"
+        also = ", and no concurrency is reserved for notices" if lacks else ""
+        return fine(LINK, f"{said}, Mode={mode}{also}")
     return broken(LINK, said, "look at its events, mend the cause, and deploy it again")
 
 

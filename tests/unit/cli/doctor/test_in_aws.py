@@ -57,8 +57,8 @@ def test_a_stack_that_was_never_made_is_deployed_and_not_waited_for() -> None:
 
 def test_of_a_stack_it_is_said_whether_notices_have_concurrency_of_their_own() -> None:
     link = "no concurrency is reserved for notices"
-    check(stack.judge(a_stack(InterruptionConcurrency=""), "prod"), FINE, link)
-    assert link not in stack.judge(a_stack(InterruptionConcurrency="10"), "prod").reason
+    check(stack.judge(a_stack(ReservedConcurrency="none"), "prod"), FINE, link)
+    assert link not in stack.judge(a_stack(ReservedConcurrency="notices"), "prod").reason
 
 
 def test_a_stack_has_to_be_the_clusters() -> None:

@@ -1,4 +1,4 @@
-"""What a new stack reserves for its functions, where the account has enough and where not."""
+"""For which functions a stack reserves concurrency: a new one, and one of before."""
 
 import pytest
 
@@ -7,69 +7,116 @@ from evenkeel_cli.install import concurrency, plan
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
 from evenkeel_cli.install.stacks import Deployed
-from tests.template.cloudformation import load
+from tests.template.cloudformation import deployed, load
 from tests.unit.cli.install.keeping import Account, Kept, a_site, a_stack
 
 A_BUILD = Build(load(), {})
-PLACEMENT = {"PlacementConcurrency": ""}
-NONE = {"InterruptionConcurrency": "", "HandoverConcurrency": "", **PLACEMENT}
+DEFAULTS = {
+    "InterruptionConcurrency": "10",
+    "HandoverConcurrency": "5",
+    "RestoreConcurrency": "",
+    "PlacementConcurrency": "50",
+}
+"""What a stack of before had, with a parameter for each function."""
 
 
-def asked(account: Account, **parameters: str) -> dict[str, str]:
-    """The concurrency that a deployment asks for."""
+def asked(account: Account, **parameters: str) -> str | None:
+    """For which functions a deployment asks for concurrency; None: it does not say."""
     choices = Choices(Mode.ACT, Webhook.LAMBDA, parameters=parameters)
-    found = plan.parameters(a_site(Kept(), account), choices)
-    return {name: value for name, value in found.items() if name.endswith("Concurrency")}
+    return plan.parameters(a_site(Kept(), account), choices).get(concurrency.PARAMETER)
 
 
-def looked(account: Account, parameters: dict[str, str]) -> str:
-    """What the step that deploys says of these."""
-    return "\n".join(Deployed(a_site(Kept(), account), A_BUILD, parameters).look())
+def looked(account: Account, value: str) -> str:
+    """What the step that deploys says of this value."""
+    step = Deployed(a_site(Kept(), account), A_BUILD, {concurrency.PARAMETER: value})
+    return "\n".join(step.look())
 
 
-def test_what_the_template_reserves_is_reckoned_with() -> None:
-    defaults = {
-        name: each["Default"]
-        for name, each in load()["Parameters"].items()
-        if name.endswith("Concurrency") and each["Default"]
-    }
-    assert defaults == {name: str(number) for name, number in concurrency.RESERVED.items()}
+@pytest.mark.parametrize("value", ["all", "notices", "none"])
+def test_what_the_template_reserves_is_reckoned_with(value: str) -> None:
+    stack = deployed(Webhook="true", ReservedConcurrency=value)
+    functions = map(stack.of, stack.names("AWS::Serverless::Function"))
+    reserved = sum(each.get("ReservedConcurrentExecutions", 0) for each in functions)
+    assert reserved == concurrency.RESERVED[value]
 
 
-@pytest.mark.parametrize("unreserved", [165, 1_000, None])
-def test_an_account_with_enough_or_that_does_not_say_is_left_to_the_template(
-    unreserved: int | None,
+@pytest.mark.parametrize(
+    ("unreserved", "value"),
+    [
+        (1_000, "all"),
+        (165, "all"),
+        (164, "notices"),
+        (115, "notices"),
+        (114, "none"),
+        (10, "none"),
+        (None, "all"),
+    ],
+    ids=str,
+)
+def test_a_new_stack_reserves_what_there_is_and_for_notices_first(
+    unreserved: int | None, value: str
 ) -> None:
-    assert asked(Account(unreserved=unreserved)) == {}
+    """Where AWS does not say, Lambda's refusal is the answer."""
+    assert asked(Account(unreserved=unreserved)) == value
 
 
-@pytest.mark.parametrize("unreserved", [115, 164])
-def test_where_there_is_too_little_for_all_it_is_kept_for_notices(unreserved: int) -> None:
-    account = Account(unreserved=unreserved)
-    assert asked(account) == PLACEMENT
-    assert "no concurrency" not in looked(account, asked(account))
-
-
-@pytest.mark.parametrize("unreserved", [0, 10, 100, 104])
-def test_in_an_account_with_too_little_nothing_is_reserved_and_that_is_said(
-    unreserved: int,
-) -> None:
-    account = Account(unreserved=unreserved)
-    assert asked(account) == NONE
-    assert "no concurrency is reserved for notices" in looked(account, asked(account))
+def test_that_nothing_is_reserved_for_notices_is_said() -> None:
+    assert "no concurrency is reserved for notices" in looked(Account(), "none")
+    for value in ("notices", "all"):
+        assert "no concurrency" not in looked(Account(), value)
 
 
 def test_what_a_person_says_counts() -> None:
-    wanted = {"InterruptionConcurrency": "5", "HandoverConcurrency": "5"}
-    account = Account(unreserved=100)
-    assert asked(account, **wanted) == NONE | wanted
-    assert "no concurrency" not in looked(account, asked(account, **wanted))
+    assert asked(Account(unreserved=100), ReservedConcurrency="notices") == "notices"
 
 
-def test_a_stack_that_is_there_keeps_what_it_has() -> None:
-    assert asked(Account(stack=a_stack(), unreserved=10)) == {}
+@pytest.mark.parametrize("value", ["all", "notices", "none"])
+def test_a_stack_that_is_there_keeps_what_it_has(value: str) -> None:
+    stack = a_stack(ReservedConcurrency=value)
+    assert asked(Account(stack=stack, unreserved=1_000)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [
+        ({}, "all"),
+        ({"PlacementConcurrency": ""}, "notices"),
+        ({"InterruptionConcurrency": "", "PlacementConcurrency": ""}, "notices"),
+        ({"HandoverConcurrency": "", "PlacementConcurrency": ""}, "notices"),
+        ({"InterruptionConcurrency": "", "HandoverConcurrency": ""}, "none"),
+        (dict.fromkeys(DEFAULTS, ""), "none"),
+    ],
+)
+@pytest.mark.parametrize("unreserved", [1_000, None])
+def test_a_stack_of_before_reserves_for_those_functions_for_which_it_did(
+    before: dict[str, str], value: str, unreserved: int | None
+) -> None:
+    stack = a_stack(None, **DEFAULTS | before)
+    assert asked(Account(stack=stack, unreserved=unreserved)) == value
+
+
+@pytest.mark.parametrize(
+    ("before", "unreserved", "value"),
+    [
+        (DEFAULTS, 100, "all"),
+        (DEFAULTS | {"InterruptionConcurrency": "5"}, 105, "all"),
+        (DEFAULTS | {"InterruptionConcurrency": "5"}, 104, "notices"),
+        (DEFAULTS | {"InterruptionConcurrency": "5", "PlacementConcurrency": ""}, 104, "none"),
+    ],
+)
+def test_an_upgrade_reserves_no_more_than_lambda_allows(
+    before: dict[str, str], unreserved: int, value: str
+) -> None:
+    """What the stack has reserved before is free for it."""
+    assert asked(Account(stack=a_stack(None, **before), unreserved=unreserved)) == value
+
+
+@pytest.mark.parametrize("before", [{}, {"ReservedConcurrency": "5"}], ids=["none", "a number"])
+def test_a_stack_from_before_all_these_parameters_reserves_nothing(before: dict[str, str]) -> None:
+    assert asked(Account(stack=a_stack(None, **before), unreserved=1_000)) == "none"
 
 
 def test_one_that_was_never_made_is_new() -> None:
-    failed = a_stack() | {"StackStatus": "ROLLBACK_COMPLETE"}
-    assert asked(Account(stack=failed, unreserved=10)) == NONE
+    failed = a_stack(None, **DEFAULTS) | {"StackStatus": "ROLLBACK_COMPLETE"}
+    assert asked(Account(stack=failed, unreserved=10)) == "none"
+    assert asked(Account(stack=failed, unreserved=1_000)) == "all"

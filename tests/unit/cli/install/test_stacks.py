@@ -98,7 +98,7 @@ def test_without_apply_nothing_is_written_and_all_that_differs_is_told() -> None
 
 def test_parameters_that_nobody_names_stay_and_those_that_the_template_lost_go() -> None:
     cloud = a_cloud()
-    cloud.parameters["ReservedConcurrency"] = "5"
+    cloud.parameters["HandoverConcurrency"] = "5"
     deployed(cloud, parameters={"Mode": "observe"}).do()
     (made,) = cloud.calls("create_change_set")
     assert made["Parameters"] == [

@@ -6,7 +6,7 @@ import pytest
 from evenkeel.decisions.drain.gangs import (
     Gang,
     gang_of,
-    left_to_a_hint,
+    stays_under_hint,
     together,
     with_the_others,
 )
@@ -223,11 +223,11 @@ def test_of_an_unknown_size_all_are_needed() -> None:
 
 def test_under_a_hint_a_member_stays() -> None:
     way = Route(way=Way.HANDOVER, reason=Reason.MAKE_BEFORE_BREAK, message="")
-    found = left_to_a_hint(way, TRAIN)
+    found = stays_under_hint(way, TRAIN)
     assert (found.way, found.reason) == (Way.LEAVE, "Gang")
     assert "none is moved while its node lives" in found.message
     left = Route(way=Way.LEAVE, reason=Reason.FINISHED, message="it has ended already")
-    assert left_to_a_hint(left, TRAIN) is left
+    assert stays_under_hint(left, TRAIN) is left
 
 
 def test_the_way_of_those_that_go_together_names_their_gang() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.refusal import after_refusal, left_to_the_end, needs_condition
+from evenkeel.decisions.drain.refusal import after_refusal, kept_past_deadline, needs_condition
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
@@ -73,13 +73,9 @@ def test_no_eviction_is_tried_a_minute_past_the_deadline_when_its_owner_keeps_a_
 ) -> None:
     replica_set = builders.replica_set(annotations=annotations)
     pod = builders.pod(of=replica_set)
-    decision = left_to_the_end(
-        pod, builders.owner(replica_set), Deadline(NOW, forced=True), NOW + seconds(late)
-    )
-    assert (decision is not None) is left
-    if decision is not None:
-        assert (decision.verb, decision.reason) == (Verb.LEAVE, "AtDeadlineLeave")
-        assert decision.write is None
+    owner, now = builders.owner(replica_set), NOW + seconds(late)
+    assert kept_past_deadline(pod, owner, Deadline(NOW, forced=True), now) is left
+    assert not kept_past_deadline(pod, owner, Deadline(NOW, forced=False), now)
 
 
 def test_a_pod_is_deleted_when_it_overrides_its_owners_leave() -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.floor.source import FloorOf, Sized, Source, floor_of
+from evenkeel.decisions.floor.source import FloorOf, Source, floor_of
 from evenkeel.model import names
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
+from evenkeel.model.workload import Workload
 from tests import builders
 
 TWO = Floor(Unit.REPLICAS, 2)
@@ -35,7 +36,7 @@ def test_the_workload_s_own_floor_comes_first_then_its_namespace_s(make: object)
         (builders.stateful_set(), MAJORITY_OF_ALL),
     ],
 )
-def test_without_a_word_the_kind_decides(workload: Sized, floor: Floor) -> None:
+def test_without_a_word_the_kind_decides(workload: Workload, floor: Floor) -> None:
     assert floor_of(workload, {}, in_gang=False) == FloorOf(floor, Source.DEFAULT)
 
 

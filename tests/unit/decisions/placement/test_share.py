@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.placement.share import ordinal_of, share_of
+from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.workload import Ordinals, StatefulSet
@@ -105,13 +105,6 @@ def test_at_every_size_a_stateful_set_has_exactly_its_majority(size: int, start:
 def test_an_ordinal_that_makes_no_sense_is_one_of_the_floor(number: object) -> None:
     stateful = sized(stateful_set(), replicas=5, ordinals=Ordinals(start=3))
     assert ordinal(number, stateful) is Capacity.ON_DEMAND
-
-
-def test_the_name_tells_the_ordinal_where_the_label_does_not() -> None:
-    stateful = stateful_set("db")
-    assert ordinal_of(new_pod(stateful, name="db-12"), stateful) == 12
-    assert ordinal_of(new_pod(stateful, name="db-x-12"), stateful) is None
-    assert ordinal_of(new_pod(stateful, name="other-1"), stateful) is None
 
 
 def test_the_pods_of_a_gang_are_on_one_capacity_type() -> None:

@@ -9,7 +9,7 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
-from evenkeel.decisions.restore.gang import named_by
+from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step

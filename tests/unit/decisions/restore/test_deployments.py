@@ -259,7 +259,8 @@ def test_that_there_is_no_pod_to_move_is_said() -> None:
 
 def test_others_namespaces_are_left() -> None:
     assert reason(case(deployment(2, "1"), "o1", "o2", is_managed=False)) == "NotManaged"
-    assert reason(case(deployment(2, "1"), "o1", "o2", is_never=True)) == "SystemNamespace"
+    of_cluster = deployment(2, "1", namespace="kube-system")
+    assert reason(case(of_cluster, "o1", "o2")) == "SystemNamespace"
 
 
 def test_one_that_is_scaled_to_zero_is_left() -> None:

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.surroundings import Surroundings
-from evenkeel.decisions.restore.case import consider
-from evenkeel.decisions.restore.gang import named_by
+from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
-from evenkeel.decisions.restore.room import Rooms, Wish
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.decisions.restore.snapshot import Case
 from evenkeel.decisions.restore.step import Outcome, Step
+from evenkeel.decisions.restore.workload import consider
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
@@ -125,10 +125,10 @@ def test_without_room_for_all_none_moves_and_none_is_taken() -> None:
         "spot has no room for all 4 pods of the PodGroup train: none moves",
     )
     rooms = Rooms(where)
-    wish = Wish(requests={"pods": 1.0}, rules=NewPodSpec())
-    assert not rooms.take_all(wish, SPOT, 4)
-    assert rooms.take_all(wish, SPOT, 3)
-    assert not rooms.has(wish, SPOT)
+    request = NodeRequest(resources={"pods": 1.0}, rules=NewPodSpec())
+    assert not rooms.take_all(request, SPOT, 4)
+    assert rooms.take_all(request, SPOT, 3)
+    assert not rooms.has(request, SPOT)
 
 
 def test_more_than_a_run_moves_are_told() -> None:

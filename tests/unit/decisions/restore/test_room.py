@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.restore.room import Rooms, Wish
+from evenkeel.decisions.restore.room import NodeRequest, Rooms
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.pod import Container, ResourceRequirements
@@ -13,13 +13,15 @@ from tests import builders
 from tests.unit.decisions.restore.cases import ON_DEMAND, SPOT, fleet, node
 
 
-def wish(zone: str = "", *, requests: dict[str, float] | None = None, **rules: Any) -> Wish:
+def request(
+    zone: str = "", *, requests: dict[str, float] | None = None, **rules: Any
+) -> NodeRequest:
     spec = msgspec.convert(rules, NewPodSpec)
-    return Wish(requests=requests or {"pods": 1.0}, rules=spec, zone=zone)
+    return NodeRequest(resources=requests or {"pods": 1.0}, rules=spec, zone=zone)
 
 
 def has(node: Node, **rules: Any) -> bool:
-    return Rooms(fleet(node)).has(wish(**rules), SPOT)
+    return Rooms(fleet(node)).has(request(**rules), SPOT)
 
 
 def required(*clauses: dict[str, Any], field: str = "matchExpressions") -> dict[str, Any]:
@@ -43,15 +45,15 @@ def test_a_pod_takes_its_requests_and_its_place() -> None:
 
 def test_room_is_what_others_leave_and_each_takes_its_part() -> None:
     rooms = Rooms(fleet(node("s1"), used={"s1": {"cpu": 1.0, "pods": 3.0}}))
-    big = wish(requests={"cpu": 1.5, "pods": 1.0})
+    big = request(requests={"cpu": 1.5, "pods": 1.0})
     assert [rooms.take(big, SPOT) for _ in range(3)] == [True, True, False]
     assert not rooms.has(big, SPOT)
-    assert rooms.has(wish(), SPOT)
+    assert rooms.has(request(), SPOT)
 
 
 def test_the_nodes_of_one_capacity_type_are_not_the_others() -> None:
     rooms = Rooms(fleet(node("o1")))
-    assert (rooms.has(wish(), ON_DEMAND), rooms.has(wish(), SPOT)) == (True, False)
+    assert (rooms.has(request(), ON_DEMAND), rooms.has(request(), SPOT)) == (True, False)
 
 
 def test_what_a_node_does_not_offer_it_has_not() -> None:
@@ -66,7 +68,7 @@ def test_a_node_that_takes_no_pods_has_no_room(options: dict[str, Any]) -> None:
 
 
 def test_a_doomed_node_has_none() -> None:
-    assert not Rooms(fleet(node("s1"), doomed=["s1"])).has(wish(), SPOT)
+    assert not Rooms(fleet(node("s1"), doomed=["s1"])).has(request(), SPOT)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_taints_keep_off_pods_that_do_not_tolerate_them(
 def test_placement_adds_no_toleration_towards_on_demand() -> None:
     taint = Taint(key="karpenter.sh/capacity-type", value="spot", effect="NoSchedule")
     rooms = Rooms(fleet(node("o1", taints=[taint])))
-    assert not rooms.has(wish(), ON_DEMAND)
+    assert not rooms.has(request(), ON_DEMAND)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,6 @@ def test_a_pod_that_asks_for_the_same_does_not_look_at_full_nodes_again() -> Non
 
     full = [node(f"s{number}", {"pods": "0"}) for number in range(100)]
     rooms = Rooms(fleet(*full, node("s-last", {"pods": "50"})))
-    asked = Wish(requests=Requests(pods=1.0), rules=NewPodSpec())
+    asked = NodeRequest(resources=Requests(pods=1.0), rules=NewPodSpec())
     assert [rooms.take(asked, SPOT) for _ in range(51)] == [True] * 50 + [False]
     assert looks < 300

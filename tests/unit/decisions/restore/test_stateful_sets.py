@@ -66,6 +66,12 @@ def test_ordinals_are_counted_from_where_they_start() -> None:
     assert step(case(started, pods=pods)).decision.subject.name == "db-5"
 
 
+def test_one_that_is_not_known_belongs_to_the_floor_as_it_does_for_placement() -> None:
+    db = stateful_set(1, "1")
+    unknown = builders.pod("db-x", of=db, node="s1")
+    assert step(case(db, pods=[unknown])).decision.reason == "FloorMissing"
+
+
 def test_the_right_number_in_the_wrong_places_is_worth_no_restart() -> None:
     assert reason(case(stateful_set(3), "s1", "o1", "o2")) == "AsWanted"
 

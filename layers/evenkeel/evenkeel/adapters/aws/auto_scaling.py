@@ -19,14 +19,15 @@ from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.model.hook import HookTimes, Termination
 
 ONCE: Final = CONFIG.merge(Config(retries={"total_max_attempts": 1}))
-"""One attempt, of three seconds: whoever calls tries again by itself, and has others to serve."""
+"""One attempt, of three seconds: the caller tries again by itself, and has other nodes to serve."""
 
 TERMINATING: Final = "autoscaling:EC2_INSTANCE_TERMINATING"
 
 INVALID: Final = "ValidationError"
 """The code by which Auto Scaling refuses a group, a hook or a token that it does not know.
 
-It has no code of its own for them; of its calls here all parameters come from an event of its own.
+It has none for these alone. But all parameters of the calls here come from an event of its own, so
+none of them is malformed.
 """
 
 

@@ -1,4 +1,4 @@
-"""How AWS is asked: bounded in time, and not before there is something to ask."""
+"""How AWS is asked: within bounds of time."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Tokens for EKS: a presigned question to STS, which the API server asks to learn who we are.
+"""Tokens for EKS: a presigned request to STS, by which the API server learns the caller's role.
 
 Nothing is sent to STS from here. The token is ``k8s-aws-v1.`` and the base64url form of a
 presigned GetCallerIdentity whose signature covers the header x-k8s-aws-id, the cluster's name;
@@ -34,8 +34,8 @@ EXPIRES: Final = 60
 class EksToken:
     """Hands out tokens for one cluster; several threads may ask at once.
 
-    It is signed for STS's public regional name. AWS_ENDPOINT_URL and FIPS names, which other
-    clients of the process may be told to use, are nothing that EKS would ask.
+    They are signed for STS's public regional name. Other clients of the process may use
+    AWS_ENDPOINT_URL or a FIPS name; EKS asks neither.
     """
 
     def __init__(

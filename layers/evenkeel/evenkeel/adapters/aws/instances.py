@@ -68,8 +68,6 @@ def _instance(found: "InstanceTypeDef") -> Instance:
         state=found["State"]["Name"],
         private_dns_name=found.get("PrivateDnsName", ""),
         tags=tags,
-        zone=found.get("Placement", {}).get("AvailabilityZone", ""),
-        instance_type=found.get("InstanceType", ""),
         lifecycle=found.get("InstanceLifecycle", ""),
         reservation=found.get("CapacityReservationId", ""),
     )

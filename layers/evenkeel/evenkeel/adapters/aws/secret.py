@@ -31,13 +31,13 @@ QUICKLY: Final = CONFIG.merge(
         connect_timeout=0.5, read_timeout=0.8, retries={"mode": "standard", "total_max_attempts": 1}
     )
 )
-"""A review waits for it, for which the API server waits 3 s."""
+"""A review waits for this answer, and the API server waits 3 s for the review."""
 
 
 class SecretTokens:
     """The tokens of a secret, read at most once a minute. Any thread may ask.
 
-    While Secrets Manager does not answer, those known count on. Needs the permission
+    While Secrets Manager does not answer, those that were read last count. Needs the permission
     secretsmanager:GetSecretValue.
     """
 
@@ -71,7 +71,7 @@ class SecretTokens:
             return (*self._known, *self._besides)
 
     def _refresh(self, now: datetime) -> None:
-        """Read both stages. What cannot be read is told, and what a secret holds never is."""
+        """Read both stages. The log gets an error if that fails, and never a value."""
         try:
             found = [token for stage in STAGES if (token := self._read(stage)) is not None]
         except (BotoCoreError, ClientError) as error:

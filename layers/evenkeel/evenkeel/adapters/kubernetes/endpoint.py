@@ -1,8 +1,11 @@
 """Where an API server is, how it is trusted, and as which user it is asked."""
 
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+
+import urllib3
 
 from evenkeel.adapters.kubernetes.tokens import TokenSource
 
@@ -16,16 +19,15 @@ class Endpoint:
     """One API server.
 
     ``server`` is its URL, perhaps with a path below which the API lies; ``tls`` None goes
-    with plain http. ``server_name`` is the name in its certificate where that is not the
-    URL's, ``proxy`` the URL of a proxy on the way. Client certificates are part of ``tls``.
+    with plain http. Client certificates are part of ``tls``. ``pools`` makes urllib3's
+    connections with the options of a ``PoolManager``: through a proxy, if there is one on the way.
     ``remedy`` says what to do where the API server refuses the credentials.
     """
 
     server: str
     tls: ssl.SSLContext | None = None
     tokens: TokenSource | None = None
-    server_name: str = ""
-    proxy: str = ""
+    pools: Callable[..., urllib3.PoolManager] = urllib3.PoolManager
     remedy: str = "check the credentials"
 
 
@@ -33,16 +35,15 @@ class Endpoint:
 class Limits:
     """What one process may ask of an API server.
 
-    ``parallel`` requests at once, and twice as many of a session, whose owner knows what cannot
-    wait; watches come on top, one connection each. A request with
-    all its tries has the time ``budget``, a list with all its pages ``listing``; ``connect``
-    bounds one connection, ``read`` the wait for bytes of one answer: a busy API server may
-    take 5 s. A connection that was not used for ``idle`` is replaced: while a Lambda function
-    is frozen, a load balancer on the way forgets it, and the outcome of a write into it would be
-    unknown.
+    ``parallel`` requests at once, and twice as many of a session, whose owner sends what cannot
+    wait first; watches come on top, one connection each. A request with all its tries has the time
+    ``budget``, a list with all its pages ``listing``; ``connect`` bounds one connection, ``read``
+    the wait for bytes of one answer: a busy API server may take 5 s. A connection that was not used
+    for ``idle`` is replaced: while a Lambda function is frozen, a load balancer on the way forgets
+    it, and the outcome of a write into it would be unknown.
 
-    ``first`` is the time of a request that finds no connection to a server which has never
-    answered yet: a person has perhaps named the wrong one. None: the budget.
+    ``first`` replaces the budget while the server has never answered, for requests that find no
+    connection: a person may have named the wrong server. None: the budget holds.
     """
 
     parallel: int = PARALLEL

@@ -10,7 +10,7 @@ from evenkeel.ports import Arrival
 GATHERING = 0.02
 """Seconds after a first arrival in which others may come, to be taken together.
 
-In a storm hundreds come in a second, and each time the owner looks through all that it has to do.
+In a storm hundreds come in a second, and the owner looks through all its work each time.
 """
 
 
@@ -37,14 +37,14 @@ class Mailbox:
             self._expected += 1
 
     def put(self, arrival: Arrival, *, expected: bool = False) -> None:
-        """Add to the end, and wake who waits. Announced replies are ``expected``."""
+        """Add to the end, and wake the owner. Announced replies are ``expected``."""
         with self._arrived:
             self._expected -= expected
             self._arrivals.append(arrival)
             self._arrived.notify()
 
     def wake(self) -> None:
-        """End the wait of who waits, or the next one."""
+        """End the owner's wait, or its next one."""
         with self._arrived:
             self._is_woken = True
             self._arrived.notify()

@@ -1,4 +1,4 @@
-"""What keeps happening: counted each time, and told of once a minute."""
+"""What happens again and again: counted each time, with a line in the log once a minute."""
 
 from datetime import datetime, timedelta
 from threading import Lock

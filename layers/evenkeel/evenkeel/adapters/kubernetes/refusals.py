@@ -1,7 +1,7 @@
-"""Why the API server refuses these credentials (401): told once, with what mends it.
+"""Why the API server refuses these credentials (401): noted once, with what mends it.
 
-A token that ran out, a wrong clock and a role without an access entry are answered alike. They are
-told apart by whether a new token is accepted, and by the time in the answer.
+A wrong clock and a role without an access entry are answered alike. The time in the answer tells
+them apart.
 """
 
 from datetime import timedelta
@@ -17,59 +17,35 @@ TOLERANCE: Final = timedelta(minutes=5)
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 """
 
-RENEWED: Final = (
-    "the API server refused a token that ran out (401), and accepts a new one: nothing to do"
-)
-
 
 class Refusals:
-    """How the API server answers these credentials. Several threads report at once.
-
-    An episode begins with a refusal that a new token does not end, and ends when a request is
-    accepted.
-    """
+    """Notes the first refusal, and the first one after an accepted request. For several threads."""
 
     def __init__(self, clock: Clock, journal: Journal, remedy: str) -> None:
-        """``remedy`` says what to do where neither a token nor a clock is the cause."""
+        """``remedy`` says what to do where the clock is right."""
         self._clock = clock
         self._journal = journal
         self._remedy = remedy
         self._lock = Lock()
         self._is_refused = False
-        self._replaced = ""
 
-    def accepted(self) -> None:
-        """A request got past authentication."""
-        if self._is_refused:
-            with self._lock:
-                self._is_refused = False
-
-    def renewed(self, token: str, date: str | None) -> None:
-        """This token was refused, and a new one accepted. ``date`` is that answer's header."""
+    def answered(self, status: int, date: str | None) -> None:
+        """The API server has answered with this status. ``date`` is the answer's header."""
+        is_refused = status == 401
         with self._lock:
-            is_news, self._replaced = token != self._replaced, token
-        if is_news:
-            self._journal.noted(self._of_the_clock(date) or RENEWED)
+            is_first = is_refused and not self._is_refused
+            self._is_refused = is_refused
+        if is_first:
+            self._journal.noted(self._cause(date))
 
-    def refused(self, date: str | None) -> None:
-        """A request was refused for good. ``date`` is the answer's header."""
-        with self._lock:
-            is_news, self._is_refused = not self._is_refused, True
-        if is_news:
-            line = f"the API server refuses these credentials (401): {self._remedy}"
-            self._journal.noted(self._of_the_clock(date) or line)
-
-    def _of_the_clock(self, date: str | None) -> str:
-        """The line that blames the clock here; empty if it is right, or that is not known."""
+    def _cause(self, date: str | None) -> str:
         theirs = time_in(date)
-        if theirs is None:
-            return ""
-        skew = self._clock.now() - theirs
+        skew = timedelta() if theirs is None else self._clock.now() - theirs
         if abs(skew) <= TOLERANCE:
-            return ""
-        seconds = round(abs(skew).total_seconds())
+            return f"the API server refuses these credentials (401): {self._remedy}"
         side = "ahead of" if skew > timedelta() else "behind"
         return (
-            f"the clock here is {seconds} s {side} the API server's, which therefore refuses"
-            " tokens (401): set the host's clock by NTP; on Lambda this is not expected"
+            f"the clock here is {abs(skew).total_seconds():.0f} s {side} the API server's, which"
+            " therefore refuses tokens (401): set the host's clock by NTP; on Lambda this is not"
+            " expected"
         )

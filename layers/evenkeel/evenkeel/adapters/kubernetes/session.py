@@ -88,9 +88,9 @@ class RestSession:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        """End all watches; wait for the requests under way, so long as one may take at most.
+        """End all watches, and wait for the requests under way: as long as one may take at most.
 
-        What has not even begun by then never does.
+        Requests that have not begun by then are cancelled.
         """
         for selection in tuple(self._watches):
             self.unwatch(selection)

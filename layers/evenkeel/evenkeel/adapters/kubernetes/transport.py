@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import urllib3
 from urllib3.exceptions import (
@@ -116,8 +116,8 @@ class Transport:
     ) -> Answered[T]:
         """What ``read`` makes of the body of the answer to a call, got as ``respond`` gets it.
 
-        However many threads ask, one large body is here at a time. Raises ClusterError:
-        TooLargeError for a body of more than MOST_BYTES.
+        One thread at a time holds a large body. Raises ClusterError: TooLargeError for a
+        body of more than MOST_BYTES.
         """
         with ExitStack() as large:
             body, date = self._ask(call, partial(self._body, call, large), until, left)
@@ -128,9 +128,9 @@ class Transport:
     ) -> Response:
         """The whole answer to a call, with its headers, however large. Raises ClusterError.
 
-        What was certainly not carried out is tried again while the budget lasts, and not
-        beyond ``until``; what may have been, only if the call is safe. No try begins, nor is waited
-        for, once nothing is ``left``.
+        A call that was certainly not carried out is tried again while the budget lasts, and not
+        beyond ``until``. One that may have been carried out is tried again only if it is safe. No
+        try begins, and no pause before one, once no time is ``left``.
         """
         return self._ask(call, _with_body, until, left)
 
@@ -206,12 +206,7 @@ class Transport:
             if (renewed := tokens.token()) != token:
                 response.close()
                 response = self._send(call, pool, renewed, left=left, whole=whole)
-                if response.status != 401:
-                    self._refusals.renewed(token, response.headers.get("Date"))
-        if response.status == 401:
-            self._refusals.refused(response.headers.get("Date"))
-        else:
-            self._refusals.accepted()
+        self._refusals.answered(response.status, response.headers.get("Date"))
         if response.status >= 300:
             with self._translating(call):
                 retry_after = response.headers.get("Retry-After")
@@ -222,7 +217,7 @@ class Transport:
         return response
 
     def _body(self, call: Call, large: ExitStack, response: Response) -> Answered[bytes]:
-        """The body of an answer, once no other large one is here if this one is large."""
+        """The body of an answer; a large one waits until no other thread holds a large one."""
         date = time_in(response.headers.get("Date"))
         body = response.read(SMALL)
         if len(body) < SMALL:
@@ -309,11 +304,11 @@ class Transport:
         return time_left
 
     def _pause(self, error: ClusterError, tries: int) -> timedelta:
-        """How long to wait before the next try: longer each time, spread, as told at least."""
+        """How long to wait before the next try: longer each time, at least as the server asks."""
         spread = 0.5 + self._jitter.random() / 2
         seconds = spread * min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries)
         if isinstance(error, ThrottledError):
-            # Never sooner than told; spread, or all who were told come back at once.
+            # Spread, or all clients that the server put off come back at once.
             seconds = max(seconds, error.retry_after * (1 + self._jitter.random() / 4))
         return timedelta(seconds=seconds)
 
@@ -331,22 +326,13 @@ class Transport:
         return now - self._used > self.limits.idle
 
     def _connect(self, size: int, *, block: bool) -> urllib3.HTTPConnectionPool:
-        endpoint = self._endpoint
-        options: dict[str, Any] = {
-            "maxsize": size,
-            "block": block,
-            "socket_options": _socket_options(),
-        }
-        if endpoint.tls:
-            options["ssl_context"] = endpoint.tls
-        if endpoint.server_name:
-            options["server_hostname"] = endpoint.server_name
-        manager = (
-            urllib3.ProxyManager(endpoint.proxy, **options)
-            if endpoint.proxy
-            else urllib3.PoolManager(**options)
+        pools = self._endpoint.pools(
+            maxsize=size,
+            block=block,
+            socket_options=_socket_options(),
+            ssl_context=self._endpoint.tls,
         )
-        return manager.connection_from_url(endpoint.server)
+        return pools.connection_from_url(self._endpoint.server)
 
 
 def _with_body(response: Response) -> Response:

@@ -1,8 +1,8 @@
 """Which version of a kind the API server serves: the one whose list it does not answer with 404.
 
-Discovery would not tell it by less: the document of a group names its versions, and not what is in
-them (scheduling.k8s.io/v1 has priority classes and no groups of pods, Kubernetes 1.37). A list is
-refused to a role without the right to it before it is looked for, whatever its version.
+Discovery would take no fewer requests: the document of a group names its versions, and not the
+kinds in them (scheduling.k8s.io/v1 of Kubernetes 1.37 has priority classes and no groups of pods).
+A role without the right to a kind is answered with 403 in every version, served or not.
 """
 
 from collections.abc import Sequence
@@ -43,6 +43,7 @@ class Versions:
     def none_of(self, resource: Resource, error: NotFoundError) -> NotFoundError:
         """The error of a list that was answered so in each version. Reports it."""
         asked = ", ".join(each.api_version for each in self.of(resource))
-        told = f"{error}; asked for {asked}"
-        self._report(f"a kind is not served: {told}", subject=f"{resource.plural}.{resource.group}")
-        return NotFoundError(told)
+        message = f"{error}; asked for {asked}"
+        subject = f"{resource.plural}.{resource.group}"
+        self._report(f"a kind is not served: {message}", subject=subject)
+        return NotFoundError(message)

@@ -37,12 +37,11 @@ BITE = 2**16
 class Watch[T: KubernetesObject]:
     """Delivers a Relisted and then Changes until it is stopped.
 
-    A stream that ends, which a busy cluster's do without an error, goes on from the last
-    resource version seen; one that has fallen too far behind (410) begins with a new list.
-    What the server refuses is tried again and again with pauses, and delivered once as the
-    Reply of a List. An object that can no longer be read has left the selection. Where twice
-    at one resource version what comes cannot be used, that is delivered like a refusal, and a new
-    list follows.
+    A stream that ends, also without an error, goes on from the last resource version seen; one
+    that has fallen too far behind (410) begins with a new list. A refusal is
+    delivered once, as the Reply of a List, and the watch is tried again and again with pauses. An
+    object that can no longer be read has left the selection. If a stream brings bytes that are no
+    event twice at one resource version, that is delivered like a refusal, and a new list follows.
     """
 
     def __init__(
@@ -160,17 +159,20 @@ class Watch[T: KubernetesObject]:
                 self._deliver(arrival)
 
     def _complain(self, error: ClusterError) -> None:
-        """Tell the owner that nothing comes, once; a stream that merely broke is no news."""
+        """Deliver an error to the owner, once; that a stream broke is no such error."""
         passing = self._version and isinstance(error, UnavailableError | ThrottledError)
         if not passing and not self._complained:
             self._complained = True
             self._put(Reply(List(self._selection), error=error))
 
-    def _rest(self, told: float) -> None:
-        """Pause before the next try: none after progress, then longer each time, or as told."""
+    def _rest(self, asked: float) -> None:
+        """Pause before the next try: not after progress, then longer each time.
+
+        ``asked``: so many seconds at least, as the server asks.
+        """
         spread = 0.5 + self._jitter.random() / 2
         own = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._fruitless) if self._fruitless else 0.0
-        if pause := max(told, own * spread):
+        if pause := max(asked, own * spread):
             self._stopping.wait(pause)
         self._fruitless += 1
 

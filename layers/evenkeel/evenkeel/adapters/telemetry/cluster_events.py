@@ -1,9 +1,9 @@
 """Decisions as Kubernetes Events, where `kubectl describe` shows them.
 
 An Event is a write of its own, and a storm makes thousands of decisions in a second, so they
-are held back until the end of the invocation. Then all that happened to one object for one
-reason is one Event, and what happened to pods is told once for their workload and once for
-their node, with a count. If that is still too much, single pods go without first.
+are held back until the recorder is flushed. Then one Event tells of all decisions about one object
+for one reason, and decisions about pods are also counted in an Event on their workload and in one
+on their node. If there are too many, nodes come first, then workloads, and single pods last.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ LONGEST_NAME: Final = 220
 _KINDS: Final[dict[str, type[KubernetesObject]]] = {
     kind.resource.kind: kind for kind in (Node, Deployment, ReplicaSet, StatefulSet, Job, Pod)
 }
-"""Kinds that get Events, those first that are told first."""
+"""Kinds that get Events, in the order in which they get them."""
 
 _RANKS: Final = {name: rank for rank, name in enumerate(_KINDS)}
 
@@ -82,7 +82,7 @@ class ClusterEvents:
         self._lock = Lock()  # it is flushed beside the loop, which records on
 
     def decided(self, decision: Decision) -> None:
-        """Remember a decision that changes something, or that a person should know of."""
+        """Keep a decision that changes something, or that a person should know of."""
         if decision.verb in QUIET_VERBS and not decision.warning:
             return
         with self._lock:
@@ -104,8 +104,8 @@ class ClusterEvents:
     def flush(self) -> None:
         """Create the Events, all at once. Raises nothing."""
         with self._lock:
-            told, self._stories = self._stories, {}
-        stories = sorted(told.values(), key=lambda story: _RANKS[story.about.kind])
+            found, self._stories = self._stories, {}
+        stories = sorted(found.values(), key=lambda story: _RANKS[story.about.kind])
         now = self._clock.now()
         events = [self._event(story, now) for story in stories[:MOST]]
         if len(stories) > MOST:

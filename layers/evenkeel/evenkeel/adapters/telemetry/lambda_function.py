@@ -50,7 +50,7 @@ class LambdaRecorder:
         self._metrics.set_default_dimensions(cluster=cluster)
         self._counts: defaultdict[str, float] = defaultdict(float)
         if ignores:
-            self.noted(f"no setting of this version, and ignored: {', '.join(ignores)}")
+            self.noted(f"ignored, for this version has no such setting: {', '.join(ignores)}")
         self._lock = Lock()  # it is flushed beside the loop, which counts on
 
     def decided(self, decision: Decision) -> None:
@@ -94,7 +94,7 @@ class LambdaTelemetry:
     def __init__(
         self, cluster: Cluster, clock: Clock, log: LambdaRecorder, *, observes: bool
     ) -> None:
-        """``observes`` tells every Event that nothing was written."""
+        """``observes``: each Event says that nothing was written."""
         self._log = log
         events = ClusterEvents(cluster, clock, log, observes=observes)
         # Events first: what the API server refuses is still counted in the same invocation.

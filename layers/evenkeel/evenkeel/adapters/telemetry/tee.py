@@ -6,23 +6,23 @@ from evenkeel.ports import Recorder
 
 
 class Tee:
-    """A Recorder that tells several others, in the order in which they were given."""
+    """A Recorder that hands all on to several others, in the order in which they were given."""
 
     def __init__(self, *recorders: Recorder) -> None:
         self._recorders = recorders
 
     def decided(self, decision: Decision) -> None:
-        """Tell each of a decision."""
+        """Hand on a decision."""
         for recorder in self._recorders:
             recorder.decided(decision)
 
     def counted(self, metric: Metric, value: float = 1) -> None:
-        """Tell each of a count."""
+        """Hand on a count."""
         for recorder in self._recorders:
             recorder.counted(metric, value)
 
     def noted(self, message: str, **details: object) -> None:
-        """Tell each of a note."""
+        """Hand on a note."""
         for recorder in self._recorders:
             recorder.noted(message, **details)
 

@@ -1,1 +1,21 @@
-"""How each pod of a doomed node goes: which way, by when, and in which order."""
+"""How each pod of a doomed node goes: which way, by when, and in which order.
+
+| module | what |
+|---|---|
+| ``surroundings`` | what a decision has to know of the objects around a pod |
+| ``route`` | which way a pod goes, and why |
+| ``gangs`` | pods that go together, or not at all |
+| ``deadlines`` | by when a pod has to go |
+| ``census`` | what is known of a workload's pods, and how many there are of each kind |
+| ``plan`` | what becomes of all pods of a workload, from its census |
+| ``make_first`` | released pods, and those that wait for a release |
+| ``eviction_asked`` | released pods whose eviction somebody else asked for |
+| ``break_first`` | pods that go before their replacements run |
+| ``last_moment`` | pods whose nodes die: what they leave of their workload |
+| ``verdicts`` | what can become of a pod, in words and writes |
+| ``pace`` | which pods are released next, of all workloads |
+| ``agenda`` | when forced evictions begin, of all workloads |
+| ``budgets`` | disruption budgets and bounds, as Kubernetes computes them |
+| ``refusal`` | what follows when a budget refuses an eviction |
+| ``writes`` | the requests that move pods |
+"""

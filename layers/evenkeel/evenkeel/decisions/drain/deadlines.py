@@ -17,7 +17,7 @@ LONGEST_UNNOTICED = timedelta(minutes=15)
 EVICTION_OVERHEAD = timedelta(seconds=1)
 """What one eviction costs on top of the queue before it: a round trip and a kubelet's sync.
 
-For an API server that takes longer to answer evictions begin earlier (``decisions.agenda``).
+For an API server that takes longer to answer evictions begin earlier (``decisions.drain.agenda``).
 """
 
 
@@ -39,6 +39,10 @@ class Deadline(msgspec.Struct, frozen=True):
         """
         grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
         return self.at - grace - EVICTION_OVERHEAD
+
+    def stays_until(self, pod: Pod) -> datetime:
+        """How long a pod stays at most: to its eviction deadline if forced, else to this one."""
+        return self.evict_by(pod) if self.forced else self.at
 
 
 def node_deadline(notice: NodeNotice) -> Deadline:

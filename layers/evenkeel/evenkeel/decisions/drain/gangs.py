@@ -114,8 +114,11 @@ def together(
     return Together(at, notice, gang, frozenset(uids))
 
 
-def left_to_a_hint(route: Route, gang: Gang) -> Route:
-    """The way of a gang's member under a hint: it stays. One that is left in any case is so."""
+def stays_under_hint(route: Route, gang: Gang) -> Route:
+    """Under a recommendation or a drain a gang's pod stays.
+
+    A pod that Evenkeel never moves keeps that reason.
+    """
     if route.way is Way.LEAVE:
         return route
     return Route(

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
@@ -28,57 +28,53 @@ def after_refusal(pod: Pod, owner: Owner, now: datetime) -> Decision:
       condition first, which an accepted eviction would have set;
     - else it is deleted: the node dies anyway, and only a delete gives the pod its SIGTERM.
     """
-    if _may_be_left(pod, owner):
-        return _left(pod, owner)
+    if _is_kept(pod, owner):
+        return leave(pod, owner)
     if needs_condition(pod, owner):
-        return Decision.about(
+        return owner.decision(
             pod,
             Verb.SET_CONDITION,
             Reason.JOB_COUNTS_FAILURES,
             "its Job's podFailurePolicy has to see a disruption, not a failure",
-            workload=owner.workload,
             write=writes.disruption_patch(pod, now),
         )
-    return Decision.about(
+    return owner.decision(
         pod,
         Verb.DELETE,
         Reason.BUDGET_REFUSED_AT_LAST_MOMENT,
         "its budget refuses, but its node dies: deleted, so that it gets its SIGTERM",
-        workload=owner.workload,
         write=writes.delete(pod),
         warning=True,
     )
 
 
 def tried_until(deadline: Deadline) -> datetime:
-    """How long the eviction of a pod is tried that its owner keeps to the end."""
-    return deadline.at + TRIED_BEYOND
+    """How long the eviction of a pod is tried: a while beyond its deadline where its node dies."""
+    return deadline.at + TRIED_BEYOND if deadline.forced else deadline.at
 
 
-def left_to_the_end(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -> Decision | None:
-    """The decision about a pod that its owner keeps to the end, once that has come.
+def kept_past_deadline(pod: Pod, owner: Owner, deadline: Deadline, now: datetime) -> bool:
+    """Whether the eviction of a pod on a dying node is not tried any more: its owner keeps it.
 
     Its budget has refused up to its node's deadline and beyond: it has died with its node, or
-    the node lives on, and a further eviction is of no use. None for every other pod.
+    the node lives on, and a further eviction is of no use.
     """
-    if now < tried_until(deadline) or not _may_be_left(pod, owner):
-        return None
-    return _left(pod, owner)
+    return deadline.forced and now >= tried_until(deadline) and _is_kept(pod, owner)
 
 
-def _may_be_left(pod: Pod, owner: Owner) -> bool:
-    return owner.says(AT_DEADLINE, pod) == "leave"
-
-
-def _left(pod: Pod, owner: Owner) -> Decision:
-    return Decision.about(
+def leave(pod: Pod, owner: Owner) -> Decision:
+    """A pod stays whose budget refuses, because its owner keeps it."""
+    return owner.decision(
         pod,
         Verb.LEAVE,
         Reason.AT_DEADLINE_LEAVE,
         f"its budget refuses, and {names.AT_DEADLINE}: leave keeps it to the end",
-        workload=owner.workload,
         warning=True,
     )
+
+
+def _is_kept(pod: Pod, owner: Owner) -> bool:
+    return owner.says(AT_DEADLINE, pod) == "leave"
 
 
 def needs_condition(pod: Pod, owner: Owner) -> bool:

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Self, Unpack
 
 import msgspec
 
 from evenkeel.model.annotations import OwnersEntry
+from evenkeel.model.decision import Decision, Details, Verb
 from evenkeel.model.gang import GroupName, PodGroup
 from evenkeel.model.meta import KubernetesObject, Reference
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.surroundings import (
     NetworkPolicy,
     PersistentVolumeClaim,
@@ -77,6 +79,18 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
         """What a person would name: the Deployment if there is one, else the controller."""
         top = self.deployment or self.controller
         return top.reference if top is not None else None
+
+    def decision(
+        self,
+        item: KubernetesObject,
+        verb: Verb,
+        reason: Reason,
+        message: str,
+        **details: Unpack[Details],
+    ) -> Decision:
+        """A decision about one of its pods, or about itself, that names the workload."""
+        details["workload"] = self.workload
+        return Decision.about(item, verb, reason, message, **details)
 
     @property
     def deployment_in_rollout(self) -> Deployment | None:

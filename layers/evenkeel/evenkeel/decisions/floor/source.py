@@ -9,10 +9,7 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.annotations import ON_DEMAND
 from evenkeel.model.floor import ALL, FORMS, MAJORITY_OF_ALL, NONE, Floor
-from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
-
-type Sized = Deployment | ReplicaSet | StatefulSet | Job
-"""The workloads that have a floor: those with a number of replicas. A Job's is its parallelism."""
+from evenkeel.model.workload import Job, StatefulSet, Workload
 
 MANY: Final = 1_000_000
 """Pods of which any floor above none has one."""
@@ -38,7 +35,7 @@ class FloorOf(msgspec.Struct, frozen=True):
 
 
 def floor_of(
-    workload: Sized, namespace_annotations: Mapping[str, str], *, in_gang: bool
+    workload: Workload, namespace_annotations: Mapping[str, str], *, in_gang: bool
 ) -> FloorOf:
     """The floor of a workload: of a ReplicaSet's Deployment, where it has one.
 
@@ -63,7 +60,7 @@ def _of_a_gang(found: FloorOf) -> FloorOf:
     return msgspec.structs.replace(found, floor=ALL if has_any else NONE)
 
 
-def _floor_of(workload: Sized, namespace_annotations: Mapping[str, str]) -> FloorOf:
+def _floor_of(workload: Workload, namespace_annotations: Mapping[str, str]) -> FloorOf:
     default = MAJORITY_OF_ALL if isinstance(workload, StatefulSet) else NONE
     places = (
         (Source.WORKLOAD, workload.metadata.annotations, str(workload.reference)),

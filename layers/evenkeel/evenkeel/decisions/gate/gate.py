@@ -12,14 +12,13 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import pace, verdicts, writes
 from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.census import Census, ReleasedPod
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
+from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
-from evenkeel.decisions.handover import pace, verdicts
-from evenkeel.decisions.handover.census import Census, ReleasedPod
-from evenkeel.decisions.plan import Candidate
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
@@ -64,7 +63,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     has_room: bool = True
     may_exceed: bool = True
     waited: timedelta = timedelta()
-    patience: timedelta = timedelta(minutes=5)
+    patience: timedelta
 
 
 def decide(found: Situation, evictor: Evictor) -> Verdict:
@@ -118,7 +117,7 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
     for one: somebody wants it off its node.
     """
     census = found.census
-    deadline = census.deadline_of(item)
+    deadline = item.deadline
     counts = verdicts.counts(census)
     if item.pod.uid in census.leaving:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE

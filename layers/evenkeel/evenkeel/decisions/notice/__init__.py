@@ -2,6 +2,7 @@
 
 ``kinds`` lists the kinds of event, each of which states all about itself in a module of its own.
 ``reading`` turns events into notices by them, ``concern`` says whether they can be true.
-``marking`` decides whether a notice changes a node's mark. ``marks`` holds the patches that make,
-raise and lift a mark; nothing else writes one.
+``result`` is what becomes of one that was delivered: it is done, or has to come again.
+``which_notice`` decides whether a notice changes a node's mark, in the words of ``wording``.
+``mark`` holds the patches that make, raise and lift a mark; nothing else writes one.
 """

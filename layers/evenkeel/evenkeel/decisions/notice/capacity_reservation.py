@@ -10,7 +10,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
@@ -25,7 +25,7 @@ LONGEST_LEAD: Final = timedelta(days=1)
 """EC2 warns two minutes before, or forty: a later end is not EC2's."""
 
 
-def parse(event: Event, _rules: Rules) -> Understood:
+def parse(event: Event) -> Understood:
     """A loss at the time that the event names. Raises MalformedNoticeError."""
     action, warning = read_action(event.detail)
     deadline = event.detail.time(TIME)

@@ -7,10 +7,11 @@ wrong. So a notice is believed only of an instance of which it can be true.
 from datetime import datetime, timedelta
 from typing import Final
 
-import msgspec
-
+from evenkeel.decisions.notice.result import Again, Done, Result
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.instance import Instance
+from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.reasons import Reason
@@ -23,63 +24,56 @@ https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 """
 
 
-class Unproven(msgspec.Struct, frozen=True):
-    """EC2 cannot tell yet: the notice has to come again, until ``until`` if there is one."""
-
-    reason: Reason
-    message: str
-    until: datetime | None = None
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """The notice is not true of this instance."""
-
-    reason: Reason
-    message: str
-
-
-type Doubt = Unproven | Refused
-
-
 def doubt(
     notice: Notice, instance: Instance | None, node: Node, labels: CapacityLabels, now: datetime
-) -> Doubt | None:
-    """Why a notice about this node's instance is not believed now; None: it is.
+) -> Result | None:
+    """What becomes of a notice that is not believed of this node's instance now; None: it is.
 
-    ``instance`` is None where EC2 does not answer. ``labels`` tell which nodes are spot.
+    It comes again while EC2 cannot tell yet. What is not true of the instance is refused, with a
+    warning on the node. ``instance`` is None where EC2 does not answer. ``labels`` tell which nodes
+    are spot.
     """
     if instance is not None:
-        return _RULES[notice.concerns](notice, instance, now)
+        return _RULES[notice.concerns](notice, instance, node, now)
     # A warning about spot leaves two minutes. Any other is true of too many to go by labels.
     if notice.concerns is Concern.SPOT and labels.call_spot(node):
         return None
     message = f"EC2 does not answer: nothing is known of instance {notice.instance_id}"
-    return Unproven(Reason.NO_ANSWER_FROM_EC2, message)
+    return Again(Reason.NO_ANSWER_FROM_EC2, message)
 
 
-def _unless_spot(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
+def _unless_spot(notice: Notice, instance: Instance, node: Node, _now: datetime) -> Result | None:
     if instance.is_spot:
         return None
     what = instance.lifecycle or "on-demand"
     message = f"EC2 says that instance {notice.instance_id} is {what}: it interrupts only spot"
-    return Refused(Reason.NOT_SPOT, message)
+    return _refused(notice, node, Reason.NOT_SPOT, message)
 
 
-def _unless_ending(notice: Notice, instance: Instance, now: datetime) -> Doubt | None:
+def _unless_ending(notice: Notice, instance: Instance, node: Node, now: datetime) -> Result | None:
     if not instance.lives:
         return None
     until = notice.time + LAG
     message = f"EC2 says that instance {notice.instance_id} is {instance.state}"
     if now < until:
-        return Unproven(Reason.INSTANCE_RUNNING, message, until)
-    return Refused(Reason.INSTANCE_RUNNING, f"{message}, also after {in_words(until)}")
+        return Again(Reason.INSTANCE_RUNNING, message, until=until)
+    also = f"{message}, also after {in_words(until)}"
+    return _refused(notice, node, Reason.INSTANCE_RUNNING, also)
 
 
-def _unless_reserved(notice: Notice, instance: Instance, _now: datetime) -> Doubt | None:
+def _unless_reserved(
+    notice: Notice, instance: Instance, node: Node, _now: datetime
+) -> Result | None:
     if instance.is_reserved:
         return None
     message = f"EC2 says that instance {notice.instance_id} runs in no reserved capacity"
-    return Refused(Reason.NOT_RESERVED, message)
+    return _refused(notice, node, Reason.NOT_RESERVED, message)
+
+
+def _refused(notice: Notice, node: Node, reason: Reason, message: str) -> Done:
+    text = f"{notice.name} notice {notice.event_id} is not believed: {message}"
+    decision = Decision.about(node, Verb.ACKNOWLEDGE, reason, text, warning=True)
+    return Done(decision, Metric.NOTICES_REFUSED)
 
 
 _RULES: Final = {
@@ -88,4 +82,4 @@ _RULES: Final = {
     Concern.RESERVED: _unless_reserved,
     Concern.ANY: lambda *_: None,
 }
-"""Why a notice is not believed of an instance, by what it may concern."""
+"""What becomes of a notice that is not believed of an instance, by what it may concern."""

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.notice.kind import Wording
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
@@ -33,17 +33,13 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
     with an interruption warning stays as it is: it is drained faster than on purpose. One with a
     scheduled change is drained for that, from now on.
     """
-    present = marks.read(node)
+    present = mark.read(node)
     if present is not None and not present.is_hint:
         message = f"it is handed over already, for it dies at {in_words(present.deadline)}"
         return Decision.about(node, Verb.LEAVE, Reason.NODE_DOOMED, message)
     if present is None or (present.cordoned_at is None and present.ends_at is None):
         present = NodeNotice(kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until, since=now)
-    if present.cordoned_at is None:
-        present = msgspec.structs.replace(
-            present, cordoned_before=node.spec.unschedulable, cordoned_at=now
-        )
-    notice = msgspec.structs.replace(present, keep_cordon=True)
+    notice = msgspec.structs.replace(mark.cordoned(node, present, now), keep_cordon=True)
     if notice.ends_at is None:
         notice = msgspec.structs.replace(
             notice, kind=NoticeKind.DRAIN, event_id=drain_id, deadline=until
@@ -54,14 +50,14 @@ def begin(node: Node, until: datetime, now: datetime, drain_id: str) -> Decision
         WORDING.reason,
         f"cordoned; its pods are handed over until {in_words(notice.deadline)}",
         until=notice.deadline,
-        write=marks.set_mark(node, notice),
+        write=mark.set_mark(node, notice),
     )
 
 
 def end(node: Node, drain_id: str) -> Decision | None:
     """Lift the mark of this drain and keep the cordon; None if the node carries another or none."""
-    present = marks.read(node)
+    present = mark.read(node)
     if present is None or present.event_id != drain_id:
         return None
     message = "nothing is left to hand over; the cordon stays"
-    return Decision.about(node, Verb.LIFT, Reason.DRAINED, message, write=marks.unmark(node))
+    return Decision.about(node, Verb.LIFT, Reason.DRAINED, message, write=mark.unmark(node))

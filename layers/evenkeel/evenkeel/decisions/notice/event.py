@@ -37,18 +37,6 @@ class Event:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What a deployment sets about reading events.
-
-    Events of the source ``replay_source`` are read as if AWS had sent them; empty allows none.
-    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded, empty for none.
-    """
-
-    lifecycle_hook: str = ""
-    replay_source: str = ""
-
-
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
     """The event is a notice, or one for each of the instances that it names.
 

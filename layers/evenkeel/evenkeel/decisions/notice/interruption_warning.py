@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-no
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.instance_action import read_action
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
@@ -17,7 +17,7 @@ LEAD: Final = timedelta(seconds=120)
 """How long before a stop or a termination EC2 warns."""
 
 
-def parse(event: Event, _rules: Rules) -> Understood:
+def parse(event: Event) -> Understood:
     """A stop or termination two minutes after the event, a hibernation that begins with it.
 
     Raises MalformedNoticeError.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evenkeel.decisions.notice.event import Event, Reading, Rules
+from evenkeel.decisions.notice.event import Event, Reading
 from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.reasons import Reason
 
@@ -35,5 +35,5 @@ class EventKind(Wording):
     source: str
     detail_type: str
     concerns: Concern
-    parse: Callable[[Event, Rules], Reading]
+    parse: Callable[[Event], Reading]
     times: tuple[str, ...] = ()

@@ -1,19 +1,16 @@
 """The kinds of event of which notices come: one line each, for the module that states it."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from evenkeel.decisions.notice import (
     capacity_reservation,
-    draining,
     interruption_warning,
     lifecycle_action,
     rebalance_recommendation,
     scheduled_change,
     state_change,
 )
-from evenkeel.decisions.notice.kind import EventKind, Wording
-from evenkeel.model.notice import NodeNotice, Notice
+from evenkeel.decisions.notice.kind import EventKind
 
 KINDS: Final[tuple[EventKind, ...]] = (
     interruption_warning.KIND,
@@ -26,9 +23,6 @@ KINDS: Final[tuple[EventKind, ...]] = (
 
 _BY_EVENT: Final = {(kind.source, kind.detail_type): kind for kind in KINDS}
 _BY_DETAIL_TYPE: Final = {kind.detail_type: kind for kind in KINDS}
-_WORDINGS: Final[Mapping[str, Wording]] = {
-    wording.name: wording for wording in (*KINDS, draining.WORDING)
-}
 
 
 def of_event(source: str, detail_type: str) -> EventKind | None:
@@ -39,8 +33,3 @@ def of_event(source: str, detail_type: str) -> EventKind | None:
 def of_detail_type(detail_type: str) -> EventKind | None:
     """The kind of a replayed event, whose source says nothing."""
     return _BY_DETAIL_TYPE.get(detail_type)
-
-
-def of_notice(notice: Notice | NodeNotice) -> Wording:
-    """How a notice is called and told, as far as this version knows what it came of."""
-    return _WORDINGS.get(notice.name) or _WORDINGS[notice.kind.value]

@@ -1,7 +1,7 @@
 """An Auto Scaling group is about to terminate an instance, and waits for a lifecycle hook.
 
-The event does not say for how long: the hook does. Of all hooks one is heeded, by its name, because
-others are somebody else's to complete, as those of managed node groups are.
+The event does not say for how long: the hook does. Of all hooks one is heeded, by its name (see
+``reading``), because others are somebody else's to complete, as those of managed node groups are.
 
 https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-event-reference.html
 """
@@ -10,7 +10,7 @@ import re
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.event import Event, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.hook import Hook
@@ -27,7 +27,7 @@ LONGEST_WAIT: Final = timedelta(hours=1)
 then has had the longest grace period that is in use, and the instance costs money."""
 
 
-def parse(event: Event, rules: Rules) -> Understood | Harmless:
+def parse(event: Event) -> Understood:
     """A loss by the longest time that any hook is waited for. Raises MalformedNoticeError."""
     detail = event.detail
     hook = Hook(
@@ -45,13 +45,6 @@ def parse(event: Event, rules: Rules) -> Understood | Harmless:
         raise MalformedNoticeError(
             detail.path("LifecycleTransition"), f"should be {TRANSITION}, but is {transition!r}"
         )
-    instance_id = detail.instance_id("EC2InstanceId")
-    if hook.name != rules.lifecycle_hook:
-        return Harmless(
-            event_id=event.event_id,
-            detail_type=event.detail_type,
-            message=f"the lifecycle hook {hook.name} is not Evenkeel's",
-        )
     return Understood(
         notices=(
             Notice(
@@ -59,7 +52,7 @@ def parse(event: Event, rules: Rules) -> Understood | Harmless:
                 cause=NAME,
                 concerns=KIND.concerns,
                 event_id=event.event_id,
-                instance_id=instance_id,
+                instance_id=detail.instance_id("EC2InstanceId"),
                 time=event.time,
                 deadline=event.time + LONGEST_WAIT,
                 hook=hook,

@@ -6,7 +6,14 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.notice import harmless, kinds, probe
-from evenkeel.decisions.notice.event import EC2, Event, Reading, Rules, Unknown
+from evenkeel.decisions.notice.event import (
+    EC2,
+    Event,
+    Harmless,
+    Reading,
+    Understood,
+    Unknown,
+)
 from evenkeel.decisions.notice.fields import Fields
 from evenkeel.errors import MalformedNoticeError, UnreadableError
 from evenkeel.model.decoding import decoded
@@ -14,27 +21,43 @@ from evenkeel.model.decoding import decoded
 _ANYTHING: Final = msgspec.json.Decoder()
 
 
-def read_json(text: str | bytes, rules: Rules) -> Reading:
-    """Read an event from JSON. Raises MalformedNoticeError."""
+def read_json(text: str | bytes, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
+    """Read an event from JSON, as ``read`` does. Raises MalformedNoticeError."""
     try:
         value = decoded(_ANYTHING, text)
     except UnreadableError as error:
         raise MalformedNoticeError("event", f"is no JSON: {error}") from error
-    return read(value, rules)
+    return read(value, lifecycle_hook=lifecycle_hook, replay_source=replay_source)
 
 
-def read(value: object, rules: Rules) -> Reading:
-    """Read a decoded event. Raises MalformedNoticeError."""
+def read(value: object, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
+    """Read a decoded event. Raises MalformedNoticeError.
+
+    ``lifecycle_hook`` is the name of the lifecycle hook that is heeded; empty: none is. Events of
+    ``replay_source`` are read as if AWS had sent them; empty: there is no such source.
+    """
     event = Event.read(Fields(value))
-    if rules.replay_source and event.source == rules.replay_source:
+    if replay_source and event.source == replay_source:
         event = _as_given(event)
     kind = kinds.of_event(event.source, event.detail_type)
     if kind is not None:
-        return kind.parse(event, rules)
+        return _heeded(kind.parse(event), event, lifecycle_hook)
     known = probe.find(event) or harmless.find(event)
     if known is not None:
         return known
     return Unknown(event_id=event.event_id, source=event.source, detail_type=event.detail_type)
+
+
+def _heeded(reading: Reading, event: Event, lifecycle_hook: str) -> Reading:
+    """The same reading; harmless if it waits for a lifecycle hook of somebody else's."""
+    hook = reading.notice.hook if isinstance(reading, Understood) else None
+    if hook is None or hook.name == lifecycle_hook:
+        return reading
+    return Harmless(
+        event_id=event.event_id,
+        detail_type=event.detail_type,
+        message=f"the lifecycle hook {hook.name} is not Evenkeel's",
+    )
 
 
 def _as_given(event: Event) -> Event:

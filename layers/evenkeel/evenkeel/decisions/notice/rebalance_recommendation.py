@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.ht
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import EC2, Event, Rules, Understood
+from evenkeel.decisions.notice.event import EC2, Event, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.reasons import Reason
@@ -15,7 +15,7 @@ EXPIRY: Final = timedelta(minutes=15)
 """How long a recommendation counts. EC2 takes none back, and a node that lives on is used again."""
 
 
-def parse(event: Event, _rules: Rules) -> Understood:
+def parse(event: Event) -> Understood:
     """A hint that expires. Raises MalformedNoticeError."""
     return Understood(
         notices=(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.decisions.notice.event import Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.event import Event, Harmless, Understood
 from evenkeel.decisions.notice.fields import INSTANCE_ID
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
@@ -39,7 +39,7 @@ OVER: Final = "closed"
 RESOLVED: Final = "RESOLVED"
 
 
-def parse(event: Event, _rules: Rules) -> Understood | Harmless:
+def parse(event: Event) -> Understood | Harmless:
     """A hint for each instance, that ends at the change's start. Raises MalformedNoticeError.
 
     What is closed, or resolved for an instance, takes the notice back.

@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-lifecycle.html
 
 from typing import Final
 
-from evenkeel.decisions.notice.event import EC2, Event, Harmless, Rules, Understood
+from evenkeel.decisions.notice.event import EC2, Event, Harmless, Understood
 from evenkeel.decisions.notice.kind import EventKind
 from evenkeel.errors import MalformedNoticeError
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
@@ -22,7 +22,7 @@ LOSING: Final = {
 LIVING: Final = frozenset({"pending", "running"})
 
 
-def parse(event: Event, _rules: Rules) -> Understood | Harmless:
+def parse(event: Event) -> Understood | Harmless:
     """A loss that happens now, or a start. Raises MalformedNoticeError."""
     instance_id = event.detail.instance_id("instance-id")
     state = event.detail.text("state")

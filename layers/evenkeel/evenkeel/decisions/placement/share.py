@@ -6,9 +6,9 @@ import msgspec
 
 from evenkeel.decisions.floor.source import FloorOf, floor_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted
-from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.floor import ALL
+from evenkeel.model.ordinal import index_of
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Controller, Deployment, Job, StatefulSet
@@ -38,7 +38,7 @@ def share_of(
     - no floor: spot; all of them: on-demand. Neither needs a count;
     - a StatefulSet's pods are told apart by their ordinals: at every size the lowest ordinals hold
       exactly the floor. An ordinal that cannot be read, or is below the first, is one of the
-      floor: what is not known never justifies spot;
+      floor;
     - a gang is on one capacity type: its floor is all or none (see ``floor_of``);
     - others are counted. The size is the ReplicaSet's own, not its Deployment's: in a rollout each
       ReplicaSet holds the floor of its part, and the parts' floors, rounded up, are never less
@@ -59,12 +59,12 @@ def _verdict(
             Capacity.SPOT, Reason.FLOOR_RELAXED, f"{told}, but no on-demand node had room"
         )
     if isinstance(controller, StatefulSet):
-        ordinal = ordinal_of(pod, controller)
-        index = None if ordinal is None else ordinal - controller.spec.ordinals.start
-        if index is None or index < 0:
+        index = index_of(pod, controller)
+        if index is None:
             return Chosen(
                 Capacity.ON_DEMAND, Reason.UNKNOWN_ORDINAL, f"{told}, its ordinal not known"
             )
+        ordinal = controller.spec.ordinals.start + index
         if floor.includes(index):
             return Chosen(
                 Capacity.ON_DEMAND, Reason.ORDINAL_IN_FLOOR, f"{told}: ordinal {ordinal} is in"
@@ -79,14 +79,3 @@ def _verdict(
     if wanted == 0:
         return Chosen(Capacity.SPOT, Reason.NO_FLOOR, told)
     return Counted(wanted, size)
-
-
-def ordinal_of(pod: NewPod, stateful_set: StatefulSet) -> int | None:
-    """A pod's ordinal, by its label, else by its name; None if neither tells."""
-    text = (pod.metadata.labels or {}).get(names.POD_INDEX)
-    if text is None:
-        prefix = f"{stateful_set.name}-"
-        if not pod.metadata.name.startswith(prefix):
-            return None
-        text = pod.metadata.name.removeprefix(prefix)
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else None

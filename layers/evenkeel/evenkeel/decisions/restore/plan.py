@@ -2,10 +2,10 @@
 
 import msgspec
 
-from evenkeel.decisions.restore.case import consider
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import Outcome, RestorePlan, Step, leave
+from evenkeel.decisions.restore.workload import consider
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 

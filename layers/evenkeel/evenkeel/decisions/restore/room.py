@@ -14,6 +14,7 @@ from evenkeel.decisions.restore.snapshot import Fleet
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeRequirement, NodeSelectorTerm, Toleration
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.meta import label_holds
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.quantity import number
 
@@ -22,17 +23,17 @@ KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
 _ROUNDING: Final = 1e-6
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class NodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a pod asks of its node. ``zone``: it has to be there, because its volumes are."""
 
-    requests: Mapping[str, float]
+    resources: Mapping[str, float]
     rules: NewPodSpec
     zone: str = ""
 
     @property
     def key(self) -> bytes:
         """Equal for pods that ask for the same."""
-        return msgspec.json.encode((self.requests, self.rules, self.zone))
+        return msgspec.json.encode((self.resources, self.rules, self.zone))
 
 
 class Rooms:
@@ -56,79 +57,78 @@ class Rooms:
                 for name, quantity in node.status.allocatable.items()
             }
 
-    def has(self, wish: Wish, capacity: Capacity) -> bool:
+    def has(self, request: NodeRequest, capacity: Capacity) -> bool:
         """Whether a node of this capacity type has room for a pod."""
-        return self._find(wish, capacity) is not None
+        return self._find(request, capacity) is not None
 
-    def take(self, wish: Wish, capacity: Capacity) -> bool:
+    def take(self, request: NodeRequest, capacity: Capacity) -> bool:
         """As ``has``, and from now on the room is taken."""
-        return self.take_all(wish, capacity, 1)
+        return self.take_all(request, capacity, 1)
 
-    def take_all(self, wish: Wish, capacity: Capacity, number: int) -> bool:
+    def take_all(self, request: NodeRequest, capacity: Capacity, number: int) -> bool:
         """As ``take``, for so many pods alike: all of them or none."""
         taken: list[str] = []
         for _ in range(number):
-            name = self._find(wish, capacity)
+            name = self._find(request, capacity)
             if name is None:
-                self._give_back(wish, capacity, taken)
+                self._give_back(request, capacity, taken)
                 return False
-            self._add(name, wish, -1)
+            self._add(name, request, -1)
             taken.append(name)
         return True
 
-    def _give_back(self, wish: Wish, capacity: Capacity, taken: Sequence[str]) -> None:
+    def _give_back(self, request: NodeRequest, capacity: Capacity, taken: Sequence[str]) -> None:
         for name in taken:
-            self._add(name, wish, 1)
+            self._add(name, request, 1)
         if taken:
-            del self._refused[capacity, wish.key]  # there is some again
+            del self._refused[capacity, request.key]  # there is some again
 
-    def _add(self, name: str, wish: Wish, times: int) -> None:
+    def _add(self, name: str, request: NodeRequest, times: int) -> None:
         """So many times what a pod asks for is free more on a node, or less."""
         free = self._free[name]
-        for resource, amount in wish.requests.items():
+        for resource, amount in request.resources.items():
             free[resource] = free.get(resource, 0.0) + times * amount
 
     def taking(self, rules: NewPodSpec, capacity: Capacity) -> Sequence[Node]:
         """The nodes of this capacity type that take pods with these rules, full ones too."""
-        wish = Wish(requests={}, rules=rules)
-        key = (capacity, wish.key)
+        request = NodeRequest(resources={}, rules=rules)
+        key = (capacity, request.key)
         if key not in self._taking:
             borne = self._borne[capacity]
-            found = [node for node in self._nodes[capacity] if _accepts(wish, node, borne)]
+            found = [node for node in self._nodes[capacity] if _accepts(request, node, borne)]
             self._taking[key] = found
         return self._taking[key]
 
-    def takes(self, rules: NewPodSpec, capacity: Capacity) -> bool:
-        """Whether a node of this capacity type takes pods with these rules, were there room."""
-        return bool(self.taking(rules, capacity))
+    def _find(self, request: NodeRequest, capacity: Capacity) -> str | None:
+        """The first node with room.
 
-    def _find(self, wish: Wish, capacity: Capacity) -> str | None:
-        """The first node with room. Where there was none none will be: it only gets less here."""
-        key = (capacity, wish.key)
+        Nodes that had none are not tried again: within one plan, room only shrinks.
+        """
+        key = (capacity, request.key)
         nodes, borne = self._nodes[capacity], self._borne[capacity]
         for position in range(self._refused.get(key, 0), len(nodes)):
             node = nodes[position]
-            if self._fits(wish, node) and _accepts(wish, node, borne):
+            if self._fits(request, node) and _accepts(request, node, borne):
                 self._refused[key] = position
                 return node.name
         self._refused[key] = len(nodes)
         return None
 
-    def _fits(self, wish: Wish, node: Node) -> bool:
+    def _fits(self, request: NodeRequest, node: Node) -> bool:
         free = self._free[node.name]
         return all(
             amount <= free.get(resource, 0.0) + _ROUNDING
-            for resource, amount in wish.requests.items()
+            for resource, amount in request.resources.items()
         )
 
 
-def _accepts(wish: Wish, node: Node, borne: Sequence[Toleration]) -> bool:
+def _accepts(request: NodeRequest, node: Node, borne: Sequence[Toleration]) -> bool:
     """Whether a node is one that the pod may go to, by its rules and the node's taints.
 
     ``borne``: what placement lets it tolerate besides.
     """
-    rules, labels = wish.rules, node.metadata.labels
-    if wish.zone and labels.get(names.ZONE) != wish.zone:
+    rules, labels = request.rules, node.metadata.labels
+    if request.zone and labels.get(names.ZONE) != request.zone:
         return False
     if any(labels.get(key) != value for key, value in (rules.node_selector or {}).items()):
         return False
@@ -165,16 +165,7 @@ def _clauses(term: NodeSelectorTerm, node: Node) -> Iterator[bool]:
 
 def _holds(clause: NodeRequirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(clause.key), clause.values or ()
-    match clause.operator:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case "Gt" | "Lt" if value is not None and len(values) == 1:
-            above = number(value) - number(values[0])
-            return above > 0 if clause.operator == "Gt" else above < 0
-    return False
+    if clause.operator in ("Gt", "Lt") and value is not None and len(values) == 1:
+        above = number(value) - number(values[0])
+        return above > 0 if clause.operator == "Gt" else above < 0
+    return bool(label_holds(clause.operator, value, values))

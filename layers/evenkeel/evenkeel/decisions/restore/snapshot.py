@@ -9,7 +9,7 @@ from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.gang import GroupName
-from evenkeel.model.move import Move
+from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.surroundings import Lease
@@ -25,7 +25,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     long that holds unless it is extended.
     """
 
-    moves: int = 50
+    moves: int = PER_RUN
     patience: timedelta = timedelta(minutes=5)
     relax_after: timedelta = timedelta(minutes=5)
     relaxed_for: timedelta = timedelta(minutes=30)
@@ -55,8 +55,8 @@ class Fleet(msgspec.Struct, frozen=True):
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One workload: where it stands, its ReplicaSets, and its pods, owned and released.
 
-    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``is_never``: no
-    pods are moved in its namespace. ``trace`` tells that its template was written once.
+    ``moves`` are restore's last ones, by the uids of its ReplicaSets or its own. ``trace`` tells
+    that its template was written once.
     """
 
     standing: Standing
@@ -64,7 +64,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     pods: Sequence[Pod] = ()
     surroundings: Surroundings = Surroundings()
     moves: Mapping[str, Move] = {}
-    is_never: bool = False
     trace: Lease | None = None
 
     @property

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from evenkeel.decisions import writes
+from evenkeel.decisions.drain import writes
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
@@ -82,7 +82,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms, *, busy: Decision | N
     hands_off = _hands_off(case, aim)
     if hands_off is not None:
         return hands_off
-    spot_takes = bool(aim.key) and rooms.takes(rules, Capacity.SPOT)
+    spot_takes = bool(aim.key) and bool(rooms.taking(rules, Capacity.SPOT))
     need = _need(case, written, aim, spot_takes=spot_takes)
     if not spot_takes:
         aim = msgspec.structs.replace(aim, key="")
@@ -294,7 +294,9 @@ def _write(
     else:
         policy = str(case.standing.floor.floor)
     after = additions(workload, aim, policy, now)
-    trace: Sequence[Write] = [] if case.trace is not None else [Create(_trace(case))]
+    trace: Sequence[Write] = (
+        [] if case.trace is not None else [Create(new_trace(workload.reference))]
+    )
     decision = about(
         case,
         Verb.PATCH_TEMPLATE,
@@ -303,10 +305,6 @@ def _write(
         write=template_patch(workload, written, after),
     )
     return Step(workload=workload.key, decision=decision, after=trace, rolls=not need.is_urgent)
-
-
-def _trace(case: Case) -> Lease:
-    return new_trace(case.workload.reference)
 
 
 def _take_off(case: Case) -> Step:

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from evenkeel.decisions.upkeep.node import ENDING, UNLISTED
+from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
-from evenkeel.flows.asking import ask
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node

@@ -7,7 +7,7 @@ and leaves the work to the functions: they have AWS to ask, and the settings of 
 from datetime import datetime, timedelta
 
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.asking import answer, ask_for_one
+from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Patch

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.plan import earliest
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
 from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.model.decision import Decision, Verb
@@ -18,6 +17,7 @@ from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
+from evenkeel.model.times import earliest
 from evenkeel.ports import Background, LifecycleActions, Recorder
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
@@ -149,4 +149,4 @@ class Hooks:
         else:
             reason = Reason.LIFECYCLE_ACTION_GONE
             message = f"the group {group} does not wait for {termination.hook.name} any more"
-        return Decision.about(node, Verb.MARK, reason, message, write=marks.end_hook(node))
+        return Decision.about(node, Verb.MARK, reason, message, write=mark.end_hook(node))

@@ -9,7 +9,6 @@ import msgspec
 
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
-from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
@@ -23,6 +22,7 @@ from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import groups, reading
 from evenkeel.flows.drain.sync.questions import AtOnce
+from evenkeel.flows.remedies import metric_of, record_unread
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
 from evenkeel.ports import (
@@ -247,7 +247,7 @@ class HandoverFlow:
     def _read(self, view: View) -> None:
         for each in READS:
             each(self._cluster, view)
-        tell_unread(self._recorder, reading.read_surroundings(self._cluster, view))
+        record_unread(self._recorder, reading.read_surroundings(self._cluster, view))
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

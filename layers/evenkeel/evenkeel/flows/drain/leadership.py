@@ -16,8 +16,8 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows import home
-from evenkeel.flows.asking import answer
 from evenkeel.flows.drain.server_time import ServerTime
+from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer

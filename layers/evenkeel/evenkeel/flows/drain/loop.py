@@ -3,12 +3,12 @@
 from concurrent.futures import Future
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.plan import earliest
 from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.reconcile import Reconcile
 from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.model.times import earliest
 from evenkeel.ports import Arrival, Clock, Reply, Session, TimeLeft
 
 LONGEST_WAIT = timedelta(milliseconds=400)

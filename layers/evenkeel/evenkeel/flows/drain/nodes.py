@@ -6,11 +6,10 @@ from itertools import chain
 
 import msgspec
 
-from evenkeel.decisions.notice import kinds, marks
-from evenkeel.decisions.plan import earliest
-from evenkeel.decisions.upkeep import node as upkeep
-from evenkeel.decisions.upkeep.node import Situation
-from evenkeel.decisions.upkeep.share import SOONEST, admitted
+from evenkeel.decisions.node import doomed_node
+from evenkeel.decisions.node.doomed_node import Situation
+from evenkeel.decisions.node.share import SOONEST, admitted
+from evenkeel.decisions.notice import mark, wording
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.queue import NODES
@@ -18,6 +17,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.times import earliest
 from evenkeel.ports import Background
 from evenkeel.settings import HandoverSettings
 
@@ -81,10 +81,10 @@ class NodeKeeper:
             Decision.about(
                 node,
                 Verb.CORDON,
-                kinds.of_notice(notices[node.name]).reason,
+                wording.of_notice(notices[node.name]).reason,
                 f"within the {share:.0%} of {spot_nodes} spot nodes that hints may have",
                 until=notices[node.name].deadline,
-                write=marks.cordon(node, now),
+                write=mark.cordon(node, now),
             )
             for node in admitted(hinted, spot_nodes, share)
         ]
@@ -105,7 +105,7 @@ class NodeKeeper:
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:
-            decisions, due = upkeep.plan(
+            decisions, due = doomed_node.plan(
                 msgspec.structs.replace(
                     situation,
                     others_remain=remain,
@@ -151,7 +151,7 @@ class NodeKeeper:
         """What becomes of nodes whose notice was spoilt."""
         notices = self._view.notices
         spoilt = (node for node in self._view.nodes.values() if node.name not in notices)
-        return map(upkeep.unreadable, spoilt)
+        return map(doomed_node.unreadable, spoilt)
 
     def _others_remain(self, situations: Iterable[Situation], now: datetime) -> bool | None:
         """Whether load balancers would keep another node; None also if no decision needs it."""

@@ -3,7 +3,7 @@
 import sys
 from datetime import datetime
 
-from evenkeel.decisions.handover import pace
+from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans

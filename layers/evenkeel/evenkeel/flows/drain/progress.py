@@ -3,7 +3,7 @@
 from collections import deque
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.agenda import Usual
+from evenkeel.decisions.drain.agenda import Usual
 
 
 class Progress:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from evenkeel.decisions.plan import earliest
+from evenkeel.model.times import earliest
 from evenkeel.ports import Clock
 
 SHARE: Final = 8

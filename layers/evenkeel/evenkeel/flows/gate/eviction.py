@@ -12,3 +12,8 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     evictor: Evictor = Evictor()
     dry_run: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its pod's namespace and name."""
+        return self.namespace, self.name

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.route import route
 from evenkeel.decisions.gate import gate
 from evenkeel.decisions.gate.gate import WINDOW_FULL
 from evenkeel.decisions.gate.scope import passes_by_itself, passes_by_place
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
-from evenkeel.decisions.handover.census import Census
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -18,7 +18,7 @@ from evenkeel.errors import (
     ThrottledError,
     UnavailableError,
 )
-from evenkeel.flows.gate.crowd import Crowd
+from evenkeel.flows.gate.concurrency import Concurrency
 from evenkeel.flows.gate.eviction import Eviction
 from evenkeel.flows.gate.reading import Reader
 from evenkeel.flows.gate.window import Window
@@ -43,7 +43,7 @@ class GateFlow:
         self._recorder = recorder
         self._reader = Reader(cluster, clock)
         self._window = Window(cluster, clock, settings.window)
-        self._crowd = Crowd(clock)
+        self._concurrency = Concurrency(clock)
 
     def review(self, eviction: Eviction) -> Verdict:
         """Decide about one eviction. Raises nothing of its own.
@@ -53,7 +53,7 @@ class GateFlow:
         """
         if eviction.evictor.is_evenkeel:
             return Allowed(reason=Reason.OWN, message="Evenkeel asks for it")
-        with self._crowd.place(eviction) as has_place:
+        with self._concurrency.place(eviction) as has_place:
             verdict = self._review(eviction) if has_place else None
         if self._is_observing:
             verdict = Allowed(reason=Reason.OBSERVED, message="Evenkeel only observes")
@@ -61,13 +61,15 @@ class GateFlow:
             message = "many evictions are asked for at once: this one is decided about in its turn"
             verdict = self._put_off(eviction, Reason.CROWDED, message)
         if isinstance(verdict, Allowed):
-            self._crowd.passed(eviction)
+            self._concurrency.passed(eviction)
         return verdict
 
     def _review(self, eviction: Eviction) -> Verdict:
-        waited = self._crowd.waited(eviction)
+        waited = self._concurrency.waited(eviction)
         try:
-            if self._crowd.is_in_turn(eviction) and not self._may_be_released(eviction, waited):
+            if self._concurrency.is_in_turn(eviction) and not self._may_be_released(
+                eviction, waited
+            ):
                 # It was looked at before: nothing of it is read again.
                 return self._put_off(eviction, Reason.WINDOW_FULL, WINDOW_FULL)
             verdict, pod, workload = self._decide(eviction, waited)
@@ -85,7 +87,8 @@ class GateFlow:
         self._tell(verdict, pod, workload, eviction)
         if isinstance(verdict, Allowed):
             return verdict
-        retry_after = self._crowd.deferred(eviction, verdict.retry_after, in_turn=verdict.in_turn)
+        in_turn = verdict.in_turn
+        retry_after = self._concurrency.defer(eviction, verdict.retry_after, in_turn=in_turn)
         return msgspec.structs.replace(verdict, retry_after=retry_after)
 
     def _may_be_released(self, eviction: Eviction, waited: timedelta) -> bool:
@@ -97,13 +100,13 @@ class GateFlow:
     def _put_off(self, eviction: Eviction, reason: Reason, message: str) -> Deferred:
         """An eviction that is not decided about now comes back."""
         self._recorder.counted(Metric.EVICTIONS_DEFERRED)
-        retry_after = self._crowd.put_off(eviction)
+        retry_after = self._concurrency.defer(eviction)
         return Deferred(reason=reason, message=message, retry_after=retry_after)
 
     def _unread(self, eviction: Eviction, error: ClusterError) -> Verdict:
         """An eviction that the API server does not answer about waits while it has patience."""
         message = f"the API server does not answer: {error}"
-        waited = self._crowd.unread(eviction)
+        waited = self._concurrency.unread(eviction)
         if waited < self._settings.patience:
             return self._put_off(eviction, Reason.UNREADABLE, message)
         self._recorder.counted(Metric.GATE_FAILED)

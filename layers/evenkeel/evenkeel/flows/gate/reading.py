@@ -6,28 +6,20 @@ from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.handover.census import Census, take_census
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
-from evenkeel.flows import pause, selections
-from evenkeel.flows.remembered import Found, Remembered
+from evenkeel.flows import pause, selections, surroundings
+from evenkeel.flows.read_cache import Found, ReadCache
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.surroundings import (
-    Namespace,
-    NetworkPolicy,
-    PersistentVolumeClaim,
-    PodDisruptionBudget,
-    Service,
-)
+from evenkeel.model.request import Get, List, Listing
+from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
-
-_AROUND = (PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim)
 
 SINGLY: Final = 32
 """So many pods are read one by one, all at the same time: as many requests as a process sends."""
@@ -60,12 +52,12 @@ class Reader:
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self._clock = clock
-        self._remembered = Remembered(cluster, clock)
+        self._cache = ReadCache(cluster, clock)
 
     def subject(self, name: str, namespace: str) -> Subject:
         """The pod as it is now. Raises NotFoundError without it, and other ClusterErrors."""
         asked, home = Get(Pod, name, namespace), Get(Namespace, namespace)
-        pod, space, paused = self._remembered.ask(asked, home, pause.QUESTION, afresh=(asked,))
+        pod, space, paused = self._cache.ask(asked, home, pause.QUESTION, afresh=(asked,))
         if not isinstance(pod, Pod) or not isinstance(space, Namespace):
             raise NotFoundError(f"there is no pod {namespace}/{name}")
         return Subject(pod, space, paused is not None)
@@ -87,11 +79,11 @@ class Reader:
             return Workload(Owner(kind=kind))
         asked = Get(ReplicaSet, name, pod.namespace)
         pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
-        around: list[Read] = [List(Selection(k, pod.namespace), fresh=False) for k in _AROUND]
+        around = surroundings.questions(pod.namespace)
         marked = List(selections.MARKED_NODES, fresh=False)
         above = Get(Deployment, name.removesuffix(f"-{pod.template_hash}"), pod.namespace)
         afresh = (asked, pods, above)
-        found = self._remembered.ask(asked, pods, above, marked, *around, afresh=afresh)
+        found = self._cache.ask(asked, pods, above, marked, *around, afresh=afresh)
         replica_set, listed, deployment, nodes, *lists = found
         if not isinstance(replica_set, ReplicaSet) or replica_set.key != pod.origin_key:
             replica_set = None
@@ -109,7 +101,7 @@ class Reader:
             return None
         if isinstance(guessed, Deployment) and guessed.uid == replica_set.controller.uid:
             return guessed
-        return self._remembered.deployment_of(replica_set, afresh=True)
+        return self._cache.deployment_of(replica_set, afresh=True)
 
     def census(self, workload: Workload, *, afresh: bool = False) -> Census:
         """The pods of a ReplicaSet counted, a moment old at most. Raises ClusterError.
@@ -121,13 +113,13 @@ class Reader:
         replica_set = owner.controller
         assert isinstance(replica_set, ReplicaSet)  # noqa: S101 - else there is nothing to count
         active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
-        census = take_census(replica_set, owner, active, workload.dooms, (), now)
+        census = Census(now=now, owner=owner, pods=active, dooms=workload.dooms)
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
         every = selections.pods_selected(replica_set.namespace, deployment.spec.selector)
         siblings = replace(every, fresh=afresh)
-        (found,) = self._remembered.ask(siblings, afresh=(siblings,))
+        (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)
         others = [each for each in _pods(found) if each.controller_key not in its_own]
         return msgspec.structs.replace(census, siblings=others)
@@ -143,10 +135,10 @@ class Reader:
         if len(counted) > SINGLY:
             (pod, *_) = counted.values()
             afresh = List(selections.of_hash(pod.namespace, pod.template_hash))
-            (listed,) = self._remembered.ask(afresh, afresh=(afresh,))
+            (listed,) = self._cache.ask(afresh, afresh=(afresh,))
             return replace(workload, pods=_pods(listed))
         asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]
-        found = self._remembered.ask(*asked, afresh=asked)
+        found = self._cache.ask(*asked, afresh=asked)
         now = [pod for pod in found if isinstance(pod, Pod) and pod.uid in counted]
         others = [pod for pod in workload.pods if pod.uid not in counted]
         return replace(workload, pods=[*now, *others])
@@ -168,7 +160,7 @@ def _as_released(pod: Pod, pods: Sequence[Pod]) -> Sequence[Pod]:
 
 def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
     """The notices of the nodes that are drained, by node name."""
-    read = {each.name: marks.read(each) for each in nodes if isinstance(each, Node)}
+    read = {each.name: mark.read(each) for each in nodes if isinstance(each, Node)}
     return {
         name: notice
         for name, notice in read.items()

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.handover.census import LONGEST_TO_MAKE
-from evenkeel.flows.remembered import Remembered
+from evenkeel.decisions.drain.census import LONGEST_TO_MAKE
+from evenkeel.flows.read_cache import ReadCache
 from evenkeel.flows.selections import RELEASED_PODS
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing
@@ -33,7 +33,7 @@ class Window:
 
     def __init__(self, cluster: Cluster, clock: Clock, size: int) -> None:
         """``size`` pods may wait for their replacements at a time."""
-        self._remembered = Remembered(cluster, clock)
+        self._cache = ReadCache(cluster, clock)
         self._clock = clock
         self._size = size
         self._asking = Lock()
@@ -78,7 +78,7 @@ class Window:
         """The released pods. One thread asks, and the others take what was there before."""
         if self._asking.acquire(blocking=self._listed is None):
             try:
-                (found,) = self._remembered.ask(_QUESTION)
+                (found,) = self._cache.ask(_QUESTION)
             finally:
                 self._asking.release()
             items = found.items if isinstance(found, Listing) else ()

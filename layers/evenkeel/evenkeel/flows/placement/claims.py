@@ -10,22 +10,13 @@ from evenkeel.decisions.placement.tally import Free
 from evenkeel.errors import AlreadyExistsError, ConflictError, InvalidError
 from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.flows import home
-from evenkeel.flows.asking import ask
+from evenkeel.flows.sweeping import sweep
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim
-from evenkeel.model.request import (
-    Create,
-    Delete,
-    List,
-    Operation,
-    Patch,
-    Selection,
-    Write,
-    as_read,
-)
+from evenkeel.model.request import Create, Operation, Patch, Selection, Write, as_read
 from evenkeel.model.surroundings import Lease
-from evenkeel.ports import Clock, Cluster
+from evenkeel.ports import Cluster
 
 TRIES: Final = 3
 """How many slots are tried before one looks again which are free."""
@@ -33,9 +24,6 @@ TRIES: Final = 3
 SWEPT_AFTER: Final = timedelta(minutes=2)
 """A claim that old is of no use: its pod is there, or will never be. No review that reads claims
 and pods at the same time misses both by then."""
-
-MOST_SWEPT: Final = 30
-"""Claims that one sweep deletes: about as many as are asked at once."""
 
 _TAKEN = (AlreadyExistsError, ConflictError, InvalidError, MissingError)
 
@@ -70,23 +58,16 @@ def selection(controller_uid: str) -> Selection[Lease]:
     return Selection(Lease, names.SYSTEM_NAMESPACE, labels=f"{names.CLAIM_OF}={controller_uid}")
 
 
-def sweep(cluster: Cluster, clock: Clock) -> int:
+def sweep_claims(cluster: Cluster, now: datetime) -> int:
     """Delete claims that are of no use any more; answers how many. Raises ClusterError."""
-    everything = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
-    now = clock.now()
-    old = ask(cluster, List(everything, kept=lambda lease: lease if _is_old(lease, now) else None))
-    deletes = [
-        Delete(Lease, lease.name, lease.namespace, uid=lease.uid)
-        for lease in old.items[:MOST_SWEPT]
-    ]
-    replies = cluster.perform(deletes) if deletes else ()
-    return sum(reply.error is None for reply in replies)
 
+    def is_old(lease: Lease) -> bool:
+        """Whether a claim was taken long ago, or at an unknown time."""
+        since = lease.held_since
+        return since is None or abs(now - since) >= SWEPT_AFTER
 
-def _is_old(lease: Lease, now: datetime) -> bool:
-    """Whether a claim was taken long ago, or at an unknown time."""
-    since = lease.held_since
-    return since is None or abs(now - since) >= SWEPT_AFTER
+    claims = Selection(Lease, names.SYSTEM_NAMESPACE, labels=names.CLAIM_OF)
+    return sweep(cluster, claims, is_old, cluster.perform)
 
 
 def _take(

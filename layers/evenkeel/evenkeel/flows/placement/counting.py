@@ -1,4 +1,4 @@
-"""Whether a pod is one of a counted floor. Any number of processes may ask at once."""
+"""Whether a pod is one of a counted floor. Any number of processes may count at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from typing import Final
 from evenkeel.decisions.placement.tally import Free, Full, Tally, Unconfirmed, tally
 from evenkeel.decisions.placement.verdict import Chosen, Counted
 from evenkeel.errors import ClusterError
-from evenkeel.flows.asking import answer
 from evenkeel.flows.placement import claims
+from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.placement import Placed, claims_of, placed_of
@@ -17,15 +17,15 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
 from evenkeel.model.surroundings import Lease
-from evenkeel.model.workload import Job, ReplicaSet, StatefulSet
+from evenkeel.model.workload import Controller, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
 FIRST_PAUSE: Final = timedelta(milliseconds=20)
 LONGEST_PAUSE: Final = timedelta(milliseconds=160)
-"""Between two looks at unconfirmed claims; it doubles."""
+"""Between two lists while claims are unconfirmed; it doubles."""
 
 CLAIM_EXPIRY: Final = timedelta(seconds=1.5)
-"""How long a claim of a floor's place waits for its pod, which is stored right after its review."""
+"""How long a claim waits for its pod, which the API server stores right after its review."""
 
 NOT_FINISHED: Final = "status.phase!=Failed,status.phase!=Succeeded"
 
@@ -48,7 +48,7 @@ class Counter:
     def place(
         self,
         wanted: Counted,
-        controller: ReplicaSet | StatefulSet | Job,
+        controller: Controller,
         labels: dict[str, str] | None,
         holder: str,
         *,
@@ -57,11 +57,11 @@ class Counter:
     ) -> Place:
         """Count the controller's floor, and claim a place of it where one is free.
 
-        ``labels`` are the new pod's, ``holder`` what its claim is called. Where the claim cannot
-        be had before ``give_up``, on-demand: restore moves what is too much.
-        ``writes`` False claims nothing and does not wait.
+        ``labels`` are the new pod's, ``holder`` is the name of its claim. If the floor is not
+        counted before ``give_up``, the pod goes to on-demand: restore moves those above the floor
+        back. ``writes`` False claims nothing and does not wait.
         """
-        told = f"the floor is {wanted.floor} of {wanted.size}"
+        floor = f"the floor is {wanted.floor} of {wanted.size}"
         pause = FIRST_PAUSE
         problem = ""
         again = False
@@ -69,24 +69,24 @@ class Counter:
             try:
                 mine, result = self._look(wanted, controller, labels, holder, again=again)
                 if mine is not None:
-                    return _in_floor(f"{told}: slot {mine} is its own", mine)
+                    return _in_floor(f"{floor}: slot {mine} is its own", mine)
                 if isinstance(result, Full):
-                    message = f"{told} and held by {result.taken}"
+                    message = f"{floor} and held by {result.taken}"
                     return Place(Chosen(Capacity.SPOT, Reason.FLOOR_HELD, message))
                 if not writes:
-                    return _in_floor(f"{told} and not held")
+                    return _in_floor(f"{floor} and not held")
                 if isinstance(result, Free):
                     now = self._clock.now()
                     slot = claims.take(self._cluster, controller.reference, result, holder, now)
                     if slot is not None:
-                        return _in_floor(f"{told}: slot {slot} was free", slot)
+                        return _in_floor(f"{floor}: slot {slot} was free", slot)
                 problem = "others claimed the places that are left, and no pod confirms it"
             except ClusterError as error:
                 problem = str(error)
                 result = Unconfirmed(0)
             again = True
             if self._clock.now() + pause >= give_up:
-                message = f"{told}; it was not counted in time: {problem}"
+                message = f"{floor}; it was not counted in time: {problem}"
                 return Place(Chosen(Capacity.ON_DEMAND, Reason.NOT_COUNTED, message))
             if isinstance(result, Unconfirmed):
                 self._clock.sleep(pause)
@@ -95,7 +95,7 @@ class Counter:
     def _look(
         self,
         wanted: Counted,
-        controller: ReplicaSet | StatefulSet | Job,
+        controller: Controller,
         labels: dict[str, str] | None,
         holder: str,
         *,
@@ -103,10 +103,10 @@ class Counter:
     ) -> tuple[int | None, Tally]:
         """The slot that ``holder`` has already, if any, and how the floor stands.
 
-        A first look may see claims that are a moment old. A review that sees too few of them offers
-        slots whose claim then fails; only pods justify spot. A fresh list waits up
-        to 0.1 s where many pods are made at once (KEP-2340, see docs/decisions/0006), so while
-        a ReplicaSet only grows its pods may be a moment old, too.
+        The first list of claims may be a moment old: a review that sees too few of them offers
+        slots that it then cannot claim, and sends no pod to spot for it. A fresh list takes up to
+        0.1 s while many pods are made (KEP-2340, see docs/decisions/0006), so the list of pods may
+        be a moment old, too, while a ReplicaSet only grows.
         """
         pods_asked = List(
             _siblings(controller.namespace, labels or {}),
@@ -126,11 +126,11 @@ class Counter:
         return slot, tally(wanted.floor, _placed(mine), found, self._clock.now(), CLAIM_EXPIRY)
 
 
-def _grows(controller: ReplicaSet | StatefulSet | Job) -> bool:
-    """Whether its next pod is one more, and replaces none that has gone a moment ago.
+def _grows(controller: Controller) -> bool:
+    """Whether its next pod is an additional one, and replaces none that has just gone.
 
-    A ReplicaSet's status still counts a pod that has just gone when its replacement is made.
-    When several go one after the other it does not; then those on their way out are listed.
+    When a replacement is made, a ReplicaSet's status still counts the pod that has just gone. If
+    several go one after the other it does not, but then those that are being deleted are listed.
     """
     return (
         isinstance(controller, ReplicaSet) and controller.status.replicas < controller.spec.replicas
@@ -142,7 +142,7 @@ def _in_floor(message: str, slot: int | None = None) -> Place:
 
 
 def _siblings(namespace: str, labels: dict[str, str]) -> Selection[Pod]:
-    """The pods that may hold the floor: told to be on on-demand, of the same template."""
+    """The pods that may hold the floor: placed on on-demand, of the same template."""
     selected = [f"{names.CAPACITY}={Capacity.ON_DEMAND}"]
     if names.TEMPLATE_HASH in labels:
         selected.append(f"{names.TEMPLATE_HASH}={labels[names.TEMPLATE_HASH]}")
@@ -155,7 +155,7 @@ def _of(pods: object, controller_key: str) -> Sequence[Pod]:
 
 
 def _placed(pods: Sequence[Pod]) -> Sequence[Placed | None]:
-    """What the live ones of these pods note."""
+    """The notes on those of these pods that are neither released nor being deleted."""
     return [
         placed_of(pod.metadata.annotations) for pod in pods if not pod.leaving and not pod.released
     ]

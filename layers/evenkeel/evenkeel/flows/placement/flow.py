@@ -1,4 +1,4 @@
-"""One new pod: gather what its floor depends on, decide, claim its place, patch it."""
+"""One new pod: read what its floor depends on, decide, claim its place, patch it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from evenkeel.decisions.placement.scope import (
 from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left
 from evenkeel.errors import ClusterError
-from evenkeel.flows.placement.claims import sweep
+from evenkeel.flows.placement.claims import sweep_claims
 from evenkeel.flows.placement.counting import Counter, Place
-from evenkeel.flows.placement.moves import Admitted, take_quietly
-from evenkeel.flows.placement.reading import OwnerGoneError, Reader, Surroundings
+from evenkeel.flows.placement.moves import Admitted, take
+from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Reader
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Decision, Verb
@@ -34,15 +34,17 @@ from evenkeel.ports import Clock, Cluster, Recorder
 from evenkeel.settings import Mode, PlacementSettings
 from evenkeel.settings.placement import LONGEST_COUNTING
 
-TOLD_AGAIN_AFTER: Final = timedelta(minutes=10)
-"""A floor that cannot be read is told at most once in this time: every pod meets it."""
+WARN_AGAIN_AFTER: Final = timedelta(minutes=10)
+"""Time between two warnings about one floor that cannot be read: each new pod meets it."""
 
-MOST_TOLD: Final = 1_000
+MOST_WARNINGS: Final = 1_000
+"""So many warnings are kept, to give none twice."""
 
 SWEEPING: Final = timedelta(minutes=1)
-"""Between two sweeps of old claims by one process, each for a pod that was quickly counted."""
+"""Time between two sweeps of old claims by one process."""
 
 QUICKLY: Final = timedelta(milliseconds=500)
+"""A review that took no longer than this may sweep old claims, too."""
 
 _COUNTS: Final = {
     Capacity.ON_DEMAND: Metric.PODS_PLACED_ON_DEMAND,
@@ -52,13 +54,13 @@ _COUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a pod is changed: not at all where the patch is empty.
+    """How a pod is changed: not at all if the patch is empty.
 
-    ``told`` is what was decided, for a dry run; empty where it was decided before.
+    ``summary`` says what was decided, for a dry run; empty if it was decided before.
     """
 
     patch: Sequence[Operation] = ()
-    told: str = ""
+    summary: str = ""
 
 
 class PlacementFlow:
@@ -67,7 +69,7 @@ class PlacementFlow:
     def __init__(
         self, settings: PlacementSettings, cluster: Cluster, clock: Clock, recorder: Recorder
     ) -> None:
-        """In observe mode it decides and tells, but changes no pod and claims nothing."""
+        """In observe mode it decides and records, but changes no pod and claims nothing."""
         self._acts = settings.mode is Mode.ACT
         self._everywhere = settings.everywhere
         self._labels = settings.capacity_labels
@@ -76,12 +78,12 @@ class PlacementFlow:
         self._clock = clock
         self._recorder = recorder
         self._lock = Lock()
-        self._told: dict[tuple[str, str], datetime] = {}
+        self._warned: dict[tuple[str, str], datetime] = {}
         self._cluster = cluster
         self._swept = clock.now()
 
     def place(self, request: AdmissionRequest, pod: NewPod) -> Outcome:
-        """Place one pod. Whatever cannot be read leaves it as it is. Raises nothing of its own."""
+        """Place one pod; leave it as it is if something cannot be read. Raises no EvenkeelError."""
         again = placed_of(pod.metadata.annotations)
         if again is not None and self._was_placed(pod, again):
             return Outcome(self._patch(pod, again, self._labels))
@@ -95,7 +97,7 @@ class PlacementFlow:
         except ClusterError as error:
             is_gone = isinstance(error, OwnerGoneError)
             left = Left(Reason.OWNER_GONE if is_gone else Reason.UNREADABLE, str(error))
-            return replace(self._leave(subject, left), told=f"did not place this pod ({error})")
+            return replace(self._leave(subject, left), summary=f"did not place this pod ({error})")
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
             left = Left(Reason.PAUSED, "Evenkeel is paused")
@@ -106,13 +108,13 @@ class PlacementFlow:
         return self._decide(request, pod, around, began)
 
     def _was_placed(self, pod: NewPod, note: Placed) -> bool:
-        """Whether the API server asks again about a pod that was placed a moment ago."""
+        """Whether the API server reviews again a pod that was placed a moment ago."""
         now = self._clock.now()
         known = controller_kind(pod) is not None
         return self._acts and known and note.is_of_this_admission(now)
 
     def _decide(
-        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, began: datetime
+        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, began: datetime
     ) -> Outcome:
         now = self._clock.now()
         if around.move is not None and self._is_moved(request, pod, around, around.move):
@@ -143,18 +145,21 @@ class PlacementFlow:
         return self._apply(request, pod, around, place)
 
     def _is_moved(
-        self, request: AdmissionRequest, pod: NewPod, around: Surroundings, move: Move
+        self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, move: Move
     ) -> bool:
-        """Whether this pod is made for restore's move."""
+        """Whether this pod is made for restore's move; not if the API server does not answer."""
         admitted = Admitted(around.controller.reference, pod.metadata.name, request.uid)
         writes = self._acts and not request.dry_run
-        return take_quietly(self._cluster, move, admitted, self._clock.now(), writes=writes)
+        try:
+            return take(self._cluster, move, admitted, self._clock.now(), writes=writes)
+        except ClusterError:
+            return False
 
     def _apply(
         self,
         request: AdmissionRequest,
         pod: NewPod,
-        around: Surroundings,
+        around: PlacementInput,
         place: Place,
         move: str = "",
     ) -> Outcome:
@@ -173,13 +178,13 @@ class PlacementFlow:
             )
         )
         if not self._acts:
-            return Outcome(told=f"only observes: {message}")
+            return Outcome(summary=f"only observes: {message}")
         claim = request.uid if place.slot is not None else ""
         note = placed_as(
             chosen.capacity, self._clock.now(), claim=claim, slot=place.slot, move=move
         )
         labels = self._labels.among(around.interruptible)
-        return Outcome(self._patch(pod, note, labels), told=message)
+        return Outcome(self._patch(pod, note, labels), summary=message)
 
     def _patch(self, pod: NewPod, note: Placed, labels: CapacityLabels) -> Sequence[Operation]:
         scales_in = controller_kind(pod) is ReplicaSet
@@ -190,32 +195,32 @@ class PlacementFlow:
         self._recorder.decided(
             Decision.about(subject, Verb.LEAVE, left.reason, left.message, workload=workload)
         )
-        return Outcome(told=f"leaves this pod as it is: {left.message}")
+        return Outcome(summary=f"leaves this pod as it is: {left.message}")
 
     def _sweep(self, began: datetime) -> None:
-        """Once in a while take old claims away, if this pod has not waited long already."""
+        """Sweep old claims once a minute, unless this pod has waited long already."""
         now = self._clock.now()
         with self._lock:
             if not self._acts or now - self._swept < SWEEPING or now - began > QUICKLY:
                 return
             self._swept = now
         try:
-            swept = sweep(self._cluster, self._clock)
+            swept = sweep_claims(self._cluster, now)
         except ClusterError as error:
             self._recorder.noted(f"old claims could not be swept: {error}")
         else:
             self._recorder.counted(Metric.CLAIMS_SWEPT, swept)
 
     def _warn(self, workload: Reference, problem: str, now: datetime) -> None:
-        """Tell of a floor that cannot be read, once in a while."""
+        """Warn of a floor that cannot be read, once in a while."""
         key = (str(workload), problem)
         with self._lock:
-            last = self._told.get(key)
-            if last is not None and now - last < TOLD_AGAIN_AFTER:
+            last = self._warned.get(key)
+            if last is not None and now - last < WARN_AGAIN_AFTER:
                 return
-            if len(self._told) >= MOST_TOLD:
-                self._told.clear()
-            self._told[key] = now
+            if len(self._warned) >= MOST_WARNINGS:
+                self._warned.clear()
+            self._warned[key] = now
         self._recorder.decided(
             Decision.about(workload, Verb.REJECT, Reason.BAD_FLOOR, problem, warning=True)
         )

@@ -1,11 +1,11 @@
-"""Restore's moves as the webhook meets them: the first pod that is made for one takes it."""
+"""Restore's moves in the webhook: the first new pod that is made for a move takes it."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
-from evenkeel.flows.asking import ask
+from evenkeel.errors import ConflictError, InvalidError, NotFoundError
+from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import Move
@@ -20,7 +20,7 @@ _LOST: Final = (ConflictError, InvalidError, NotFoundError)
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A pod that is admitted: of which controller, its name if it has one, and by which review."""
+    """A pod in its admission. ``pod_name`` may be empty; ``holder`` is the uid of the review."""
 
     controller: Reference
     pod_name: str
@@ -28,11 +28,13 @@ class Admitted:
 
 
 def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: bool) -> bool:
-    """Whether a new pod is made for this move; no other is from then on.
+    """Whether a new pod is made for this move. If so, no other pod is from then on.
 
-    Only while a handover could be rolled back if the new pod found no place on the one capacity
-    type that it may go to: of a ReplicaSet, the pod that is moved has to be released, and wait. A
-    StatefulSet's has the name of the one that is moved, which is gone then. Raises ClusterError.
+    - A ReplicaSet's pod is while the pod that is moved is released: if the new one finds no node of
+      the only capacity type that it may go to, the handover can still be rolled back.
+    - A StatefulSet's pod is if it has the name of the pod that is moved, which is gone by then.
+
+    Raises ClusterError.
     """
     holder = pod.holder
     if not move.is_open(now) or move.taken_by not in ("", holder):
@@ -58,16 +60,6 @@ def take(cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: 
     if reply.error is not None and not isinstance(reply.error, _LOST):
         raise reply.error
     return reply.error is None
-
-
-def take_quietly(
-    cluster: Cluster, move: Move, pod: Admitted, now: datetime, *, writes: bool
-) -> bool:
-    """As ``take``; where the API server does not answer, the pod is like any other."""
-    try:
-        return take(cluster, move, pod, now, writes=writes)
-    except ClusterError:
-        return False
 
 
 def _waits(cluster: Cluster, move: Move, controller: Reference, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from evenkeel.decisions.placement.scope import controller_kind
 from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
-from evenkeel.flows.remembered import Remembered
+from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
@@ -22,7 +22,7 @@ from evenkeel.ports import Clock, Cluster
 INTERRUPTIBLE: Final = List(
     Selection(Node, labels=f"{names.INTERRUPTIBLE}={names.TRUE}"), fresh=False, metadata_only=True
 )
-"""The nodes that are to be named to pods. Where the role may not list nodes there are none."""
+"""Nodes in interruptible reserved capacity. If the role may not list nodes there are none."""
 
 
 class OwnerGoneError(ClusterError):
@@ -30,12 +30,11 @@ class OwnerGoneError(ClusterError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PlacementInput:
     """What was read for one pod. ``deployment`` is the ReplicaSet's, if it has one.
 
-    ``move`` is restore's last of a pod of the same ReplicaSet. ``interruptible`` are nodes in
-    reserved capacity that EC2 takes back: their metadata. ``in_gang``: the pod names a group that
-    is a gang.
+    ``move`` is restore's last move of a pod of the same controller. ``interruptible`` are the nodes
+    of ``INTERRUPTIBLE``, their metadata alone. ``in_gang``: the pod names a group that is a gang.
     """
 
     namespace: Namespace
@@ -48,21 +47,21 @@ class Surroundings:
 
     @property
     def workload(self) -> Controller | Deployment:
-        """What a person would name."""
+        """The Deployment, or else the controller."""
         return self.deployment if self.deployment is not None else self.controller
 
 
 class Reader:
-    """Reads for one admission after the other, or several at once."""
+    """Reads for admissions, one after the other or several at once."""
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        self._remembered = Remembered(cluster, clock)
+        self._cache = ReadCache(cluster, clock)
 
-    def read(self, pod: NewPod, namespace: str) -> Surroundings:
+    def read(self, pod: NewPod, namespace: str) -> PlacementInput:
         """Read what this pod's placement depends on; ``pod`` has a controller of a known kind.
 
-        The controller is read afresh: its size decides, and changes just before pods are made.
-        Raises OwnerGoneError, and other ClusterErrors where there was no answer.
+        The controller is read afresh: its size decides, and often changes just before its pods are
+        made. Raises OwnerGoneError, and other ClusterErrors if the API server does not answer.
         """
         owner, kind = pod.controller, controller_kind(pod)
         if owner is None or kind is None:
@@ -73,27 +72,27 @@ class Reader:
         group = named(namespace, pod.metadata.labels, pod.spec.scheduling_group)
         groups = _reading(group)
         questions: list[Read] = [asked, home, pause.QUESTION, moves, INTERRUPTIBLE, *groups]
-        controller, found, paused, lease, nodes, *listed = self._remembered.ask(
+        controller, found, paused, lease, nodes, *listed = self._cache.ask(
             *questions, afresh=(asked, moves), optional=(moves, INTERRUPTIBLE, *groups)
         )
         if not isinstance(controller, kind) or controller.uid != owner.uid:
             raise OwnerGoneError(f"its {owner.kind} {owner.name} is not there")
         if not isinstance(found, Namespace):
             raise OwnerGoneError(f"its namespace {namespace} is not there")
-        deployment = self._remembered.deployment_of(controller)
+        deployment = self._cache.deployment_of(controller)
         move = move_of(lease) if isinstance(lease, Lease) else None
         found_nodes = nodes.items if isinstance(nodes, Listing) else ()
         interruptible = [node for node in found_nodes if isinstance(node, Node)]
         in_gang = group is not None and is_gang(next(_groups_in(listed), None))
-        return Surroundings(
+        return PlacementInput(
             found, controller, deployment, paused is not None, move, interruptible, in_gang
         )
 
 
 def _reading(group: GroupName | None) -> Sequence[List[PodGroup]]:
-    """How to read a group: by a list of it alone, for which the version that is served is found.
+    """The list of a group alone: lists find the version of the kind that is served.
 
-    What can be no object's name is not asked for: nobody has validated the pod yet.
+    No request if the name cannot be an object's: the pod is not validated yet.
     """
     if group is None or not names.is_subdomain(group.name):
         return ()

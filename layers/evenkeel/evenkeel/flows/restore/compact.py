@@ -58,7 +58,6 @@ class Compactor:
                 labels=self._map(metadata.labels),
                 annotations=self._map(annotations),
                 owner_references=self._once(metadata.owner_references),
-                finalizers=(),
             ),
             spec=msgspec.structs.replace(
                 spec,

@@ -12,9 +12,9 @@ from evenkeel.decisions.restore.snapshot import Case, Snapshot, Terms
 from evenkeel.decisions.restore.step import RestorePlan, Step
 from evenkeel.errors import ClusterError, QueueError
 from evenkeel.flows import pause
-from evenkeel.flows.access import metric_of
+from evenkeel.flows.remedies import metric_of
 from evenkeel.flows.restore.reading import Scope, has_leftovers, read, read_again
-from evenkeel.flows.restore.sweeping import sweep, sweep_traces
+from evenkeel.flows.restore.sweeping import sweep_moves, sweep_traces
 from evenkeel.flows.restore.writing import TOGETHER, PausedError, Writer
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
@@ -93,11 +93,11 @@ class RestoreFlow:
         except ClusterError as error:
             return self._failed(error)
         done: list[Step] = []
-        writer = Writer(self._cluster, self._clock, self._recorder)
+        writer = Writer(self._cluster, self._recorder)
         try:
             self._carry_out(writer, snapshot, made, done, ends_at)
             if made.steps:  # a Lease that makes no sense may be in their way
-                swept = sweep(self._cluster, writer, self._clock.now())
+                swept = sweep_moves(self._cluster, writer, self._clock.now())
                 self._recorder.counted(Metric.MOVES_SWEPT, swept)
                 if not self._scope.namespace:
                     traces = sweep_traces(self._cluster, writer, snapshot)

@@ -4,9 +4,10 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -14,30 +15,24 @@ import msgspec
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
-from evenkeel.decisions.notice import marks
-from evenkeel.decisions.restore import gang
+from evenkeel.decisions.notice import mark
+from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows.asking import list_all
-from evenkeel.flows.groups import read_groups
+from evenkeel.flows import surroundings
+from evenkeel.flows.reads import answered, ask, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.gang import PodGroup, group_of, group_of_template
+from evenkeel.model.gang import group_of, group_of_template
+from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.surroundings import (
-    Lease,
-    Namespace,
-    NetworkPolicy,
-    PersistentVolumeClaim,
-    PodDisruptionBudget,
-    Service,
-)
+from evenkeel.model.request import Get, List, Listing, Selection
+from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
@@ -68,27 +63,44 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     """
     pods = _read_pods(cluster)
     where = scope.namespace
-    kinds: list[Any] = [
-        *(Deployment, StatefulSet, ReplicaSet),
-        *(PodDisruptionBudget, Service, NetworkPolicy, PersistentVolumeClaim),
-    ]
-    requests: list[List[Any]] = [List(Selection(kind, where)) for kind in kinds]
+    workload_kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet]
+    requests = [List(Selection(kind, where)) for kind in workload_kinds]
+    requests += surroundings.questions(where, fresh=True)
     requests += [List(Selection(Namespace)), List(Selection(Node))]
     found = list_all(cluster, requests)
     deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
-    by_owner = _by_owner(replica_sets)
-    by_workload = _by_workload(pods, replica_sets)
     workloads = (*deployments, *stateful_sets)
-    groups = read_groups(cluster, _kinds_named(workloads, where))
-    surroundings = _surroundings([*(item for items in around for item in items), *groups])
+    groups = _read_groups(cluster, workloads, where)
+    around_pods = surroundings.by_namespace([*chain.from_iterable(around), *groups])
     fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
-    spaces = {space.name: space for space in namespaces}
-    maker = _Maker(fleet, spaces, surroundings, moves, traces, everywhere=scope.everywhere)
-    cases = [
-        maker.case(workload, by_owner[workload.key], by_workload[workload.key])
-        for workload in workloads
-    ]
+    spaces = {space.name: space.metadata for space in namespaces}
+    by_owner = _grouped(replica_sets, lambda each: each.controller_key)
+    above = {each.key: each.controller_key for each in replica_sets}
+    by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
+    cases = []
+    for workload in workloads:
+        its_pods, its_sets = by_workload[workload.key], by_owner[workload.key]
+        its_surroundings = around_pods.get(workload.namespace, Surroundings())
+        space = spaces.get(workload.namespace, Metadata(name=workload.namespace))
+        in_gang = move_gang.named_by(workload, its_surroundings) is not None
+        standing = stand(
+            workload,
+            floor_of(workload, space.annotations, in_gang=in_gang),
+            its_pods,
+            fleet.capacity,
+            is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
+        )
+        uids = [each.uid for each in (workload, *its_sets)]
+        case = Case(
+            standing=standing,
+            replica_sets=its_sets,
+            pods=its_pods,
+            surroundings=its_surroundings,
+            moves={uid: moves[uid] for uid in uids if uid in moves},
+            trace=traces.get(workload.uid),
+        )
+        cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
     members = Counter(group for group in named if group is not None)
     return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms, members=members)
@@ -132,109 +144,52 @@ def _is_changed(before: Workload, now: Workload) -> bool:
     )
 
 
-class _Maker:
-    """Puts cases together."""
-
-    def __init__(
-        self,
-        fleet: Fleet,
-        spaces: Mapping[str, Namespace],
-        surroundings: Mapping[str, Surroundings],
-        moves: Mapping[str, Move],
-        traces: Mapping[str, Lease],
-        *,
-        everywhere: bool,
-    ) -> None:
-        self._fleet = fleet
-        self._spaces = spaces
-        self._surroundings = surroundings
-        self._moves = moves
-        self._traces = traces
-        self._everywhere = everywhere
-
-    def case(
-        self, workload: Workload, replica_sets: Sequence[ReplicaSet], pods: Sequence[Pod]
-    ) -> Case:
-        """A workload with all that belongs to it."""
-        space = self._spaces.get(workload.namespace)
-        annotations = space.metadata.annotations if space is not None else {}
-        labels = space.metadata.labels if space is not None else {}
-        surroundings = self._surroundings.get(workload.namespace, Surroundings())
-        standing = stand(
-            workload,
-            floor_of(
-                workload, annotations, in_gang=gang.named_by(workload, surroundings) is not None
-            ),
-            pods,
-            self._fleet.capacity,
-            is_managed=self._everywhere or MANAGED.of(labels) == names.TRUE,
-        )
-        moves = {each.uid: self._moves.get(each.uid) for each in (workload, *replica_sets)}
-        return Case(
-            standing=standing,
-            replica_sets=replica_sets,
-            pods=pods,
-            surroundings=surroundings,
-            moves={uid: move for uid, move in moves.items() if move is not None},
-            is_never=workload.namespace in names.CLUSTERS_OWN,
-            trace=self._traces.get(workload.uid),
-        )
-
-
 def _read_pods(cluster: Cluster) -> Sequence[Pod]:
     (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
     return pods
 
 
-def _kinds_named(workloads: Iterable[Workload], namespace: str) -> Collection[Selection[PodGroup]]:
-    """The groups of the kinds that templates name."""
-    named = map(group_of_template, workloads)
-    return {Selection(each.kind, namespace) for each in named if each is not None}
+def _read_groups(
+    cluster: Cluster, workloads: Iterable[Workload], namespace: str
+) -> Sequence[KubernetesObject]:
+    """The groups of the kinds that templates name.
+
+    A kind that the cluster does not have, or does not show, has none. Raises ClusterError where
+    the API server does not answer.
+    """
+    named = {name.kind for name in map(group_of_template, workloads) if name is not None}
+    requests = [List(Selection(kind, namespace), fresh=False) for kind in named]
+    replies = answered(cluster.perform(requests) if requests else ())
+    listings = [reply.result for reply in replies if isinstance(reply.result, Listing)]
+    return [item for listing in listings for item in listing.items]
 
 
 def _read_moves(cluster: Cluster, now: datetime) -> Mapping[str, Move]:
-    """The moves that the webhook was told of; none for a person who may not read Leases."""
-    try:
-        (leases,) = list_all(cluster, [List(MOVES)])
-    except ForbiddenError:
-        return {}
-    moves = [(lease, believed_move(lease, now)) for lease in leases]
+    """The moves that the webhook was told of, by the uid of their controller."""
+    moves = [(lease, believed_move(lease, now)) for lease in _read_leases(cluster, MOVES)]
     return {lease.metadata.labels[names.MOVE_OF]: move for lease, move in moves if move is not None}
 
 
 def _read_traces(cluster: Cluster) -> Mapping[str, Lease]:
-    """By workload what tells that its template was written; none for who may not read Leases."""
-    try:
-        (leases,) = list_all(cluster, [List(TRACES)])
-    except ForbiddenError:
-        return {}
+    """What tells that a template was written, by the uid of its workload."""
+    leases = _read_leases(cluster, TRACES)
     return {lease.metadata.labels[names.TEMPLATE_OF]: lease for lease in leases}
 
 
-def _by_owner(replica_sets: Iterable[ReplicaSet]) -> Mapping[str, Sequence[ReplicaSet]]:
-    found: defaultdict[str, list[ReplicaSet]] = defaultdict(list)
-    for each in replica_sets:
-        found[each.controller_key].append(each)
+def _read_leases(cluster: Cluster, selection: Selection[Lease]) -> Sequence[Lease]:
+    """Evenkeel's Leases; none for a person who may not read them."""
+    try:
+        return ask(cluster, List(selection)).items
+    except ForbiddenError:
+        return ()
+
+
+def _grouped[T](items: Iterable[T], key: Callable[[T], str]) -> Mapping[str, Sequence[T]]:
+    """Items by a key; of a key that none has an empty list."""
+    found: defaultdict[str, list[T]] = defaultdict(list)
+    for each in items:
+        found[key(each)].append(each)
     return found
-
-
-def _by_workload(
-    pods: Iterable[Pod], replica_sets: Iterable[ReplicaSet]
-) -> Mapping[str, Sequence[Pod]]:
-    """By the key of the Deployment or StatefulSet that owns them, or did before a release."""
-    above = {each.key: each.controller_key for each in replica_sets}
-    found: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        key = pod.origin_key
-        found[above.get(key, key)].append(pod)
-    return found
-
-
-def _surroundings(items: Iterable[Any]) -> Mapping[str, Surroundings]:
-    found: defaultdict[str, list[Any]] = defaultdict(list)
-    for item in items:
-        found[item.namespace].append(item)
-    return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}
 
 
 def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -> Fleet:
@@ -247,7 +202,7 @@ def _fleet(nodes: Sequence[Node], pods: Iterable[Pod], labels: CapacityLabels) -
     doomed = frozenset(
         node.name
         for node in nodes
-        if names.DOOMED in node.metadata.labels and not marks.is_only_noted(node)
+        if names.DOOMED in node.metadata.labels and not mark.is_only_noted(node)
     )
     return Fleet({node.name: node for node in nodes}, doomed, used, labels.among(nodes))
 

@@ -17,10 +17,11 @@ from evenkeel.errors import (
 from evenkeel.flows import home, pause
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import Request, Write
-from evenkeel.ports import Clock, Cluster, Recorder, Reply
+from evenkeel.ports import Cluster, Recorder, Reply
 
 TOGETHER: Final = 16
-"""Steps that are carried out side by side: as many as are done while an answer is fresh."""
+"""Steps that are carried out side by side: so many writes are made within a second, as long as an
+answer about the pause is good for."""
 
 _OVERTAKEN: Final = (
     AlreadyExistsError,
@@ -39,95 +40,63 @@ class PausedError(ClusterError):
 class Writer:
     """Carries steps out. What the API server refuses is left to the next run."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, recorder: Recorder) -> None:
+    def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
         self._cluster = cluster
-        self._clock = clock
         self._recorder = recorder
-        self._gate = pause.PauseGate()
 
     def carry_out(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """Carry out steps; those whose own write was accepted.
+        """Carry out steps of different workloads; those whose own write was accepted.
 
         Raises PausedError, and ClusterError where it is not known whether Evenkeel is paused.
         """
         for step in steps:
             self._recorder.decided(step.decision)
-        left = list(steps)
+        going = list(steps)
         for position in range(max((len(step.before) for step in steps), default=0)):
-            left = self._write_all(left, position)
-        return self._finish(left)
-
-    def _write_all(self, steps: Sequence[Step], position: int) -> list[Step]:
-        """The steps whose write at this position was accepted, and those that have none."""
-        asked = [step for step in steps if position < len(step.before)]
-        replies = self.perform([step.before[position] for step in asked])
-        failed = {
-            step.workload
-            for step, reply in zip(asked, replies, strict=True)
-            if not self._is_accepted(step, reply)
-        }
-        return [step for step in steps if step.workload not in failed]
-
-    def _finish(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps' own writes, and what follows those that were accepted."""
-        own = [(step, step.decision.write) for step in steps]
+            asked = [(each, each.before[position]) for each in going if position < len(each.before)]
+            refused = self._refused(asked)
+            going = [step for step in going if step.workload not in refused]
+        own = [(step, step.decision.write) for step in going]
         asked = [(step, write) for step, write in own if write is not None]
-        replies = self.perform([write for _, write in asked])
-        done = [
-            step
-            for (step, _), reply in zip(asked, replies, strict=True)
-            if self._is_accepted(step, reply)
-        ]
-        after = [(step, write) for step in done for write in step.after]
-        for (step, _), reply in zip(after, self.perform([w for _, w in after]), strict=True):
-            self._is_accepted(step, reply)
+        refused = self._refused(asked)
+        done = [step for step, _ in asked if step.workload not in refused]
+        self._refused([(step, write) for step in done for write in step.after])
         return done
 
     def perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
-        """Write, some at a time, while Evenkeel is not paused as far as is known by then.
+        """Write, some at a time, while Evenkeel is not paused.
 
         Raises as ``carry_out`` does.
         """
         return [
             reply
             for some in batched(writes, TOGETHER, strict=False)
-            for reply in self._perform(some)
+            for reply in home.perform(self._write, some)
         ]
 
-    def _perform(self, writes: Sequence[Write]) -> Sequence[Reply]:
-        return home.perform(self._write, writes)
-
     def _write(self, writes: Sequence[Write]) -> Sequence[Reply]:
-        self._ask()
+        if pause.is_paused(self._cluster):
+            raise PausedError("Evenkeel is paused")
         return self._cluster.perform(writes)
 
-    def _ask(self) -> None:
-        now = self._clock.now()
-        if self._gate.is_open(now) and not self._gate.should_ask(now):
-            return
-        asked = self._gate.ask(now)
-        (reply,) = self._cluster.perform([pause.QUESTION])
-        self._gate.heard(asked, reply)
-        if self._gate.is_paused:
-            raise PausedError("Evenkeel is paused")
-        if reply.error is not None and not isinstance(reply.error, NotFoundError):
-            raise reply.error
+    def _refused(self, asked: Sequence[tuple[Step, Write]]) -> set[str]:
+        """Make a write of each of these steps; the workloads whose write was refused.
 
-    def _is_accepted(self, step: Step, reply: Reply) -> bool:
-        """Whether a write was accepted. A refusal is told; of the next run it is taken up."""
-        error = reply.error
-        if error is None:
-            return True
+        A refusal is logged, and the next run takes the workload up again.
+        """
+        refused = set()
+        for (step, _), reply in zip(asked, self.perform([w for _, w in asked]), strict=True):
+            if reply.error is not None:
+                refused.add(step.workload)
+                self._log(step, reply.request, reply.error)
+        return refused
+
+    def _log(self, step: Step, request: Request, error: ClusterError) -> None:
         overtaken = isinstance(error, _OVERTAKEN)
         self._recorder.counted(Metric.RESTORES_OVERTAKEN if overtaken else Metric.WRITES_FAILED)
         self._recorder.noted(
             f"{step.decision.verb} {step.decision.subject} was not done: {error}",
             reason=step.decision.reason,
             error=type(error).__name__,
-            request=_named(reply.request),
+            request=f"{type(request).__name__.lower()} {getattr(request, 'reference', '')}",
         )
-        return False
-
-
-def _named(request: Request) -> str:
-    return f"{type(request).__name__.lower()} {getattr(request, 'reference', '')}"

@@ -1,4 +1,4 @@
-"""The scheduler's two questions about a pod: which nodes are left, and how good each is."""
+"""The scheduler's two questions about a pod: which nodes it may go to, and how good each is."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from evenkeel.settings import Mode
 
 DRAINED: Final = "the node is drained"
 FLOOR: Final = "the pod is one of its floor"
-"""Why a node is not left. A scheduler counts them, and an answer says it of thousands of nodes."""
+"""Why a pod may not go to a node. An answer repeats it for thousands of nodes."""
 
 
 class UnansweredError(EvenkeelError):
@@ -30,7 +30,7 @@ class UnansweredError(EvenkeelError):
 
 
 class UnshownError(UnansweredError):
-    """No watch has shown yet what it takes to answer."""
+    """The watches have not shown yet what the answer depends on."""
 
 
 class Extender:
@@ -46,7 +46,7 @@ class Extender:
         mode: Mode,
         everywhere: bool,
     ) -> None:
-        """In observe mode it decides and tells, but leaves each pod all nodes, and ranks none.
+        """In observe mode it decides and records, but allows each pod all nodes, and ranks none.
 
         ``everywhere``: floors hold in all namespaces.
         """
@@ -59,10 +59,10 @@ class Extender:
         self._everywhere = everywhere
 
     def filter(self, args: ExtenderArgs) -> FilterResult:
-        """The nodes that are left. A pod of the floor loses those on spot, any pod the doomed.
+        """The nodes to which a pod may go: no doomed one, and for a pod of the floor no spot node.
 
-        What no watch has shown yet is waited for here, and not in ``prioritize``, which is asked
-        next. Raises UnansweredError where not everything that it takes is known.
+        This call waits for what no watch has shown yet, so that ``prioritize``, which comes next,
+        need not. Raises UnansweredError if something that the answer depends on is not known.
         """
         names = _names(args)
         with self._world.known:
@@ -78,7 +78,7 @@ class Extender:
         return FilterResult(node_names=left, failed_and_unresolvable_nodes=failed)
 
     def prioritize(self, args: ExtenderArgs) -> Sequence[HostPriority]:
-        """A score for each node. Raises UnansweredError where not all is known that it takes."""
+        """A score for each node. Raises UnansweredError as ``filter`` does."""
         names = _names(args)
         with self._world.known:
             wish = self._wish(args.pod)
@@ -95,7 +95,7 @@ class Extender:
             ]
 
     def _awaited(self, pod: PendingPod) -> Wish:
-        """What a pod wishes. Raises UnansweredError if that is not known even a little later."""
+        """What a pod wishes, after a wait if need be. Raises UnansweredError if that is in vain."""
         wish = self._shown(pod)
         if wish is None and self._patience.is_left_for(pod.metadata):
             within = PATIENCE.total_seconds()
@@ -105,7 +105,7 @@ class Extender:
         return self._wish(pod) if wish is None else wish
 
     def _shown(self, pod: PendingPod) -> Wish | None:
-        """What a pod wishes; None while no watch has shown what that takes."""
+        """What a pod wishes; None while the watches have not shown what that depends on."""
         with suppress(UnshownError):
             return self._wish(pod)
         return None
@@ -136,17 +136,17 @@ class Extender:
         return found
 
     def _counted(self, pod: PendingPod, controller: Controller, counted: Counted) -> Wish:
-        """Count the pods of the floor. One that is told to go to on-demand counts from now on.
+        """Count the pods of the floor. A pod that has to go to on-demand counts from now on.
 
-        Only pods that the API server has: who made one up could fill a floor with it. Raises
-        UnshownError for one that was not shown.
+        Only a pod that the API server has: made-up pods could fill a floor. Raises UnshownError for
+        one that no watch has shown.
         """
         world, uid = self._world, pod.metadata.uid
         if not world.population.is_waiting(uid, controller.key):
             raise UnshownError("the pod was not shown yet")
         population = world.population
         wish = by_count(counted, population.on_demand_of(controller.key, uid))
-        if wish.must and population.promise(uid, controller.key):
+        if wish.must and population.reserve(uid, controller.key):
             self._recorder.counted(Metric.PODS_PLACED_ON_DEMAND)
             self._recorder.decided(
                 Decision.about(

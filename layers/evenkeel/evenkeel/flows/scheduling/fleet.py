@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.decisions.scheduling.rank import base, tier_of
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
@@ -13,8 +13,11 @@ from evenkeel.model.node import Node
 from evenkeel.model.quantity import number
 
 SHORT_FOR: Final = timedelta(minutes=3)
-"""So long a pool counts as short once its last doomed node has gone: of spot instances of one type
-and zone that are taken at all, more than nine of ten are taken within three minutes."""
+"""How long a pool counts as short after its last doomed node has gone.
+
+EC2 takes spot instances of one type and zone back together: more than nine of ten that it takes at
+all go within three minutes.
+"""
 
 WISHES: Final = (None, *Capacity)
 
@@ -27,7 +30,7 @@ class Load(NamedTuple):
 
 
 NOTHING: Final = Load(1e-6, 1.0)
-"""Less than any pod asks for: what sums of fractions leave over."""
+"""Less than any pod asks for: the rounding error of sums."""
 
 
 class _Place:
@@ -36,7 +39,7 @@ class _Place:
     __slots__ = ("allocatable", "capacity", "is_closed", "is_doomed", "pool")
 
     def __init__(self, node: Node, capacity: Capacity) -> None:
-        labels, notice = node.metadata.labels, marks.read(node)
+        labels, notice = node.metadata.labels, mark.read(node)
         self.capacity = capacity
         self.is_doomed = notice is not None
         self.is_closed = notice is not None and notice.cordoned_at is not None
@@ -48,7 +51,7 @@ class _Place:
 
 
 class Fleet:
-    """All nodes. Not safe for several threads: who owns it locks."""
+    """All nodes. Not safe for several threads: its owner locks."""
 
     def __init__(self, labels: CapacityLabels) -> None:
         self._labels = labels
@@ -59,12 +62,12 @@ class Fleet:
         self._recovering: dict[tuple[str, str], datetime] = {}
         self._bases: dict[Capacity | None, dict[str, int]] = {wish: {} for wish in WISHES}
         self.closed: set[str] = set()
-        """The nodes that die or are drained: no pod is to go there."""
+        """The nodes that are doomed and cordoned: no pod is to go there."""
         self.of: dict[Capacity, set[str]] = {each: set() for each in Capacity}
         """The nodes of a capacity type."""
 
     def bases(self, wanted: Capacity | None) -> Mapping[str, int]:
-        """The score of each node, as if each had more pods of the workload than another."""
+        """The score of each node, without the points for few pods of the workload."""
         return self._bases[wanted]
 
     def see(self, node: Node, now: datetime) -> None:
@@ -93,12 +96,12 @@ class Fleet:
         self._pools[place.pool].discard(name)
         if place.is_doomed and any(place.pool):
             self._doomed_in[place.pool].discard(name)
-            self._recovering[place.pool] = now + SHORT_FOR  # short it stays
+            self._recovering[place.pool] = now + SHORT_FOR  # until then it stays short
         for ranks in self._bases.values():
             ranks.pop(name, None)
 
     def add(self, name: str, load: Load) -> None:
-        """Pods on a node ask for so much more; negative: for less."""
+        """Pods on a node ask for this much more; less if it is negative."""
         used = self._used[name]
         self._used[name] = Load(used.cpu + load.cpu, used.memory + load.memory)
         if name in self._places:
@@ -107,7 +110,7 @@ class Fleet:
             del self._used[name]
 
     def recover(self, now: datetime) -> None:
-        """Let pools be like others again whose last doomed node went long enough ago."""
+        """Pools whose last doomed node went long enough ago are not short any more."""
         for pool in [pool for pool, at in self._recovering.items() if at <= now]:
             del self._recovering[pool]
             self._rank_pool(pool)

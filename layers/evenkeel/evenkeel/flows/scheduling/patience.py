@@ -1,4 +1,4 @@
-"""For which pods the scheduler is kept waiting, because watches may be behind its own."""
+"""The pods for which the scheduler is kept waiting: its own watches may be ahead of these."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,20 +8,20 @@ from evenkeel.model.times import is_sound
 from evenkeel.ports import Clock
 
 PATIENCE: Final = timedelta(seconds=0.5)
-"""How long a pod and its controller have to be shown."""
+"""How long to wait until the watches have shown a pod and its controller."""
 
 NEW: Final = timedelta(seconds=10)
-"""The age of a pod, clocks that are apart included, up to which watches may not have shown it."""
+"""Watches have shown a pod that is older than this, also if the clocks are apart."""
 
 REST: Final = timedelta(minutes=1)
-"""How long no pod of a namespace is waited for after one was in vain."""
+"""After a wait in vain, no other pod of the namespace is waited for so long."""
 
 
 class Patience:
-    """What is left of it. Not safe for several threads: who owns it locks.
+    """Which pods are waited for. Not safe for several threads: its owner locks.
 
-    A scheduler asks about one pod after the other. So all of them wait where a tenant's pod names a
-    controller that is not there. His namespace can cost them PATIENCE in each REST, and no more.
+    A scheduler asks about one pod after the other, so a pod whose controller does not exist keeps
+    all others waiting. One namespace can cost them PATIENCE in each REST, and no more.
     """
 
     def __init__(self, clock: Clock) -> None:

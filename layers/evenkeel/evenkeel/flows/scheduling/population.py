@@ -1,4 +1,4 @@
-"""The pods as the extender counts them: on which node how many of each workload are."""
+"""The pods as the extender counts them: how many of each workload are on which node."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _NONE: Final[Mapping[str, int]] = {}
 
 
 class _Seen(NamedTuple):
-    """A pod that runs or will: its node (empty without one yet), its workload, what it asks for."""
+    """A pod that has not ended: its node (empty before it has one), workload, and requests."""
 
     node: str
     controller_key: str
@@ -20,34 +20,34 @@ class _Seen(NamedTuple):
 
 
 class Population:
-    """All pods that have not ended. Not safe for several threads: who owns it locks."""
+    """All pods that have not ended. Not safe for several threads: its owner locks."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self._seen: dict[str, _Seen] = {}
         self._nodes_of: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._promised: dict[str, str] = {}  # the workload, by the pod's uid
-        self._promised_of: defaultdict[str, set[str]] = defaultdict(set)
+        self._reserved: dict[str, str] = {}  # the workload, by the pod's uid
+        self._reserved_of: defaultdict[str, set[str]] = defaultdict(set)
 
     def nodes_of(self, controller_key: str) -> Mapping[str, int]:
         """How many pods of a workload are on which nodes."""
         return self._nodes_of.get(controller_key, _NONE)
 
     def on_demand_of(self, controller_key: str, but: str) -> int:
-        """How many pods of a workload are on on-demand nodes, or will be; ``but`` is not counted.
+        """How many pods of a workload are on on-demand nodes, or will be; without the pod ``but``.
 
-        A pod that was promised to on-demand and has no node yet will go to no other.
+        A pod with a reservation that has no node yet will go to no other node.
         """
         on_demand = self._fleet.of[Capacity.ON_DEMAND]
         there = self._nodes_of.get(controller_key, _NONE)
-        waiting = self._promised_of.get(controller_key, set()) - {but}
+        waiting = self._reserved_of.get(controller_key, set()) - {but}
         return len(waiting) + sum(count for node, count in there.items() if node in on_demand)
 
-    def promise(self, uid: str, controller_key: str) -> bool:
-        """A pod that waits for its node will go to on-demand; whether that is news."""
-        is_new = uid not in self._promised
-        self._promised[uid] = controller_key
-        self._promised_of[controller_key].add(uid)
+    def reserve(self, uid: str, controller_key: str) -> bool:
+        """Count a pod that waits for its node as on on-demand; whether it did not count before."""
+        is_new = uid not in self._reserved
+        self._reserved[uid] = controller_key
+        self._reserved_of[controller_key].add(uid)
         return is_new
 
     def is_waiting(self, uid: str, controller_key: str) -> bool:
@@ -56,8 +56,8 @@ class Population:
         return seen is not None and not seen.node and seen.controller_key == controller_key
 
     def see(self, pod: Pod) -> None:
-        """A pod is so. One that has ended, or is told to go, holds no place of a floor."""
-        self.lose(pod.uid, but_promised=pod.active and not pod.spec.node_name)
+        """A pod is so. One that has ended, or is being deleted, holds no place of a floor."""
+        self.lose(pod.uid, is_reserved=pod.active and not pod.spec.node_name)
         if pod.finished:
             return
         requests = pod.requests
@@ -69,10 +69,10 @@ class Population:
             if key:
                 self._nodes_of[key][seen.node] += 1
 
-    def lose(self, uid: str, *, but_promised: bool = False) -> None:
-        """A pod is gone."""
-        if not but_promised:
-            self._keep_promise(uid)
+    def lose(self, uid: str, *, is_reserved: bool = False) -> None:
+        """A pod is gone. ``is_reserved``: its reservation stays, if it has one."""
+        if not is_reserved:
+            self._unreserve(uid)
         seen = self._seen.pop(uid, None)
         if seen is None or not seen.node:
             return
@@ -85,9 +85,9 @@ class Population:
             if not there:
                 del self._nodes_of[seen.controller_key]
 
-    def _keep_promise(self, uid: str) -> None:
-        controller_key = self._promised.pop(uid, "")
-        others = self._promised_of.get(controller_key, set())
+    def _unreserve(self, uid: str) -> None:
+        controller_key = self._reserved.pop(uid, "")
+        others = self._reserved_of.get(controller_key, set())
         others.discard(uid)
         if not others:
-            self._promised_of.pop(controller_key, None)
+            self._reserved_of.pop(controller_key, None)

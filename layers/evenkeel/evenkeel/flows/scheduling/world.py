@@ -1,4 +1,4 @@
-"""What the extender knows, as watches have shown it."""
+"""What the watches have shown to the extender."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ type Shown = Change[KubernetesObject] | Relisted[KubernetesObject]
 class World:
     """Nodes, pods and their owners. Any number of threads may use it.
 
-    ``known``: held while several questions are asked, so that nothing changes between them.
+    Hold ``known`` over several questions, so that nothing changes between them.
     """
 
     def __init__(self, labels: CapacityLabels, clock: Clock) -> None:
@@ -43,7 +43,7 @@ class World:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all, to be shown it again."""
+        """Forget everything: the watches begin again."""
         with self.known:
             self.fleet = Fleet(self._labels)
             self.population = Population(self.fleet)
@@ -68,7 +68,7 @@ class World:
         return self._owners.get(key)
 
     def absorb(self, arrivals: Iterable[Shown]) -> None:
-        """Take what watches have shown."""
+        """Take in what watches have shown."""
         with self.known:
             now = self._clock.now()
             self.fleet.recover(now)
@@ -120,7 +120,7 @@ class World:
 
 
 def _slim(item: KubernetesObject) -> KubernetesObject:
-    """What is kept of an object to know it by: of pods, of which there are many, the name alone."""
+    """The part of an object that is kept to know it by: of pods, which are many, only its names."""
     if not isinstance(item, Pod):
         return item
     metadata = item.metadata

@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
-from evenkeel.decisions.notice import marks
+from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
@@ -107,13 +107,18 @@ class View:
             self.see_node(node)
 
     def miss_node(self, name: str) -> None:
-        """A node is gone, or not marked any more."""
+        """A node is gone, or not marked any more: with released pods on it that has to be known."""
         if self.nodes.pop(name, None) is not None:
             self._read_notice(name, None)
+            released = [pod for pod in self.pods.on(name) if pod.active and pod.released]
+            if released:
+                keys = self.pods.controllers_of(released)
+                self.unknown_nodes.setdefault(name, set()).update(keys)
 
     def lose_node(self, name: str) -> None:
         """A node is gone for good."""
-        self.miss_node(name)
+        if self.nodes.pop(name, None) is not None:
+            self._read_notice(name, None)
         self.lost_nodes.add(name)
         beside = (
             key
@@ -153,7 +158,7 @@ class View:
         A node is drained once it is cordoned for its notice.
         """
         before = self.dooms.get(name)
-        read = marks.read(node) if node is not None else None
+        read = mark.read(node) if node is not None else None
         is_drained = read is not None and read.cordoned_at is not None
         assumed = self._assumed.get(name)
         self.notices = _but(self.notices, name, read or assumed)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from evenkeel.decisions import agenda
-from evenkeel.decisions.agenda import Forced, Slot
+from evenkeel.decisions.drain import agenda
+from evenkeel.decisions.drain.agenda import Forced, Slot
 from evenkeel.flows.drain.progress import Answers
 
 COUNTED_FOR = timedelta(seconds=1)

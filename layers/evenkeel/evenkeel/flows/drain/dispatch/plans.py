@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.handover import pace
+from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from functools import partial
 
-from evenkeel.decisions.handover import pace
+from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.agenda import Slot
-from evenkeel.decisions.plan import earliest
+from evenkeel.decisions.drain.agenda import Slot
 from evenkeel.flows.drain.dispatch.evicting import Evictions
 from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -12,6 +11,7 @@ from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.times import earliest
 
 COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 """How long a rollback waits for the cooldown of its workload to be written."""

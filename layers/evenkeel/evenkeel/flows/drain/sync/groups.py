@@ -6,9 +6,9 @@ from functools import partial
 from typing import NamedTuple
 
 from evenkeel.flows import selections
-from evenkeel.flows.asking import MANY, answer
 from evenkeel.flows.drain.cache.pods import Pods
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.reads import MANY, answer
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Listing, Selection

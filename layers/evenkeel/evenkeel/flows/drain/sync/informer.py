@@ -1,6 +1,6 @@
 """Keeping the view up to date: watches, and reads of what they do not show."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -48,7 +48,6 @@ class Informer:
         self._watches = Watches(session, view, self._relisted)
         self._unwatched = Unwatched(session, view)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
-        self._lost_reads = Reads[str](session, self._see_lost)  # of nodes that left the marked ones
         self._node_reads = Reads[str](session, self._see_node)
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
@@ -83,8 +82,7 @@ class Informer:
     @property
     def is_asking(self) -> bool:
         """Whether something was asked that plans depend on, and has no answer yet."""
-        of_nodes = self._lost_reads or self._node_reads or self._view.unknown_nodes
-        return self._owners.busy or bool(of_nodes)
+        return self._owners.busy or bool(self._node_reads or self._view.unknown_nodes)
 
     @property
     def is_blind(self) -> bool:
@@ -113,17 +111,15 @@ class Informer:
             request = List(Selection(PodDisruptionBudget, namespace))
             self._budget_reads.send(namespace, request)
 
-    def _see_lost(self, name: str, reply: Reply) -> None:
-        """Take what became of a node that was marked."""
-        if isinstance(reply.error, NotFoundError):
-            self._view.lose_node(name)
-
     def _see_node(self, name: str, reply: Reply) -> None:
+        """Take what became of a node; one that is not there is gone for good."""
         wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):
             self._view.capacities[name] = self._labels.of(reply.result)
             self._view.cordons[name] = reply.result.is_kept_empty
             self._view.queue.add(wanted_by)
+        elif isinstance(reply.error, NotFoundError):
+            self._view.lose_node(name)
 
     def _see_budgets(self, namespace: str, reply: Reply) -> None:
         if not isinstance(reply.result, Listing):
@@ -146,7 +142,6 @@ class Informer:
                 self._view.pods.see(pod)
             case Change(object=Node() as node, deleted=True):
                 self._view.miss_node(node.name)
-                self._ask_about([node.name])
             case Change(object=Node() as node):
                 self._view.see_node(node)
             case Change(object=ReplicaSet() as replica_set, deleted=True):
@@ -159,9 +154,7 @@ class Informer:
     def _relisted(self, arrival: Relisted[Any]) -> None:
         selection, items = arrival.selection, arrival.listing.items
         if selection.kind is Node:
-            before = set(self._view.nodes)
             self._view.relist_nodes(items)
-            self._ask_about(before - set(self._view.nodes))
         elif selection.kind is Pod:
             selects = partial(self._watches.selects, selection)
             revision = arrival.listing.revision
@@ -170,9 +163,3 @@ class Informer:
         else:
             for item in items:
                 self._view.see_controller(item, urgent=True)
-
-    def _ask_about(self, names: Iterable[str]) -> None:
-        """Nodes left the marked ones: those with released pods are given back, or gone."""
-        bearing = {pod.spec.node_name for pod in self._view.pods.active if pod.released}
-        for name in sorted(bearing.intersection(names)):
-            self._lost_reads.send(name, Get(Node, name))

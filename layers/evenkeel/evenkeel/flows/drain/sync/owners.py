@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError
-from evenkeel.flows.access import metric_of, tell_unread
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import groups, reading
 from evenkeel.flows.drain.sync.groups import Members
 from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.flows.drain.sync.reads import Reads
+from evenkeel.flows.remedies import metric_of, record_unread
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
@@ -134,7 +134,7 @@ class Owners:
         owners = {key: view.controllers[key] for key in keys & view.controllers.keys()}
         above = {each.controller_key for each in owners.values()} - known.deployments.keys()
         changed |= _replace(view.deployments, read.deployments, above)
-        tell_unread(self._recorder, found.unread)
+        record_unread(self._recorder, found.unread)
         around = read.surroundings.keys() - known.surroundings.keys()
         around -= found.unread.keys() & view.surroundings.keys()
         namespaces = _replace(view.surroundings, read.surroundings, around)

@@ -1,6 +1,5 @@
 """Gathering: what an invocation reads before it decides anything."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,19 +7,14 @@ import msgspec
 
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError, NotFoundError
-from evenkeel.flows import selections
-from evenkeel.flows.asking import MANY, find_all, is_unanswered, list_all, shown
+from evenkeel.flows import selections, surroundings
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.reads import MANY, find_all, is_unanswered, list_all, shown
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
-from evenkeel.model.surroundings import (
-    NetworkPolicy,
-    PersistentVolumeClaim,
-    PodDisruptionBudget,
-    Service,
-)
+from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 
@@ -134,22 +128,20 @@ def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError
     ordered = sorted(namespaces)
     requests: list[List[Any]] = []
     for namespace in ordered:
-        kinds: list[type[KubernetesObject]] = [PodDisruptionBudget, Service, NetworkPolicy]
-        if namespace in mounting:
-            kinds.append(PersistentVolumeClaim)
-        requests += [List(Selection(kind, namespace), fresh=False) for kind in kinds]
+        requests += surroundings.questions(namespace, with_claims=namespace in mounting)
     groups = {Selection(each.kind, each.namespace) for each in view.pods.groups}
     requests += [List(each, fresh=False) for each in groups if each.namespace in namespaces]
-    found = defaultdict[str, list[KubernetesObject]](list)
+    items: list[KubernetesObject] = []
     unread: dict[str, ClusterError] = {}
     for request, reply in zip(requests, cluster.perform(requests), strict=True):
         where = request.selection
         if isinstance(reply.result, Listing):
-            found[where.namespace] += reply.result.items
+            items += reply.result.items
         elif reply.error is not None and (where not in groups or is_unanswered(reply.error)):
             unread.setdefault(where.namespace, reply.error)
+    found = surroundings.by_namespace(items)
     for namespace in ordered:
-        around = Surroundings.of(found[namespace])
+        around = found.get(namespace, Surroundings())
         if error := unread.get(namespace):
             around = msgspec.structs.replace(around, unread=str(error))
         view.surroundings[namespace] = around

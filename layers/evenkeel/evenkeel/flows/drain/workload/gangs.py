@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from evenkeel.decisions.drain import gangs
-from evenkeel.decisions.drain.breaks import Mover
+from evenkeel.decisions.drain.census import MovingPod
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
@@ -37,8 +37,8 @@ class Gangs:
         return bool(self._view.pods.groups) or isinstance(controller, Job)
 
     def mover(
-        self, pod: Pod, own: Mover | None, siblings: Sequence[Pod], now: datetime
-    ) -> Mover | None:
+        self, pod: Pod, own: MovingPod | None, siblings: Sequence[Pod], now: datetime
+    ) -> MovingPod | None:
         """How a pod goes, if its gang is asked; by itself it goes as ``own``, or not at all.
 
         ``siblings``: the pods of its controller.
@@ -48,15 +48,15 @@ class Gangs:
         if gang is None:
             return own
         if own is not None and own.notice.is_hint:
-            own = Mover(pod, gangs.left_to_a_hint(own.route, gang), own.notice)
+            own = MovingPod(pod, gangs.stays_under_hint(own.route, gang), own.notice)
         found = self._broken(gang, pod, siblings, now)
         if found is None or not_ours(pod, owner) is not None:
             return own
         if own is not None and own.deadline.forced:
-            return Mover(pod, gangs.with_the_others(found), own.notice, found.at)
+            return MovingPod(pod, gangs.with_the_others(found), own.notice, found.at)
         if not gang.all_go:
             return own
-        return Mover(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
+        return MovingPod(pod, gangs.with_the_others(found), found.notice, found.at, lives=True)
 
     def _broken(
         self, gang: Gang, pod: Pod, siblings: Sequence[Pod], now: datetime

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from evenkeel.decisions.handover.census import Census
-from evenkeel.decisions.plan import Plan
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.selections import PodLabel
 
 

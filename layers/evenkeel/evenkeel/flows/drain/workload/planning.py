@@ -1,33 +1,27 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
-from evenkeel.decisions import writes
-from evenkeel.decisions.agenda import Forced
-from evenkeel.decisions.drain import breaks
-from evenkeel.decisions.drain.breaks import Group, Mover
-from evenkeel.decisions.drain.budgets import hold_now
+from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import node_deadline
-from evenkeel.decisions.drain.refusal import left_to_the_end
+from evenkeel.decisions.drain.plan import Plan, plan
+from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route, Way, not_ours, route
 from evenkeel.decisions.drain.surroundings import Owner
-from evenkeel.decisions.handover import plan as handover
-from evenkeel.decisions.handover.census import Census, take_census
-from evenkeel.decisions.plan import Plan, earliest, next_due
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.gangs import Gangs
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.selections import PodLabel
 from evenkeel.model import names
-from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
-from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
+from evenkeel.model.times import earliest
 from evenkeel.model.workload import Controller, ReplicaSet
 
 
@@ -41,130 +35,105 @@ class Planner:
 
     def plan(self, controller_key: str, now: datetime) -> WorkloadPlan:
         """Plan for one controller, by its key, from the view."""
-        view = self._view
-        pods = view.pods.of_controller(controller_key)
-        controller = view.controllers.get(controller_key)
-        dooms = view.dooms
-        movers: list[Mover] = []
-        orphans: list[Mover] = []
-        has_gangs = self._gangs.may_have(controller)
-        for pod in pods:
-            notice = dooms.get(pod.spec.node_name)
-            if pod.spec.node_name in view.unread or pod.released:
-                continue
-            own = None if notice is None else Mover(pod, self._route(pod, notice, now), notice)
-            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
-            if mover is not None:
-                (orphans if _awaits_adoption(pod, controller_key) else movers).append(mover)
-        moving = [mover for mover in movers if mover.route.way is not Way.LEAVE]
-        kept = [mover for mover in movers if mover.route.way is Way.LEAVE]
-        leave = Plan(
-            steps=[_leave(mover, view.owner_of(mover.pod)) for mover in kept],
-            due=next_due(now, *(mover.route.until for mover in (*movers, *orphans))),
-        )
-        left = _together(leave, self._of_orphans(pods, orphans, now))
+        pods = self._view.pods.of_controller(controller_key)
         if not pods:
-            return WorkloadPlan(plan=left)
-        found = (
-            self._replica_set(controller_key, controller, pods, moving, left, now)
-            if _is_of_replica_set(controller, pods)
-            else self._group(controller, pods, moving, left, now)
+            return WorkloadPlan(plan=Plan())
+        controller = self._view.controllers.get(controller_key)
+        movers = self._movers(controller, pods, now)
+        moving = [mover for mover in movers if not _awaits_adoption(mover.pod, controller_key)]
+        orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
+        census = self._census(controller_key, controller, pods, moving, now)
+        found = plan(census)
+        if orphans:
+            found = _with_orphans(
+                found, msgspec.structs.replace(census, owner=Owner(), moving=orphans)
+            )
+        return WorkloadPlan(
+            plan=found,
+            census=census if census.is_of_replica_set else None,
+            watched_by=_watched_by(controller, census),
+            polled=found.polled,
+            pressing=bool(found.forced),
+            voluntary=any(
+                mover.route.way is not Way.LEAVE and not mover.deadline.forced for mover in moving
+            ),
+            handovers=_handovers(census),
         )
-        if any(mover.deadline.forced for mover in orphans):
-            found = msgspec.structs.replace(found, polled=True)
-        return found
 
     def last_moments(self, controller_key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
         """The forced evictions of one controller's pods alone, and when to plan for it again.
 
-        It looks at as little as it can, for where that is used something could not be read.
+        It looks at as little as it can, because something about the workload cannot be read.
         """
-        view = self._view
-        forced = []
+        view, forced = self._view, list[Forced]()
         for pod in view.pods.of_controller(controller_key):
             notice = view.dooms.get(pod.spec.node_name)
             if notice is None or not (deadline := node_deadline(notice)).forced:
                 continue
             owner = view.owner_of(pod)
-            if not_ours(pod, owner) or left_to_the_end(pod, owner, deadline, now):
-                continue
-            forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
+            if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
+                forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
         return WorkloadPlan(plan=Plan(forced=forced, due=again_at), pressing=bool(forced))
 
-    def _group(
-        self,
-        controller: Controller | None,
-        pods: Sequence[Pod],
-        moving: Sequence[Mover],
-        left: Plan,
-        now: datetime,
-    ) -> WorkloadPlan:
-        """Plan for pods that no ReplicaSet owns, or owned."""
-        group_plan = self._break(pods, moving, now)
-        trying = [mover for mover in moving if not self._is_kept(mover, now)]
-        by_ordinal = [mover for mover in trying if mover.route.way is Way.BY_ORDINAL]
-        forced = [mover for mover in trying if mover.deadline.forced]
-        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        return WorkloadPlan(
-            plan=_together(left, group_plan),
-            watched_by=frozenset() if controller is None else selections.labels_of(controller),
-            polled=bool(by_ordinal) and (bool(forced) or hold_now(budgets) is None),
-            pressing=bool(forced),
-            voluntary=any(not mover.deadline.forced for mover in moving),
-        )
+    def _movers(
+        self, controller: Controller | None, pods: Sequence[Pod], now: datetime
+    ) -> Sequence[MovingPod]:
+        """The pods of a controller that are not released, on doomed nodes or in a broken gang."""
+        view, found = self._view, list[MovingPod]()
+        has_gangs = self._gangs.may_have(controller)
+        for pod in pods:
+            notice = view.dooms.get(pod.spec.node_name)
+            if pod.spec.node_name in view.unread or pod.released:
+                continue
+            own = None if notice is None else MovingPod(pod, self._route(pod, notice, now), notice)
+            mover = self._gangs.mover(pod, own, pods, now) if has_gangs else own
+            if mover is not None:
+                found.append(mover)
+        return found
 
-    def _replica_set(
+    def _census(
         self,
         controller_key: str,
         controller: Controller | None,
         pods: Sequence[Pod],
-        moving: Sequence[Mover],
-        left: Plan,
+        moving: Sequence[MovingPod],
         now: datetime,
-    ) -> WorkloadPlan:
-        replica_set = controller if isinstance(controller, ReplicaSet) else None
-        owner = self._view.owner("ReplicaSet", replica_set)
+    ) -> Census:
+        """What is known of a controller's pods; nodes that this depends on will be read."""
         view = self._view
-        census = take_census(replica_set, owner, pods, view.dooms, view.lost_nodes, now)
-        uid = replica_set.uid if replica_set is not None else ""
-        if replica_set is not None:
-            for item in census.released:
-                view.keep_at_least(uid, item.release.wanted)
-        census = msgspec.structs.replace(
-            census,
-            minimum_available=view.minimums.get(uid, 0),
+        owner = self._owner(controller, pods)
+        one = moving[0].pod if moving else pods[0]
+        census = Census(
+            now=now,
+            owner=owner,
+            pods=pods,
+            moving=moving,
+            budgets=view.surroundings_of(one.namespace).budgets_of(one),
+            dooms=view.dooms,
+            lost=frozenset(view.lost_nodes),
+            siblings=self._siblings(controller_key, owner),
             capacities=view.capacities,
             cordons=view.cordons,
-            siblings=self._siblings(controller_key, owner),
         )
         if any(item.release.target is not None for item in census.released):
             view.need_nodes(controller_key, census.owned, view.capacities)
         asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
         view.need_nodes(controller_key, asked, view.cordons)
-        handed = [mover.pod for mover in moving if mover.route.way is Way.HANDOVER]
-        others = [mover for mover in moving if mover.route.way is not Way.HANDOVER]
-        budgets = self._view.surroundings_of(pods[0].namespace).budgets_of(pods[0])
-        unreadable = Plan(
-            steps=[_restore_unreadable(pod, owner) for pod in pods if _is_unreadable(pod, now)]
-        )
-        handover_plan = handover.plan(census, handed, budgets)
-        return WorkloadPlan(
-            plan=_together(left, unreadable, handover_plan, self._break(pods, others, now)),
-            census=census,
-            watched_by=_watched_by(census),
-            polled=census.is_handing_over
-            or bool(handover_plan.candidates)
-            or any(
-                mover.route.way is Way.RATIONED and not self._is_kept(mover, now)
-                for mover in others
-            ),
-            pressing=any(
-                mover.deadline.forced and not self._is_kept(mover, now) for mover in moving
-            )
-            or any(census.deadline_of(item).forced for item in census.released),
-            voluntary=any(not mover.deadline.forced for mover in moving),
-            handovers=_nodes_of([*handed, *(item.pod for item in census.released)]),
-        )
+        if census.replica_set is None:
+            return census
+        uid = census.replica_set.uid
+        for item in census.released:
+            view.keep_at_least(uid, item.release.wanted)
+        return msgspec.structs.replace(census, minimum_available=view.minimums.get(uid, 0))
+
+    def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
+        """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
+        first = next((pod for pod in pods if pod.controller is not None), pods[0])
+        replica_set = controller if isinstance(controller, ReplicaSet) else None
+        owner = self._view.owner_of(first)
+        if replica_set is not None or first.released or owner.kind == "ReplicaSet":
+            return self._view.owner("ReplicaSet", replica_set)
+        return owner
 
     def _siblings(self, controller_key: str, owner: Owner) -> Sequence[Pod] | None:
         """The pods that the Deployment's other ReplicaSets have, as last read.
@@ -176,31 +145,6 @@ class Planner:
             return None
         is_evicted = self._view.pods.is_assumed_evicted
         return [pod for uid, pod in siblings.items() if not is_evicted(uid)]
-
-    def _of_orphans(self, pods: Sequence[Pod], orphans: Sequence[Mover], now: datetime) -> Plan:
-        """Plan for pods that will be adopted any moment: only their last moment counts."""
-        plan = self._break(pods, [o for o in orphans if o.route.way is not Way.LEAVE], now)
-        steps = [step for step in plan.steps if step.write is not None]
-        return Plan(steps=steps, forced=plan.forced, due=plan.due)
-
-    def _break(self, pods: Sequence[Pod], movers: Sequence[Mover], now: datetime) -> Plan:
-        """Plan for the movers of one controller that break before they make."""
-        if not movers:
-            return Plan()
-        first = movers[0].pod
-        group = Group(
-            now=now,
-            owner=self._view.owner_of(first),
-            movers=movers,
-            peers=pods,
-            budgets=self._view.surroundings_of(first.namespace).budgets_of(first),
-        )
-        return breaks.plan(group)
-
-    def _is_kept(self, mover: Mover, now: datetime) -> bool:
-        """Whether its owner keeps it to the end, and that has come: nothing is tried any more."""
-        owner = self._view.owner_of(mover.pod)
-        return left_to_the_end(mover.pod, owner, mover.deadline, now) is not None
 
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
@@ -217,20 +161,27 @@ class Planner:
         return found[1]
 
 
-def _watched_by(census: Census) -> frozenset[PodLabel]:
-    """The labels by which watches show all that matters of a ReplicaSet.
+def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodLabel]:
+    """The labels by which watches show all that matters to the plan for a controller's pods.
 
-    None in a rollout, for its Deployment's other pods matter then, nor once it is scaled to zero or
-    gone, nor where an earlier version released pods, which took the label off.
+    None in a rollout, for its Deployment's other pods matter then, nor once a ReplicaSet is scaled
+    to zero or gone, nor where an earlier version released pods, which took the label off.
     """
-    replica_set = census.replica_set
-    in_rollout = census.owner.deployment_in_rollout is not None
-    if replica_set is None or census.replicas == 0 or in_rollout:
+    if controller is None or census.owner.deployment_in_rollout is not None:
         return frozenset()
-    labels = selections.labels_of(replica_set)
+    if census.is_of_replica_set and census.replicas == 0:
+        return frozenset()
+    labels = selections.labels_of(controller)
     values = {value for label in labels for value in label.values}
     borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
+
+
+def _handovers(census: Census) -> frozenset[str]:
+    """The nodes that still have pods which are handed over."""
+    handed = (mover.pod for mover in census.moving if mover.route.way is Way.HANDOVER)
+    pods = (*handed, *(item.pod for item in census.released))
+    return frozenset(pod.spec.node_name for pod in pods)
 
 
 def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
@@ -238,52 +189,12 @@ def _awaits_adoption(pod: Pod, controller_key: str) -> bool:
     return pod.controller is None and not pod.released and pod.uid != controller_key
 
 
-def _is_of_replica_set(controller: Controller | None, pods: Sequence[Pod]) -> bool:
-    if isinstance(controller, ReplicaSet):
-        return True
-    owner = next((pod.controller for pod in pods if pod.controller is not None), None)
-    return pods[0].released if owner is None else owner.full_kind == "ReplicaSet"
-
-
-def _is_unreadable(pod: Pod, now: datetime) -> bool:
-    return pod.released and pod.believed_release(now) is None
-
-
-def _nodes_of(pods: Iterable[Pod]) -> frozenset[str]:
-    return frozenset(pod.spec.node_name for pod in pods)
-
-
-def _together(*plans: Plan) -> Plan:
-    """Several plans for pods of the same controller as one."""
-    return Plan(
-        steps=[step for plan in plans for step in plan.steps],
-        fresh_steps=[step for plan in plans for step in plan.fresh_steps],
-        candidates=[candidate for plan in plans for candidate in plan.candidates],
-        forced=[each for plan in plans for each in plan.forced],
-        due=earliest(*(plan.due for plan in plans)),
-    )
-
-
-def _leave(mover: Mover, owner: Owner) -> Decision:
-    return Decision.about(
-        mover.pod,
-        Verb.LEAVE,
-        mover.route.reason,
-        mover.route.message,
-        workload=owner.workload,
-        until=mover.route.until,
-        warning=mover.route.warning,
-    )
-
-
-def _restore_unreadable(pod: Pod, owner: Owner) -> Decision:
-    """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
-    return Decision.about(
-        pod,
-        Verb.ROLL_BACK,
-        Reason.UNREADABLE_RELEASE,
-        "the annotation of its release cannot be read: back to its owner",
-        workload=owner.workload,
-        warning=True,
-        write=writes.roll_back_patch(pod, None),
+def _with_orphans(found: Plan, orphans: Census) -> Plan:
+    """A plan together with pods that wait for their adoption: only their last moment is planned."""
+    theirs = plan(orphans)
+    return msgspec.structs.replace(
+        found,
+        forced=[*found.forced, *theirs.forced],
+        due=earliest(found.due, theirs.due),
+        polled=found.polled or any(mover.deadline.forced for mover in orphans.moving),
     )

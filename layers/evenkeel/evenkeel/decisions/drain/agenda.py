@@ -1,0 +1,174 @@
+"""Forced evictions of pods whose nodes die: one after the other, as late as possible."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+
+SLOWEST = timedelta(seconds=4)
+"""No eviction is sent earlier than by this because the API server is slow to answer."""
+
+RESERVE = 0.1
+"""This part of the time that the evictions take is kept in reserve."""
+
+LONGEST_RESERVE = timedelta(seconds=1)
+"""But no more than this."""
+
+FLOOR = 0.25
+"""The rate is never taken to be less than this part of its setting, however slow answers come.
+
+At less a storm's evictions would all begin at once, long before their deadlines.
+"""
+
+LEAD = timedelta(seconds=4)
+"""So long before a pod's eviction the write is sent that has to precede it."""
+
+LIKELY_GONE = 0.4
+"""A pod whose replacement is available or starts already takes this part of a slot.
+
+Most of them are gone when it begins. Were they to count like the others, pods would be evicted by
+force whose replacements are seconds away.
+"""
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Forced(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
+
+    ``together`` is when it goes with its gang, if that is earlier. ``lives``: its node does, so its
+    budget is obeyed. ``share_remaining`` is the share of its workload that serves on once it is
+    gone: the pod that leaves most of its workload goes first. ``is_replaced``: its replacement is
+    available; ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by
+    LEAD.
+    """
+
+    pod: Pod
+    owner: Owner
+    deadline: Deadline
+    share_remaining: float = 1.0
+    is_replaced: bool = False
+    is_coming: bool = False
+    first: Decision | None = None
+    together: datetime | None = None
+    lives: bool = False
+
+    @property
+    def share(self) -> float:
+        """The part of a slot that it takes: some pods go before their slot begins."""
+        return LIKELY_GONE if self.is_replaced or self.is_coming else 1.0
+
+    @property
+    def evict_by(self) -> datetime:
+        """When the eviction has to be sent at the latest, for the grace period to fit."""
+        own = self.deadline.evict_by(self.pod)
+        return own if self.together is None else min(own, self.together)
+
+    def eviction(self) -> Decision:
+        """The forced eviction; on a node that lives it is none by force."""
+        reason, message = self._why
+        return self.owner.decision(
+            self.pod,
+            Verb.EVICT,
+            reason,
+            message,
+            warning=not self.is_replaced,
+            forced=not self.lives,
+            write=writes.evict(self.pod),
+        )
+
+    @property
+    def _why(self) -> tuple[Reason, str]:
+        if self.together is not None:
+            where = "a healthy node" if self.lives else "a dying node"
+            told = f"too few of its gang stay: evicted from {where} together with the others"
+            return Reason.GANG_BROKEN, told
+        there = "its replacement is available" if self.is_replaced else "replacement or not"
+        return (
+            Reason.LAST_MOMENT,
+            f"its node dies and its grace period has to fit: evicted, {there}",
+        )
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """When the eviction of a pod begins."""
+
+    begin: datetime
+    forced: Forced
+
+    @property
+    def first_at(self) -> datetime:
+        """When the write that precedes the eviction is sent; its begin without one."""
+        return self.begin if self.forced.first is None else self.begin - LEAD
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether a write is to be sent for it now."""
+        return now >= self.first_at
+
+    def step(self, now: datetime) -> Decision:
+        """The write to be sent for it next: the eviction, or what precedes it."""
+        first = self.forced.first
+        return self.forced.eviction() if first is None or now >= self.begin else first
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """How fast evictions are sent, per second, and by how much earlier all of them."""
+
+    per_second: float
+    ahead: timedelta = timedelta()
+
+
+class Usual(NamedTuple):
+    """How long answers take: ``half`` of them at most, and ``most``, nearly all, at most."""
+
+    half: timedelta = timedelta()
+    most: timedelta = timedelta()
+
+
+def rate(per_second: float, usual: Usual, at_once: int, number: int) -> Rate:
+    """The rate to reckon with where it is set to so many, and answers take so long.
+
+    ``at_once`` of the ``number`` of evictions can be under way. All evictions begin earlier by the
+    time that answers take beyond what a deadline allows for, because the last of them takes as
+    long, too; and by a tenth of the time that they need, for an API server that pauses.
+    """
+    seconds = usual.half.total_seconds()
+    possible = at_once / seconds if seconds else per_second
+    reckoned = max(FLOOR * per_second, min(per_second, possible))
+    slow = min(max(usual.most - EVICTION_OVERHEAD, timedelta()), SLOWEST)
+    reserve = min(RESERVE * timedelta(seconds=number / reckoned), LONGEST_RESERVE)
+    return Rate(reckoned, slow + reserve)
+
+
+def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
+    """The latest times at which these evictions can begin, the earliest first.
+
+    Counted backward: the last one has to be sent by its eviction deadline, and each begins before
+    the next one does. A pod with an earlier deadline goes first; of pods with the same one that
+    which leaves most of its workload.
+    """
+    ordered = sorted(forced, key=_order, reverse=True)
+    pace = timedelta(seconds=1 / rate.per_second)
+    slots, begin = list[Slot](), _NEVER
+    for each in ordered:
+        begin = min(each.evict_by - rate.ahead, begin) - each.share * pace
+        slots.append(Slot(begin, each))
+    slots.reverse()
+    return slots
+
+
+def alone(forced: Iterable[Forced]) -> Sequence[Slot]:
+    """As ``schedule``, as if each were the only one."""
+    return [Slot(each.evict_by, each) for each in sorted(forced, key=_order)]
+
+
+def _order(forced: Forced) -> tuple[datetime, float, str]:
+    return forced.evict_by, -forced.share_remaining, forced.pod.uid

@@ -1,0 +1,88 @@
+"""The ways that break before they make: rationed, at once, by ordinal, at the last moment."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.ordinal import ordinal_of
+from evenkeel.model.times import earliest
+
+
+def of_moving(
+    census: Census, movers: Sequence[MovingPod], in_turn: Sequence[MovingPod]
+) -> Iterator[PodPlan]:
+    """What becomes of the ``movers`` before their last moment; some of them go ``in_turn``.
+
+    - at once: all go now, within their budgets;
+    - rationed, by ordinal: see ``_whose_turn``;
+    - at the last moment, and those that have to wait for a turn: they wait.
+    """
+    turn = _whose_turn(census, in_turn)
+    for mover in movers:
+        pod, route, due = mover.pod, mover.route, tried_until(mover.deadline)
+        if route.way is Way.AT_ONCE:
+            yield PodPlan(_go(census, mover, route.message), due)
+        elif pod.uid in turn:
+            message = f"its turn: {census.missing} of {census.size} are missing"
+            yield PodPlan(_go(census, mover, message), due, is_fresh=True)
+        else:
+            until = earliest(mover.deadline.stays_until(pod), mover.together)
+            wait = census.owner.decision(pod, Verb.WAIT, route.reason, route.message, until=until)
+            yield PodPlan(wait, due)
+
+
+def _go(census: Census, mover: MovingPod, message: str) -> Decision:
+    return census.owner.decision(
+        mover.pod,
+        Verb.EVICT,
+        mover.route.reason,
+        message,
+        warning=mover.route.warning,
+        write=writes.evict(mover.pod),
+    )
+
+
+def taking_turns(census: Census, movers: Sequence[MovingPod]) -> Sequence[MovingPod]:
+    """The pods that go one after the other, first to go first.
+
+    - pods whose node dies before those under a hint;
+    - under a hint: none once it has expired, nor while a budget counts the workload as in
+      trouble.
+    """
+    taking = [mover for mover in movers if mover.route.way in (Way.RATIONED, Way.BY_ORDINAL)]
+    held = bool(taking) and budgets.hold_now(census.budgets) is not None
+    going = (
+        mover
+        for mover in taking
+        if mover.deadline.forced or (census.now < mover.deadline.at and not held)
+    )
+    return sorted(going, key=_rank)
+
+
+def _rank(mover: MovingPod) -> tuple[bool, datetime, int, str]:
+    deadline, pod = mover.deadline, mover.pod
+    return not deadline.forced, deadline.at, -(ordinal_of(pod) or 0), pod.uid
+
+
+def _whose_turn(census: Census, going: Sequence[MovingPod]) -> Collection[str]:
+    """The uids of the pods whose turn it is, of those that take turns.
+
+    - pods that are not available cost nothing: all of them under a ration; of a StatefulSet, whose
+      ordinals are made in order, the first one alone;
+    - rationed: as many available ones as maxUnavailable (at least one) leaves room for;
+    - by ordinal: the first one, once all are available.
+    """
+    broken = [mover.pod.uid for mover in going if not census.is_available(mover.pod)]
+    whole = [mover.pod.uid for mover in going if census.is_available(mover.pod)]
+    most = 1
+    if going and going[0].route.way is Way.BY_ORDINAL:
+        if broken:
+            return broken[:1]
+    else:
+        most = max(1, budgets.max_unavailable(census.owner.deployment))
+    return {*broken, *whole[: max(0, most - census.missing)]}

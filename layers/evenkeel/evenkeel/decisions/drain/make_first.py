@@ -1,0 +1,185 @@
+"""The way that makes before it breaks: which pods of a ReplicaSet leave, go back, or wait."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from evenkeel.decisions.drain import budgets, verdicts, writes
+from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
+from evenkeel.decisions.drain.eviction_asked import left_to_drainer
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.verdicts import PodPlan
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.reasons import Reason
+from evenkeel.model.times import in_words
+
+SHORTEST_STAY = timedelta(seconds=2)
+"""How long a pod that landed on its node in spite of the cordon stays at least.
+
+Most likely the cordon was just lifted, and the watch of nodes is a moment behind that of pods.
+The API server cuts the time of binding to whole seconds.
+"""
+
+LOOK_AGAIN_AFTER = timedelta(seconds=5)
+"""A pod that restore moves is looked at so often: its node lives, but the next move waits."""
+
+SHORTEST_VOLUNTARY = timedelta(seconds=60)
+"""A voluntary handover is not begun with less time than this before its deadline."""
+
+
+def of_released(census: Census) -> Iterator[PodPlan]:
+    """What becomes of the released pods, in the order in which they leave.
+
+    Where a voluntary handover is given up, the workload rests for a while.
+    """
+    is_given_up = False
+    for pod in census.unreadable:
+        yield PodPlan(verdicts.unreadable(census, pod))
+    for position, item in enumerate(census.order_of_leaving):
+        if census.replicas == 0:
+            yield _unwanted(census, item, position)
+            continue
+        end = tried_until(item.deadline)
+        is_replaced = item.pod.uid in census.leaving and census.is_on_target(item)
+        drainers = left_to_drainer(census, item) if is_replaced else None
+        if census.is_lost(item.pod):
+            yield PodPlan(verdicts.lost(census, item.pod))
+        elif drainers is not None:
+            yield drainers
+        elif is_replaced and census.now < end:
+            yield PodPlan(verdicts.replaced(census, item), end, is_fresh=True)
+        else:
+            found = _unreplaced(census, item)
+            voluntary = item.release.is_voluntary and not item.deadline.forced
+            is_given_up |= voluntary and found.decision.verb is Verb.ROLL_BACK
+            yield found
+    if is_given_up:
+        yield from map(PodPlan, verdicts.cool_down(census))
+
+
+def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
+    """A released pod of a workload that was deleted, or scaled to zero.
+
+    It has no controller: it is deleted at once, unless a rollout still needs it because its own
+    pods are not available yet. ``position``: how many leave before it.
+    """
+    pod, end, spare = item.pod, tried_until(item.deadline), census.spare_in_rollout
+    is_needed = spare is not None and position >= spare and not census.is_lost(pod)
+    if is_needed and census.now < end:
+        until = item.deadline.stays_until(pod)
+        return PodPlan(verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, until), end)
+    reason, why = _why_unwanted(census)
+    message = f"{why} and it has no controller: deleted"
+    delete = census.owner.decision(pod, Verb.DELETE, reason, message, write=writes.delete(pod))
+    return PodPlan(delete, is_fresh=True)
+
+
+def _why_unwanted(census: Census) -> tuple[Reason, str]:
+    if census.replica_set is None or census.replica_set.leaving:
+        return Reason.WORKLOAD_DELETED, "its ReplicaSet is gone"
+    return Reason.SCALED_TO_ZERO, "its ReplicaSet was scaled to zero"
+
+
+def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
+    """A released pod whose replacement is not available, or that is still there at its end.
+
+    - its node dies: it waits for its last moment, or goes back if its owner keeps it past that;
+    - voluntary: put back at its deadline, or as soon as its ReplicaSet cannot make pods, or has
+      made one that went to the wrong capacity type;
+    - else it waits.
+    """
+    pod, end = item.pod, tried_until(item.deadline)
+    back = _why_back(census, item)
+    if back is not None:
+        return PodPlan(verdicts.roll_back(census, item, *back))
+    due = end if census.target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
+    wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.deadline.stays_until(pod))
+    return PodPlan(wait, due)
+
+
+def _why_back(census: Census, item: ReleasedPod) -> tuple[Reason, str] | None:
+    """Why a released pod goes back; None: it waits on."""
+    if item.deadline.forced:
+        if item.pod.uid in census.kept:
+            return Reason.AT_DEADLINE_LEAVE, "its budget refused to the end"
+        return None
+    if census.now >= item.deadline.at:
+        return Reason.DEADLINE_PASSED, "its handover was not complete by the deadline"
+    if census.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
+    if census.is_off_target(item):
+        return Reason.WRONG_CAPACITY_TYPE, f"its replacement is not on {item.release.target}"
+    return None
+
+
+def before_release(census: Census, mover: MovingPod) -> Decision | None:
+    """Why a pod on a doomed node is not released when its turn comes; None: it may be.
+
+    - its workload was deleted or scaled to zero: it is its controller's, or the garbage
+      collector's, to delete; if they have not by its last moment, it is evicted;
+    - its ReplicaSet cannot make pods: one release was enough to learn that;
+    - the move is voluntary and its workload rests after a failure, is in trouble with its
+      budget, or too little time is left;
+    - it landed there in spite of the cordon, and its replacement might do the same.
+    """
+    pod, deadline = mover.pod, mover.deadline
+    end = deadline.stays_until(pod)
+    if census.replicas == 0:
+        reason, why = _why_unwanted(census)
+        if deadline.forced:
+            return verdicts.wait(census, pod, reason, end)
+        return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
+    if deadline.forced and census.why_no_replacement:
+        why = census.why_no_replacement
+        return census.owner.decision(pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, why, until=end)
+    hold = None if deadline.forced else _voluntary_hold(census, end)
+    if hold is not None:
+        return census.owner.decision(pod, Verb.LEAVE, *hold)
+    settled = _settled_at(mover, end)
+    if settled is not None and census.now < settled:
+        return verdicts.wait(census, pod, Reason.LANDED_AFTER_CORDON, min(settled, end))
+    return None
+
+
+def dues(census: Census, mover: MovingPod) -> Iterator[datetime | None]:
+    """When ``before_release`` says otherwise though nothing else changes."""
+    deadline = mover.deadline
+    yield tried_until(deadline)
+    yield _settled_at(mover, deadline.stays_until(mover.pod))
+    if not deadline.forced:
+        cooldown = verdicts.cooldown_of(census)
+        yield cooldown.until if cooldown is not None else None
+        yield deadline.at - SHORTEST_VOLUNTARY
+
+
+def _settled_at(mover: MovingPod, end: datetime) -> datetime | None:
+    """From when on a pod may be released that landed on its node after the cordon.
+
+    The cordon was lifted by hand and the mark stayed, or the pod tolerates every taint: its
+    replacement may well land there too. So each such generation stays for as long as the node had
+    been drained when it landed, or half the time until ``end``: there are few of them, and the
+    last is still tried. None for all others.
+    """
+    since, landed = mover.notice.drained_since, mover.pod.landed_at
+    if since is None or landed is None or landed <= since:
+        return None
+    return landed + max(SHORTEST_STAY, min(landed - since, (end - landed) / 2))
+
+
+def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | None:
+    """Why a workload's pods are not released for a hint now; None if they can be."""
+    if census.why_no_replacement:
+        return Reason.CANNOT_BE_REPLACED, census.why_no_replacement
+    cooldown = verdicts.cooldown_of(census)
+    if cooldown is not None and census.now < cooldown.until:
+        until_then = in_words(cooldown.until)
+        return (
+            Reason.COOLING_DOWN,
+            f"{cooldown.failures} handovers were rolled back: none before {until_then}",
+        )
+    if until - census.now < SHORTEST_VOLUNTARY:
+        return Reason.TOO_LATE_FOR_HANDOVER, "too little time is left for a voluntary move"
+    budget = budgets.hold_now(census.budgets)
+    if budget is None:
+        return None
+    counts = f"{budget.status.current_healthy} healthy, {budget.status.desired_healthy} demanded"
+    return Reason.BUDGET_HOLDS, f"{budget.reference} leaves no room ({counts})"

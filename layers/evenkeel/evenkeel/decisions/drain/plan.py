@@ -1,0 +1,75 @@
+"""What to do about the pods of one workload now."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from evenkeel.decisions.drain import break_first, make_first, refusal, verdicts
+from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.last_moment import forced_evictions
+from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.drain.verdicts import Candidate
+from evenkeel.model.decision import Decision
+from evenkeel.model.times import next_due
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do about one workload's pods now.
+
+    ``steps`` hold however old the cache is. ``fresh_steps`` take a pod away from its
+    workload: they hold only on a fresh watch, or a fresh, consistent read. ``candidates`` wait
+    for their turn in the window, ``forced`` for their slot in the agenda. ``due`` is when the plan
+    changes although nothing else does. ``polled``: it changes with the pods of the workload, so
+    they have to be read every second where no watch shows them.
+    """
+
+    steps: Sequence[Decision] = ()
+    fresh_steps: Sequence[Decision] = ()
+    candidates: Sequence[Candidate] = ()
+    forced: Sequence[Forced] = ()
+    due: datetime | None = None
+    polled: bool = False
+
+
+def plan(census: Census) -> Plan:
+    """Decide about the pods of one workload.
+
+    - pods that are not Evenkeel's to move, and those that their owner keeps past the deadline,
+      stay;
+    - a ReplicaSet's released pods leave or go back, and others are released: see ``make_first``;
+    - what goes any other way breaks before it makes: see ``break_first``;
+    - pods whose nodes die are evicted at their last moment, whatever the way: see ``last_moment``.
+    """
+    staying, handed, others = list[Decision](), list[MovingPod](), list[MovingPod]()
+    for mover in census.moving:
+        if mover.route.way is Way.LEAVE:
+            staying.append(verdicts.not_moved(census, mover))
+        elif mover.pod.uid in census.kept:
+            staying.append(refusal.leave(mover.pod, census.owner))
+        else:
+            (handed if mover.route.way is Way.HANDOVER else others).append(mover)
+    in_turn = break_first.taking_turns(census, others)
+    found = [*make_first.of_released(census), *break_first.of_moving(census, others, in_turn)]
+    holds = [(mover, make_first.before_release(census, mover)) for mover in handed]
+    candidates = [verdicts.candidate(census, mover) for mover, hold in holds if hold is None]
+    return Plan(
+        steps=[
+            *staying,
+            *(each.decision for each in found if not each.is_fresh),
+            *(hold for _, hold in holds if hold is not None),
+        ],
+        fresh_steps=[each.decision for each in found if each.is_fresh],
+        candidates=candidates,
+        forced=forced_evictions(census, handed, others),
+        due=next_due(
+            census.now,
+            census.due if census.is_of_replica_set else None,
+            census.next_available_at if others else None,
+            *(each.due for each in found),
+            *(due for mover in handed for due in make_first.dues(census, mover)),
+            *(mover.route.until for mover in census.moving),
+        ),
+        polled=census.is_handing_over or bool(candidates) or bool(in_turn),
+    )

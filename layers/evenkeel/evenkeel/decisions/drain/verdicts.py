@@ -1,0 +1,141 @@
+"""What can become of a pod of a workload: each verdict with its reason, words, and write."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.drain.census import Census, MovingPod, ReleasedPod
+from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.release import LONGEST_RELEASE, Cooldown
+
+
+class PodPlan(NamedTuple):
+    """What becomes of a pod, and when that changes although nothing else does.
+
+    ``is_fresh``: it takes the pod away from its workload, and holds only on a fresh watch, or a
+    fresh, consistent read.
+    """
+
+    decision: Decision
+    due: datetime | None = None
+    is_fresh: bool = False
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A pod that may be released as soon as its turn comes."""
+
+    pod: Pod
+    deadline: Deadline
+
+
+def counts(census: Census) -> str:
+    """How many pods of a ReplicaSet are available, and how many have to be, in words."""
+    there = census.available_owned + census.available_released
+    return f"{there} available, {census.wanted} wanted"
+
+
+def cooldown_of(census: Census) -> Cooldown | None:
+    """The cooldown of the Deployment if there is one, else of the ReplicaSet."""
+    top = census.owner.deployment or census.replica_set
+    return writes.cooldown_of(top) if top is not None else None
+
+
+def not_moved(census: Census, mover: MovingPod) -> Decision:
+    """A pod that Evenkeel does not move, for the reason that its route names."""
+    route = mover.route
+    return census.owner.decision(
+        mover.pod,
+        Verb.LEAVE,
+        route.reason,
+        route.message,
+        until=route.until,
+        warning=route.warning,
+    )
+
+
+def lost(census: Census, pod: Pod) -> Decision:
+    """A released pod whose node is gone.
+
+    The API calls it ready until the pod garbage collector finds it. Were it put back, its
+    ReplicaSet would have one too many, and might take a living one away.
+    """
+    message = "its node is gone: deleted at once"
+    return census.owner.decision(
+        pod, Verb.DELETE, Reason.NODE_GONE, message, write=writes.delete(pod)
+    )
+
+
+def replaced(census: Census, item: ReleasedPod) -> Decision:
+    """A released pod whose replacement is available."""
+    return census.owner.decision(
+        item.pod,
+        Verb.EVICT,
+        Reason.REPLACEMENT_AVAILABLE,
+        f"{counts(census)}: it can go",
+        write=writes.evict(item.pod),
+    )
+
+
+def roll_back(
+    census: Census,
+    item: ReleasedPod,
+    reason: Reason,
+    message: str,
+    notes: Mapping[str, str] | None = None,
+) -> Decision:
+    """A released pod that goes back to its ReplicaSet, and gets these annotations."""
+    return census.owner.decision(
+        item.pod,
+        Verb.ROLL_BACK,
+        reason,
+        f"{message}: back to its owner",
+        write=writes.roll_back_patch(item.pod, item.release, notes),
+        warning=True,
+    )
+
+
+def unreadable(census: Census, pod: Pod) -> Decision:
+    """A released pod whose annotation was spoilt goes back: nobody could say when it may go."""
+    return census.owner.decision(
+        pod,
+        Verb.ROLL_BACK,
+        Reason.UNREADABLE_RELEASE,
+        "the annotation of its release cannot be read: back to its owner",
+        write=writes.roll_back_patch(pod, None),
+        warning=True,
+    )
+
+
+def cool_down(census: Census) -> Sequence[Decision]:
+    """The cooldown of a workload whose voluntary handover was given up, unless it rests already."""
+    top = census.owner.deployment or census.replica_set
+    cooldown = cooldown_of(census)
+    if top is None or (cooldown is not None and census.now < cooldown.until):
+        return ()
+    return (
+        census.owner.decision(
+            top,
+            Verb.COOL_DOWN,
+            Reason.HANDOVER_ROLLED_BACK,
+            "its voluntary handover was rolled back: the next one waits for the cooldown",
+            write=writes.cooldown_patch(top, census.now),
+        ),
+    )
+
+
+def wait(census: Census, pod: Pod, reason: Reason, until: datetime) -> Decision:
+    """A pod that stays for now, at most until then."""
+    return census.owner.decision(pod, Verb.WAIT, reason, counts(census), until=until)
+
+
+def candidate(census: Census, mover: MovingPod) -> Candidate:
+    """A pod that may be released; no release is made that would not be believed."""
+    latest = census.now + LONGEST_RELEASE
+    at = min(mover.deadline.at, latest)
+    return Candidate(mover.pod, msgspec.structs.replace(mover.deadline, at=at))

@@ -1,0 +1,254 @@
+"""What to do about a doomed node: exclude it, take it out of service, lift its mark."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from evenkeel.decisions.node.share import SOONEST
+from evenkeel.decisions.notice import mark, wording
+from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.reasons import Reason
+from evenkeel.model.times import next_due
+
+ENDING = frozenset({"stopping", "shutting-down", "stopped", "terminated"})
+"""The states of an instance that ends or has ended."""
+
+OFF = frozenset({"stopped", "terminated"})
+"""The states in which an instance's volumes can be detached without harm."""
+
+UNLISTED: Final = "unlisted"
+"""Not a state of EC2's: EC2 answered, and did not list the instance.
+
+EC2 forgets an instance about an hour after its end. But an answer may lack one that runs: results
+of DescribeInstances are only eventually consistent.
+
+https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+"""
+
+UNLISTED_FOR: Final = timedelta(seconds=30)
+"""So far apart two answers have to be that do not list an instance, for it to count as ended."""
+
+
+LOAD_BALANCER_LEAD: Final = timedelta(seconds=60)
+"""How long before its deadline a node leaves the external load balancers at the latest: they take
+some ten seconds to notice, and let requests that are under way end."""
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """A doomed node and what is known of it.
+
+    ``state`` is EC2's word for its instance or ``UNLISTED``, None if EC2 was not asked or did not
+    answer; ``heard_at`` is when EC2 was heard. ``handovers_left`` tells whether pods
+    that go by handover are still on it, ``ordinals_left`` whether a StatefulSet's are.
+    ``others_remain`` tells whether load balancers would keep another node; None: not asked.
+    """
+
+    now: datetime
+    node: Node
+    notice: NodeNotice
+    heard_at: datetime
+    state: str | None = None
+    handovers_left: bool = False
+    ordinals_left: bool = False
+    others_remain: bool | None = None
+    do_out_of_service: bool = True
+
+    @property
+    def over(self) -> bool:
+        """Whether the deadline, or the hint's expiry, has passed."""
+        return self.now >= self.notice.deadline and self.notice.ends_at is None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it was a hint that the instance ends, and that counts as certain by now."""
+        return self.now >= self.notice.deadline and self.notice.ends_at is not None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether EC2 does not list the instance, and nothing is heard from its kubelet either."""
+        return self.state == UNLISTED and not self.node.ready
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the instance has certainly ended, so that its volumes can be detached.
+
+        - EC2 says so;
+        - or two answers, far enough apart, do not list it, and its node is not Ready.
+        """
+        if self.state in OFF:
+            return True
+        since = self.notice.unlisted_since
+        return self.is_missing and since is not None and self.heard_at - since >= UNLISTED_FOR
+
+    @property
+    def settled_at(self) -> datetime:
+        """A minute after the deadline, or after the latest one of several warnings."""
+        return self.notice.lasts_until + OUTLIVED_AFTER
+
+    @property
+    def outlived(self) -> bool:
+        """Whether that minute is over, and EC2 says that the instance still does not end."""
+        settled = self.now >= self.settled_at
+        return settled and self.state not in {None, UNLISTED, *ENDING}
+
+    @property
+    def wants_exclusion(self) -> bool:
+        """Whether load balancers should stop sending to the node now.
+
+        - it dies (a hint is no reason), and it is not excluded already;
+        - its instance is not off, when nothing can be sent to it any more, nor living on;
+        - its last handed-over pod has left, or the deadline is near or past: a hibernation, a
+          state change and a late warning leave no time before it.
+        """
+        if self.notice.is_hint or self.is_off or self.outlived:
+            return False
+        if names.EXCLUDE_FROM_LOAD_BALANCERS in self.node.metadata.labels:
+            return False
+        near = self.now >= self.notice.deadline - LOAD_BALANCER_LEAD
+        return near or not self.handovers_left
+
+
+def plan(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+    """Decide about a doomed node; also when this changes though nothing else does."""
+    if situation.over:
+        return _after_the_deadline(situation)
+    if situation.is_certain:
+        return (_make_certain(situation),), None
+    notice = situation.notice
+    lead = SOONEST if notice.is_hint else LOAD_BALANCER_LEAD
+    due = next_due(situation.now, notice.deadline - lead, notice.deadline)
+    return _exclusion(situation), due
+
+
+def _make_certain(situation: Situation) -> Decision:
+    """From now on the node is dying: what is left on it goes by its end."""
+    notice = situation.notice
+    return Decision.about(
+        situation.node,
+        Verb.MARK,
+        wording.of_notice(notice).reason,
+        "it is certain by now that the instance ends: what is left on it has to go",
+        until=notice.ends_at,
+        warning=True,
+        write=mark.make_certain(situation.node, situation.now),
+    )
+
+
+def unreadable(node: Node) -> Decision:
+    """A marked node whose notice makes no sense: whether and when it goes is not known.
+
+    It is left as it is: perhaps only its mark was spoilt.
+    """
+    return Decision.about(
+        node,
+        Verb.LEAVE,
+        Reason.UNREADABLE_NOTICE,
+        f"the annotation {names.NOTICE} cannot be read: evenkeel cancel {node.name} "
+        "takes the mark off",
+        warning=True,
+    )
+
+
+def _exclusion(situation: Situation) -> Sequence[Decision]:
+    """The exclusion from load balancers, if it is wanted and it is known what they would keep."""
+    if not situation.wants_exclusion or situation.others_remain is None:
+        return ()
+    if not situation.others_remain:
+        message = "no other node would remain behind external load balancers: it stays"
+        return (Decision.about(situation.node, Verb.LEAVE, Reason.NO_OTHER_NODE, message),)
+    exclude = Decision.about(
+        situation.node,
+        Verb.EXCLUDE,
+        Reason.NODE_DYING,
+        "external load balancers stop sending to it",
+        write=mark.exclude(situation.node),
+    )
+    return (exclude,)
+
+
+def _after_the_deadline(situation: Situation) -> tuple[Sequence[Decision], datetime | None]:
+    """The deadline has passed: what EC2 says of the instance decides.
+
+    - certainly off: over; a StatefulSet's pods that hang on it are freed by the
+      out-of-service taint, unless it is there already;
+    - stopping or shutting down: not yet;
+    - not listed, and the node not Ready: not before the second answer; the first one is noted on
+      the node, so that another invocation can hear the second;
+    - running, after a hint: the mark is lifted;
+    - running, after a drain on purpose: the mark is lifted, and the cordon stays;
+    - running, after a warning: EC2 has a minute to end the instance, then the mark is lifted;
+    - unknown, or not listed while the node is Ready: a hint expires all the same; after a warning
+      EC2 is asked again.
+    """
+    notice, state = situation.notice, situation.state
+    if situation.is_off:
+        return (_end(situation),), None
+    if state in ENDING:
+        wait = Decision.about(
+            situation.node, Verb.WAIT, Reason.INSTANCE_ENDING, f"EC2 says {state}"
+        )
+        return (*_exclusion(situation), wait), None
+    if situation.is_missing:
+        return _missing(situation), None
+    if notice.kind is NoticeKind.DRAIN:
+        return (_lift(situation, Reason.DRAIN_OVER, "its time is up; the cordon stays"),), None
+    if notice.is_hint:
+        return (_lift(situation, Reason.HINT_EXPIRED, "nothing came of the recommendation"),), None
+    if situation.outlived:
+        return (
+            _lift(situation, Reason.INSTANCE_RUNNING, f"EC2 says {state} after the deadline"),
+        ), None
+    settled = situation.settled_at
+    known = "does not answer" if state is None else f"still says {state}"
+    if state == UNLISTED:
+        known = "does not list it, but the node is Ready"
+    wait = Decision.about(
+        situation.node, Verb.WAIT, Reason.DEADLINE_PASSED, f"EC2 {known}", until=settled
+    )
+    return (*_exclusion(situation), wait), next_due(situation.now, settled)
+
+
+def _end(situation: Situation) -> Decision:
+    """The instance is off: free what hangs on it, or nothing is left to do."""
+    state = situation.state
+    known = "lists it no more, and the node is not Ready" if state == UNLISTED else f"says {state}"
+    wanted = situation.ordinals_left and situation.do_out_of_service
+    if (
+        wanted
+        and not situation.notice.out_of_service
+        and (taint := mark.take_out_of_service(situation.node))
+    ):
+        message = f"EC2 {known}: its volumes detach and its ordinals can return"
+        return Decision.about(situation.node, Verb.TAINT, Reason.INSTANCE_OFF, message, write=taint)
+    return Decision.about(
+        situation.node, Verb.COMPLETE, Reason.INSTANCE_OFF, f"EC2 {known}: nothing is left to do"
+    )
+
+
+def _missing(situation: Situation) -> Sequence[Decision]:
+    """EC2 does not list the instance of a node that is not Ready: wait for a second answer."""
+    since, heard_at = situation.notice.unlisted_since, situation.heard_at
+    message = "EC2 does not list the instance; that counts once it says so again 30 s later"
+    if since is None or since > heard_at:
+        note = mark.note_unlisted(situation.node, heard_at)
+        return (
+            Decision.about(
+                situation.node, Verb.MARK, Reason.INSTANCE_UNLISTED, message, write=note
+            ),
+        )
+    wait = Decision.about(
+        situation.node, Verb.WAIT, Reason.INSTANCE_UNLISTED, message, until=since + UNLISTED_FOR
+    )
+    return (*_exclusion(situation), wait)
+
+
+def _lift(situation: Situation, reason: Reason, message: str) -> Decision:
+    return Decision.about(
+        situation.node, Verb.LIFT, reason, message, write=mark.unmark(situation.node)
+    )

@@ -1,0 +1,242 @@
+"""The mark of a doomed node: what it holds, and the patches that change it.
+
+A mark is the label and the annotation, and from the cordon on also ``spec.unschedulable`` and
+the NoSchedule taint. Each patch tests the node's uid and resource version first, so the indices
+of other people's taints hold, and a map that was empty is still empty: whatever changed
+meanwhile makes it fail as a whole (422), and the caller reads the node again.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from evenkeel.model import names
+from evenkeel.model.node import Node, Taint
+from evenkeel.model.notes import read_note
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.request import Operation, Patch, as_read, pointer
+
+NO_SCHEDULE: Final = "NoSchedule"
+
+OUT_OF_SERVICE: Final = Taint(key=names.OUT_OF_SERVICE, value="evenkeel", effect="NoExecute")
+"""The value is free (KEP-2268), and tells whose the taint is.
+
+A kubelet may write what it likes into the annotation of its own node, but not taints:
+https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+"""
+
+
+def read(node: Node) -> NodeNotice | None:
+    """The notice that a node carries; None without one that makes sense.
+
+    Anybody who may annotate nodes can have written it, so times without a zone and times that
+    are out of range are no notice either.
+    """
+    notice = read_note(node.metadata.annotations.get(names.NOTICE), NodeNotice)
+    return notice if notice is not None and notice.makes_sense else None
+
+
+def is_only_noted(node: Node) -> bool:
+    """Whether a marked node lives as before, perhaps for weeks: its hint is not followed yet.
+
+    Only one that says when the instance ends: a recommendation counts for minutes.
+    """
+    notice = read(node)
+    return notice is not None and notice.ends_at is not None and notice.cordoned_at is None
+
+
+def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
+    """Whether the node is unschedulable, and only because Evenkeel made it so."""
+    return (
+        node.spec.unschedulable
+        and notice is not None
+        and notice.cordoned_at is not None
+        and not notice.cordoned_before
+    )
+
+
+def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
+    """Make the node look as the notice says, with ``more`` taints; None if it does already.
+
+    Nothing is taken away: a mark is only raised here, and lifted by ``unmark``. That the notice
+    speaks of an out-of-service taint puts none on the node: its kubelet may have written that.
+    """
+    metadata, spec = node.metadata, node.spec
+    labels = {names.DOOMED: notice.name}
+    if notice.excluded:
+        labels[names.EXCLUDE_FROM_LOAD_BALANCERS] = "true"
+    taints: list[Taint] = []
+    operations: list[Operation] = []
+    if notice.cordoned_at is not None:
+        taints.append(Taint(key=names.DOOMED, value=notice.name, effect=NO_SCHEDULE))
+        if not spec.unschedulable:
+            operations.append(Operation("add", "/spec/unschedulable", value=True))
+    operations += _put_taints(spec.taints, [*taints, *more])
+    operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
+    if read(node) != notice:
+        text = msgspec.json.encode(notice).decode()
+        operations += _put_entries(
+            ("metadata", "annotations"), metadata.annotations, {names.NOTICE: text}
+        )
+    return _patch(node, operations)
+
+
+def cordon(node: Node, now: datetime) -> Patch | None:
+    """Cordon a node whose rebalance recommendation was only noted so far.
+
+    None if it carries no notice, or Evenkeel has cordoned it already.
+    """
+    notice = read(node)
+    if notice is None or notice.cordoned_at is not None:
+        return None
+    return set_mark(node, cordoned(node, notice, now))
+
+
+def make_certain(node: Node, now: datetime) -> Patch | None:
+    """Make a hint whose instance ends for certain a warning of that, and cordon the node.
+
+    None if it carries no such hint.
+    """
+    notice = read(node)
+    if notice is None or notice.ends_at is None:
+        return None
+    certain = msgspec.structs.replace(
+        notice, kind=NoticeKind.INTERRUPTION, deadline=notice.ends_at, ends_at=None
+    )
+    return set_mark(node, cordoned(node, certain, now))
+
+
+def cordoned(node: Node, notice: NodeNotice, now: datetime) -> NodeNotice:
+    """The notice of a node that Evenkeel cordons now, unless it did before.
+
+    A cordon counts as another's if the node had it when Evenkeel first cordoned it.
+    """
+    if notice.cordoned_at is not None:
+        return notice
+    return msgspec.structs.replace(notice, cordoned_at=now, cordoned_before=node.spec.unschedulable)
+
+
+def exclude(node: Node) -> Patch | None:
+    """Take a marked node out of the external load balancers.
+
+    None if it carries no notice, or the label already.
+    """
+    notice = read(node)
+    if notice is None or names.EXCLUDE_FROM_LOAD_BALANCERS in node.metadata.labels:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, excluded=True))
+
+
+def take_out_of_service(node: Node) -> Patch | None:
+    """Say that a marked node is off, so that its volumes detach and its pods are deleted.
+
+    Only for an instance that EC2 calls stopped or terminated. None if the node carries no
+    notice, or the taint already.
+    """
+    notice = read(node)
+    if notice is None or node.has_taint(names.OUT_OF_SERVICE):
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, out_of_service=True), OUT_OF_SERVICE)
+
+
+def note_unlisted(node: Node, heard_at: datetime) -> Patch | None:
+    """Note when EC2 first did not list the instance of a marked node; None without a notice."""
+    notice = read(node)
+    if notice is None:
+        return None
+    return set_mark(node, msgspec.structs.replace(notice, unlisted_since=heard_at))
+
+
+def end_hook(node: Node) -> Patch | None:
+    """Note that a marked node's lifecycle hook is over; None if its mark speaks of none."""
+    notice = read(node)
+    if notice is None or notice.hook is None:
+        return None
+    over = msgspec.structs.replace(notice.hook, is_over=True)
+    return set_mark(node, msgspec.structs.replace(notice, hook=over))
+
+
+def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
+    """Take off the mark, and of the rest only what Evenkeel put there; None if nothing is.
+
+    A cordon that somebody drained the node by stays, unless ``lift_any``.
+
+    A taint's value says who put it there. Of the exclusion label and the cordon the annotation
+    says it, which the node's kubelet may write; but it may change these two itself, too. Where
+    the annotation cannot be read, the cordon may be another's: it stays.
+    """
+    notice = read(node)
+    labels = [names.DOOMED]
+    if notice is not None and notice.excluded:
+        labels.append(names.EXCLUDE_FROM_LOAD_BALANCERS)
+    operations = [
+        Operation("remove", pointer("metadata", "labels", key))
+        for key in labels
+        if key in node.metadata.labels
+    ]
+    if names.NOTICE in node.metadata.annotations:
+        operations.append(Operation("remove", pointer("metadata", "annotations", names.NOTICE)))
+    operations += [
+        Operation("remove", pointer("spec", "taints", index))
+        for index, taint in reversed(list(enumerate(node.spec.taints)))
+        if _is_ours(taint)
+    ]
+    if has_our_cordon(node, notice) and (lift_any or not _is_kept(notice)):
+        operations.append(Operation("remove", "/spec/unschedulable"))
+    return _patch(node, operations)
+
+
+def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
+    if not operations:
+        return None
+    return Patch(
+        kind=Node,
+        name=node.name,
+        body=(*as_read(node), *operations),
+    )
+
+
+def _put_entries(
+    path: tuple[str, str], present: Mapping[str, str], wanted: Mapping[str, str]
+) -> list[Operation]:
+    """Set entries of a map. The API leaves an empty map out, so it may have to be made."""
+    missing = {key: value for key, value in wanted.items() if present.get(key) != value}
+    if missing and not present:
+        return [Operation("add", pointer(*path), missing)]
+    return [Operation("add", pointer(*path, key), value) for key, value in missing.items()]
+
+
+def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Operation]:
+    """Add taints, or change their values in place; key and effect together name a taint."""
+    operations = []
+    added = []
+    for taint in wanted:
+        index = next((i for i, p in enumerate(present) if _is_same(p, taint)), None)
+        if index is None:
+            added.append(msgspec.to_builtins(taint))
+        elif present[index].value != taint.value:
+            operations.append(
+                Operation("add", pointer("spec", "taints", index, "value"), taint.value)
+            )
+    if added and not present:
+        return [Operation("add", "/spec/taints", added)]
+    return operations + [Operation("add", "/spec/taints/-", taint) for taint in added]
+
+
+def _is_same(one: Taint, other: Taint) -> bool:
+    return (one.key, one.effect) == (other.key, other.effect)
+
+
+def _is_kept(notice: NodeNotice | None) -> bool:
+    return notice is not None and notice.keep_cordon
+
+
+def _is_ours(taint: Taint) -> bool:
+    """Whether Evenkeel put this taint on the node.
+
+    - the mark's, whatever its value: the same key with another effect is not Evenkeel's;
+    - the out-of-service taint with Evenkeel's value.
+    """
+    return (taint.key, taint.effect) == (names.DOOMED, NO_SCHEDULE) or taint == OUT_OF_SERVICE

@@ -1,0 +1,115 @@
+"""Moving one pod of a Deployment: which pod, and the writes that tell webhook and reconciler."""
+
+import msgspec
+
+from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.restore.moving import Moving
+from evenkeel.decisions.restore.room import NodeRequest
+from evenkeel.decisions.restore.step import Outcome, Step, leave
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.release import Release, ReleaseReason
+from evenkeel.model.request import Patch
+from evenkeel.model.workload import Deployment, ReplicaSet
+
+
+def move(moving: Moving, replica_set: ReplicaSet) -> Outcome:
+    """Release one pod, so that its replacement comes to the target; or say why not.
+
+    - no pod may be handed over (its owner forbids it, or two at once are impossible);
+    - its ReplicaSet cannot make pods, or a budget has no room;
+    - to spot only if as many as the floor are Ready on on-demand nodes without it, and a spot node
+      has room. To on-demand also where no node has room: one may be made, and a move whose
+      replacement finds no place is rolled back.
+    """
+    case, target = moving.case, moving.target
+    owner = owner_of(moving, replica_set)
+    pod = _choose(moving, owner)
+    if isinstance(pod, Decision):
+        return pod
+    held = held_back(moving, replica_set, pod) or moving.floor_needs(pod)
+    if held is not None:
+        return held
+    request = NodeRequest(resources=pod.requests, rules=replica_set.spec.template.spec)
+    if not moving.rooms.take(request, target) and target is Capacity.SPOT:
+        return leave(case, Reason.NO_ROOM_ON_SPOT, "no spot node has room for one of its pods")
+    release = release_of(moving, replica_set, owner)
+    decision = moving.decide(
+        Verb.RELEASE,
+        pod,
+        released(pod, release),
+        f"{release.wanted} are to stay available",
+        until=release.deadline,
+    )
+    return Step(
+        workload=case.workload.key,
+        decision=decision,
+        before=[moving.announce(replica_set.reference, pod, release.deadline)],
+        after=[moving.note(pod)],
+        moves=1,
+    )
+
+
+def _choose(moving: Moving, owner: Owner) -> Pod | Decision:
+    """The pod to move, or the decision why there is none.
+
+    Of those on the other capacity type first one that does not ask to be there, then the youngest.
+    """
+    here = moving.target.other
+    why = leave(moving.case, Reason.NOBODY_TO_MOVE, f"none of its pods is on {here}")
+    for pod in sorted(moving.elsewhere, key=lambda pod: _rank(pod, here)):
+        stays = moving.stays(pod, owner, Way.HANDOVER)
+        if stays is None:
+            return pod
+        why = stays
+    return why
+
+
+def _rank(pod: Pod, here: Capacity) -> tuple[bool, float, str]:
+    asks_for_it = pod.metadata.labels.get(names.CAPACITY) == here
+    created = pod.metadata.creation_timestamp
+    return asks_for_it, -created.timestamp() if created is not None else 0.0, pod.uid
+
+
+def owner_of(moving: Moving, replica_set: ReplicaSet) -> Owner:
+    """The owners of the pods of a Deployment."""
+    workload = moving.case.workload
+    deployment = workload if isinstance(workload, Deployment) else None
+    return Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment)
+
+
+def held_back(moving: Moving, replica_set: ReplicaSet, pod: Pod) -> Decision | None:
+    """Why a pod cannot be replaced, or must not go now."""
+    failure = replica_set.cannot_create
+    if failure is not None:
+        return leave(moving.case, Reason.CANNOT_BE_REPLACED, failure.message)
+    return moving.held_by(budgets.hold_now(moving.case.surroundings.budgets_of(pod)))
+
+
+def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release:
+    """The release annotation for pods that restore moves."""
+    snapshot, owned = moving.snapshot, moving.case.owned
+    now, target = snapshot.now, moving.target
+    census = Census(now=now, owner=owner, pods=owned)
+    return Release(
+        reason=ReleaseReason.RESTORE,
+        deadline=now + snapshot.terms.patience,
+        since=now,
+        wanted=census.worth_keeping,
+        controller=replica_set.name,
+        controller_uid=replica_set.uid,
+        target=target,
+        there=sum(snapshot.fleet.capacity(each) is target for each in owned),
+    )
+
+
+def released(pod: Pod, release: Release) -> Patch:
+    """Release a pod, which keeps what it said to Karpenter."""
+    kept = pod.metadata.annotations.get(names.DO_NOT_DISRUPT)
+    return writes.release_patch(pod, msgspec.structs.replace(release, do_not_disrupt=kept))

@@ -1,0 +1,174 @@
+"""One workload: why nothing is to be done, or which of its pods moves where."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.decisions.drain import writes
+from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.restore import (
+    cooldown,
+    move_deployment,
+    move_gang,
+    move_stateful_set,
+    relaxed_floor,
+    template,
+)
+from evenkeel.decisions.restore.moving import Moving
+from evenkeel.decisions.restore.room import Rooms
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.decisions.restore.step import Outcome, Step, about, leave
+from evenkeel.model import names
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.gang import GroupName
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.workload import Deployment, ReplicaSet
+
+RELEASED_WITHIN: Final = timedelta(seconds=30)
+"""A run that told the webhook of a move releases its pod within this time, or has died."""
+
+
+def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
+    """Decide about one workload.
+
+    - a workload that is not restore's is left: see ``_hands_off``;
+    - where a workload's template places its pods, no pod is moved: see ``template``;
+    - one that is busy already is left: see ``_busy``;
+    - a floor that no on-demand node has room for is relaxed, or held again: see
+      ``relaxed_floor``. A gang's is not, for it is on one capacity type;
+    - one that is as wanted is left;
+    - one in a rollout or in its cooldown, and the like, waits: see ``_not_now``;
+    - a gang moves as one, or not at all: see ``move_gang``;
+    - else one pod of it moves, towards on-demand if its floor is not held.
+    """
+    hands_off = _hands_off(case)
+    if hands_off is not None:
+        return hands_off
+    busy = _busy(case, snapshot)
+    if template.concerns(case):
+        return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
+    if busy is not None:
+        return busy
+    group = move_gang.named_by(case.workload, case.surroundings)
+    relaxed = relaxed_floor.consider(case, snapshot, rooms) if group is None else None
+    if relaxed is not None:
+        return relaxed
+    target = _target(case)
+    if target is None:
+        return leave(case, Reason.AS_WANTED, "its floor is held, and all above it is on spot")
+    return _not_now(case, target, snapshot) or _move(Moving(case, target, snapshot, rooms), group)
+
+
+def _move(moving: Moving, group: GroupName | None) -> Outcome:
+    replica_sets = _replica_sets(moving.case)
+    if group is not None:
+        return move_gang.move(moving, group, replica_sets)
+    if isinstance(moving.case.workload, Deployment):
+        return move_deployment.move(moving, replica_sets[0])
+    return move_stateful_set.move(moving)
+
+
+def _hands_off(case: Case) -> Decision | None:
+    """Why a workload is none of restore's business.
+
+    - its pods are not placed: its namespace is not managed, or the cluster itself needs it;
+    - nothing of it runs.
+    """
+    if case.workload.namespace in names.CLUSTERS_OWN:
+        return leave(case, Reason.SYSTEM_NAMESPACE, "nothing is moved in this namespace")
+    if not case.standing.is_managed:
+        message = f"its namespace has not {names.MANAGED}=true"
+        return leave(case, Reason.NOT_MANAGED, message)
+    if not case.standing.replicas:
+        return leave(case, Reason.SCALED_TO_ZERO, "it is scaled to zero")
+    return None
+
+
+def _busy(case: Case, snapshot: Snapshot) -> Decision | None:
+    """Why nothing more is begun with a workload now.
+
+    - a pod of it is being handed over: one at a time, also for a notice;
+    - a node of its pods is doomed: its pods move anyhow.
+    """
+    moving = next((pod for pod in case.pods if _is_moving(case, pod, snapshot.now)), None)
+    if moving is not None:
+        message = f"{moving.name} is being handed over: one at a time"
+        return leave(case, Reason.MOVING, message, verb=Verb.WAIT)
+    if any(map(snapshot.fleet.is_doomed, case.owned)):
+        message = "a node of its pods is doomed: they are moved off it"
+        return leave(case, Reason.NODE_DOOMED, message, verb=Verb.WAIT)
+    return None
+
+
+def _is_moving(case: Case, pod: Pod, now: datetime) -> bool:
+    """Whether a pod is being handed over, or another run is about to release it."""
+    about_to = any(
+        move.pod_uid == pod.uid and now - move.since < RELEASED_WITHIN
+        for move in case.moves.values()
+    )
+    return pod.active and (pod.released or about_to)
+
+
+def _target(case: Case) -> Capacity | None:
+    """Where a pod of the workload has to go, if any: a missing floor counts more than surplus."""
+    if case.standing.missing:
+        return Capacity.ON_DEMAND
+    return Capacity.SPOT if case.standing.surplus else None
+
+
+def _not_now(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
+    """Why a workload that is off has to wait, or what is written about it first.
+
+    - its Deployment is paused, or in a rollout: new pods are placed as they come;
+    - a pod of it has no node yet: the scheduler is at work, or there is no room at all;
+    - its owner's rules exclude where a pod would have to go;
+    - the last move did not last: that is counted as a failure;
+    - it rests after failures.
+    """
+    waits = _in_rollout(case)
+    if waits is not None:
+        return waits
+    if case.standing.waiting:
+        message = f"{case.standing.waiting} of its pods wait for a node"
+        return leave(case, Reason.PODS_WAIT, message, verb=Verb.WAIT)
+    own = case.workload.spec.template.spec
+    if target not in allowed_by(own, snapshot.fleet.labels):
+        return leave(case, Reason.OWN_RULES, f"its own rules exclude {target}")
+    return _after_failures(case, target, snapshot)
+
+
+def _after_failures(case: Case, target: Capacity, snapshot: Snapshot) -> Outcome | None:
+    now, workload = snapshot.now, case.workload
+    failed = cooldown.relapse(case, snapshot.fleet, now)
+    if not failed:
+        return cooldown.rest(case, target, now)
+    write = writes.cooldown_patch(workload, now)
+    decision = about(case, Verb.COOL_DOWN, Reason.MOVE_DID_NOT_LAST, failed, write=write)
+    return Step(workload=workload.key, decision=decision)
+
+
+def _in_rollout(case: Case) -> Decision | None:
+    """Leave a Deployment that is paused, or whose pods are not all of one ReplicaSet."""
+    deployment = case.workload
+    if not isinstance(deployment, Deployment):
+        return None
+    if deployment.spec.paused:
+        return leave(
+            case, Reason.ROLLOUT_PAUSED, "its rollouts are paused: it is left alone until then"
+        )
+    found = _replica_sets(case)
+    settled = (
+        len(found) == 1
+        and found[0].spec.replicas == deployment.spec.replicas
+        and deployment.status.observed_generation >= deployment.metadata.generation
+    )
+    if settled:
+        return None
+    return leave(case, Reason.IN_ROLLOUT, "it is in a rollout, or being scaled", verb=Verb.WAIT)
+
+
+def _replica_sets(case: Case) -> list[ReplicaSet]:
+    """The ReplicaSets that want pods or have some."""
+    owners = {pod.controller_key for pod in case.owned}
+    return [each for each in case.replica_sets if each.spec.replicas or each.key in owners]

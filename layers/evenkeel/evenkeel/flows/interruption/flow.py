@@ -1,0 +1,322 @@
+"""From notices to marked nodes: gather the nodes, decide the marks, apply them, wake the handover.
+
+Nothing here waits for a pod: that is the handover's work. A notice that cannot be handled
+now is delivered again; marks that are made already are recognised on the node, so a notice may
+come any number of times.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Final
+
+from evenkeel.decisions.notice import mark, which_notice
+from evenkeel.decisions.notice.concern import doubt
+from evenkeel.decisions.notice.result import (
+    NO_ANSWER_DELAY,
+    Again,
+    Done,
+    Result,
+    acknowledged,
+    instance_reference,
+)
+from evenkeel.errors import (
+    ClusterError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    QueueError,
+    ThrottledError,
+)
+from evenkeel.flows.interruption.hooks import HookTimer
+from evenkeel.flows.interruption.nodes import Booting, Found, NodeLookup
+from evenkeel.flows.pause import is_paused
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.metrics import Metric
+from evenkeel.model.node import Node
+from evenkeel.model.notice import NodeNotice, Notice, WakeUp
+from evenkeel.model.reasons import Reason
+from evenkeel.model.request import Get
+from evenkeel.ports import Clock, Cluster, LifecycleActions, Queue, Recorder
+
+WAKE_UP_DELAY: Final = timedelta(seconds=1)
+"""Notices of one storm come together: by then most of them are marked."""
+
+POSTPONED_DELAY: Final = timedelta(seconds=5)
+"""When a notice is tried again that waits for its node, or for the end of a pause."""
+
+PATIENCE: Final = timedelta(seconds=120)
+"""A notice waits at least so long, even if it tells of a loss that happens at once."""
+
+LONGEST_DELAY: Final = timedelta(seconds=20)
+"""However long a throttling API server asks for: a notice has no more time than that."""
+
+ATTEMPTS: Final = 5
+"""How often a node that others write to as well is read and decided again, per delivery."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One delivery: what is known of its nodes, and what has become of each notice.
+
+    ``queues`` has the notices of each node that are still to be decided. ``marked`` are those whose
+    node carries a mark now. ``carried``, in observe mode, is what it would carry. Notices are named
+    by their positions.
+    """
+
+    notices: list[Notice]
+    found: dict[str, Found] = field(default_factory=dict)
+    queues: dict[str, deque[int]] = field(default_factory=lambda: defaultdict(deque))
+    attempts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    marked: set[int] = field(default_factory=set)
+    carried: dict[str, NodeNotice] = field(default_factory=dict)
+    results: dict[int, Result] = field(default_factory=dict)
+
+
+class InterruptionFlow:
+    """Marks the nodes of notices. One object serves a process: it keeps the last node list."""
+
+    def __init__(  # noqa: PLR0913 - what it acts on, each of it once
+        self,
+        *,
+        acts: bool,
+        cluster: Cluster,
+        lookup: NodeLookup,
+        wake_ups: Queue,
+        clock: Clock,
+        recorder: Recorder,
+        labels: CapacityLabels,
+        lifecycle: LifecycleActions | None = None,
+    ) -> None:
+        """``acts`` False: decide, count and record, but write nothing to the cluster.
+
+        ``labels`` tell which nodes are spot where EC2 does not answer. ``lifecycle`` is asked about
+        lifecycle hooks, if any are heeded.
+        """
+        self._acts = acts
+        self._cluster = cluster
+        self._lookup = lookup
+        self._wake_ups = wake_ups
+        self._clock = clock
+        self._recorder = recorder
+        self._labels = labels
+        self._lifecycle = lifecycle
+
+    def handle(self, notices: Sequence[Notice]) -> Sequence[Result]:
+        """Mark the nodes of these notices; what becomes of each.
+
+        Raises nothing: what fails has to be delivered again.
+        """
+        now = self._clock.now()
+        work = self._gather([notice.heard_at(now) for notice in notices])
+        while decisions := self._decide(work):
+            if not self._acts:
+                self._assume(work, decisions)
+            elif self._may_write(work):
+                self._apply(work, decisions)
+        self._wake(work)
+        return [work.results[position] for position in range(len(notices))]
+
+    # gather
+
+    def _gather(self, notices: list[Notice]) -> _Work:
+        """Find the node of each notice, and settle those that have none."""
+        work = _Work(notices)
+        hooks = HookTimer(self._lifecycle)
+        findings = self._lookup.find([notice.instance_id for notice in notices])
+        for position in sorted(range(len(notices)), key=lambda p: _weight(notices[p])):
+            notice = notices[position]
+            match findings[notice.instance_id]:
+                case Found(node=node) as found:
+                    match notice if notice.hook is None else hooks.timed(notice, notice.hook):
+                        case Notice() as timed:
+                            work.notices[position] = timed
+                            work.found[node.name] = found
+                            work.queues[node.name].append(position)
+                        case result:
+                            self._settle(work, position, result)
+                case Booting(message=message):
+                    self._settle(work, position, self._wait(notice, Reason.NODE_BOOTING, message))
+                case result:
+                    self._settle(work, position, result)
+        return work
+
+    # decide
+
+    def _decide(self, work: _Work) -> dict[str, Decision]:
+        """The next mark of every node that needs one; notices that need none are settled here."""
+        now = self._clock.now()
+        decisions = {}
+        for name, queue in list(work.queues.items()):
+            while queue:
+                found, notice = work.found[name], work.notices[queue[0]]
+                result = doubt(notice, found.instance, found.node, self._labels, now)
+                if result is None:
+                    decision = which_notice.decide(found.node, notice, now, found.instance_state)
+                    if decision.write is not None:
+                        decisions[name] = decision
+                        break
+                    if decision.reason == Reason.ALREADY_MARKED:
+                        work.marked.add(queue[0])
+                    result = Done(decision)
+                self._settle(work, queue.popleft(), result)
+            else:
+                del work.queues[name]
+        return decisions
+
+    # apply
+
+    def _assume(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
+        """Observe mode: the wake-up carries what would have been written."""
+        now = self._clock.now()
+        for name, decision in decisions.items():
+            position = work.queues[name].popleft()
+            if decision.verb is not Verb.LIFT:
+                node = work.found[name].node
+                present = work.carried.get(name) or mark.read(node)
+                notice = work.notices[position]
+                work.carried[name] = which_notice.merge(node, present, notice, now)
+                work.marked.add(position)
+            self._settle(work, position, Done(decision))
+
+    def _may_write(self, work: _Work) -> bool:
+        """Whether Evenkeel is not paused: asked again before each round of writes."""
+        try:
+            paused = is_paused(self._cluster)
+        except ClusterError as error:
+            for name in list(work.queues):
+                self._fail(work, name, error)
+            return False
+        if paused:
+            for position in chain.from_iterable(work.queues.values()):
+                result = self._wait(work.notices[position], Reason.PAUSED, "Evenkeel is paused")
+                self._settle(work, position, result)
+            work.queues.clear()
+        return not paused
+
+    def _apply(self, work: _Work, decisions: Mapping[str, Decision]) -> None:
+        """Write the marks, all at once, and read again the nodes that others wrote to."""
+        writes = [decision.write for decision in decisions.values()]
+        replies = self._cluster.perform([write for write in writes if write is not None])
+        stale = []
+        for (name, decision), reply in zip(decisions.items(), replies, strict=True):
+            if isinstance(reply.result, Node):
+                self._written(work, decision, reply.result)
+            elif _is_stale(reply.error) and work.attempts[name] < ATTEMPTS:
+                stale.append(name)
+            else:
+                self._fail(work, name, reply.error)
+        self._read_again(work, stale)
+
+    def _written(self, work: _Work, decision: Decision, node: Node) -> None:
+        before = work.found[node.name]
+        position = work.queues[node.name].popleft()
+        work.found[node.name] = Found(node, before.instance)
+        work.marked.add(position)
+        if node.spec.unschedulable and not before.node.spec.unschedulable:
+            self._recorder.counted(Metric.NODES_CORDONED)
+        lifts = decision.verb is Verb.LIFT
+        metric = Metric.NODES_LIFTED if lifts else Metric.NODES_MARKED
+        self._settle(work, position, Done(decision, metric))
+
+    def _read_again(self, work: _Work, names: Sequence[str]) -> None:
+        """These nodes have changed meanwhile: decide again on what they are now."""
+        replies = self._cluster.perform([Get(Node, name) for name in names]) if names else []
+        for name, reply in zip(names, replies, strict=True):
+            work.attempts[name] += 1
+            before = work.found[name]
+            node = reply.result
+            if not isinstance(node, Node):
+                self._fail(work, name, reply.error)
+            elif node.instance_id != before.node.instance_id:
+                self._fail(work, name, NotFoundError("the node is another instance's now"))
+            else:
+                work.found[name] = Found(node, before.instance)
+
+    def _fail(self, work: _Work, name: str, error: ClusterError | None) -> None:
+        """Settle the notices of a node that could not be read or written."""
+        for position in work.queues.pop(name):
+            self._settle(work, position, _failed(work.notices[position], name, error))
+
+    def _wake(self, work: _Work) -> None:
+        """Wake the handover if any node carries a mark, also one of an earlier delivery.
+
+        That delivery may have ended between its marks and its wake-up. Without a wake-up the
+        notices have to come again.
+        """
+        if not work.marked:
+            return
+        wake_up = WakeUp(reason=Metric.NODES_MARKED, notices=work.carried)
+        try:
+            self._wake_ups.send(wake_up, WAKE_UP_DELAY)
+        except QueueError as error:
+            result = Again(Reason.NO_WAKE_UP, f"the wake-up could not be sent: {error}")
+            for position in sorted(work.marked):
+                self._settle(work, position, result)
+
+    # what becomes of single notices
+
+    def _settle(self, work: _Work, position: int, result: Result) -> None:
+        """Keep, count and record what becomes of a notice."""
+        notice = work.notices[position]
+        work.results[position] = result
+        if isinstance(result, Done):
+            decision, metric = result.decision, result.metric
+            if decision.verb is Verb.MARK:
+                delay = (self._clock.now() - notice.time) / timedelta(milliseconds=1)
+                self._recorder.counted(Metric.NOTICE_DELAY, delay)
+        else:
+            metric = Metric.NOTICES_RETRIED
+            decision = Decision.about(
+                instance_reference(notice.instance_id),
+                Verb.RETRY,
+                result.reason,
+                f"{result.message}; again in {result.delay.total_seconds():g} s",
+                until=result.until,
+            )
+        self._recorder.decided(decision)
+        if metric is not None:
+            self._recorder.counted(metric)
+
+    def _wait(self, notice: Notice, reason: Reason, message: str) -> Result:
+        """A notice that cannot be handled yet comes again, until its time has passed."""
+        until = max(notice.deadline, notice.time + PATIENCE)
+        if self._clock.now() < until:
+            return Again(reason, message, POSTPONED_DELAY, until)
+        late = f"{message}, and the notice's time has passed"
+        return acknowledged(notice.instance_id, reason, late)
+
+
+def _failed(notice: Notice, node_name: str, error: ClusterError | None) -> Result:
+    """What becomes of a notice whose node could not be read or written.
+
+    An API server that throttles says when to try again.
+    """
+    if isinstance(error, NotFoundError):
+        message = f"node {node_name} is gone"
+        return acknowledged(notice.instance_id, Reason.NODE_GONE, message)
+    if _is_stale(error):
+        message = f"node {node_name} changed {ATTEMPTS} times while it was being marked"
+        return Again(Reason.NODE_KEEPS_CHANGING, message)
+    error = error or ClusterError("the answer holds no node")
+    delay = NO_ANSWER_DELAY
+    if isinstance(error, ThrottledError):
+        delay = min(max(delay, timedelta(seconds=error.retry_after)), LONGEST_DELAY)
+    message = f"the API server did not carry it out: {error}"
+    return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, delay, error=error)
+
+
+def _is_stale(error: ClusterError | None) -> bool:
+    """Whether a write failed because the node had changed since it was read."""
+    return isinstance(error, ConflictError | InvalidError)
+
+
+def _weight(notice: Notice) -> tuple[bool, bool, datetime]:
+    """Sorts the notices of one node so that the first one's mark makes the others needless.
+
+    What AWS takes back comes last.
+    """
+    return notice.withdrawn, notice.is_hint, notice.deadline

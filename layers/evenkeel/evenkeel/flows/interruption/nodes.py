@@ -1,0 +1,163 @@
+"""Which node an instance is.
+
+EC2 is asked for all instances of a batch at once, by filter: an id that it does not know then
+fails nothing. What its tags call another cluster's is dropped without a word to this cluster.
+The rest should be nodes that are named after their private DNS names; the provider id proves
+it. Where that name leads nowhere (a terminated instance has none any more, a node may be named
+otherwise, EC2 may not answer) a list of all nodes helps, and as 5,000 nodes are 65 MB on the
+wire, at most once in ten seconds.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from evenkeel.decisions.notice.result import Again, Done, Result, acknowledged
+from evenkeel.errors import ClusterError, InstancesError, NotFoundError
+from evenkeel.flows.reads import ask
+from evenkeel.model.instance import Instance
+from evenkeel.model.metrics import Metric
+from evenkeel.model.node import Node
+from evenkeel.model.reasons import Reason
+from evenkeel.model.request import Get, List, Selection
+from evenkeel.ports import Clock, Cluster, Instances
+
+LIST_AT_MOST_EVERY: Final = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The instance's node, and what EC2 says of the instance; None: it was not heard."""
+
+    node: Node
+    instance: Instance | None = None
+
+    @property
+    def instance_state(self) -> str:
+        """EC2's word for the instance's state; empty: not heard."""
+        return "" if self.instance is None else self.instance.state
+
+
+@dataclass(frozen=True, slots=True)
+class Booting:
+    """EC2 and the API server answered: the instance is there, and its node not yet."""
+
+    message: str
+
+
+type Missing = Booting | Result
+"""An instance without a node: none will come, or one may still come, or an answer is missing."""
+
+
+class NodeLookup:
+    """Finds nodes. Keeps the last list of nodes, so one of them serves a whole process."""
+
+    def __init__(
+        self, cluster: Cluster, instances: Instances, clock: Clock, cluster_name: str
+    ) -> None:
+        """``cluster_name`` is what the instances' tags call this cluster."""
+        self._cluster = cluster
+        self._instances = instances
+        self._clock = clock
+        self._cluster_name = cluster_name
+        self._names: Mapping[str, str] | ClusterError = {}
+        self._listed_at: datetime | None = None
+
+    def find(self, instance_ids: Collection[str]) -> Mapping[str, Found | Missing]:
+        """A finding for each of these ids. Raises nothing: no answer is a finding too."""
+        ids = list(dict.fromkeys(instance_ids))
+        try:
+            known = self._instances.describe(ids)
+        except InstancesError as error:
+            silence = Again(Reason.NO_ANSWER_FROM_EC2, f"EC2 does not answer: {error}")
+            return self._search(dict.fromkeys(ids, silence), {})
+        findings: dict[str, Found | Missing] = {}
+        candidates: dict[str, str] = {}
+        for each in ids:
+            instance = known.get(each)
+            if instance is None:
+                message = f"EC2 knows no instance {each} here"
+                findings[each] = _foreign(each, Reason.UNKNOWN_INSTANCE, message)
+            elif self._is_elsewhere(instance):
+                message = f"instance {each} is another cluster's"
+                findings[each] = _foreign(each, Reason.OTHER_CLUSTER, message)
+            else:
+                candidates[each] = instance.private_dns_name
+        findings |= self._read(candidates, known)
+        lost = {each: self._without_node(known[each]) for each in ids if each not in findings}
+        return findings | self._search(lost, known)
+
+    def _is_elsewhere(self, instance: Instance) -> bool:
+        return instance.belongs_to_any and not instance.belongs_to(self._cluster_name)
+
+    def _without_node(self, instance: Instance) -> Booting | Done:
+        """What it means that not even the list of nodes has the instance."""
+        each = instance.instance_id
+        if not instance.belongs_to(self._cluster_name):
+            message = f"instance {each} is no node of this cluster"
+            return _foreign(each, Reason.NO_NODE, message)
+        if instance.lives:
+            return Booting(f"instance {each} is {instance.state} and no node yet")
+        message = f"instance {each} is {instance.state} and no node any more"
+        return acknowledged(each, Reason.NODE_GONE, message)
+
+    def _search(
+        self, lost: Mapping[str, Missing], known: Mapping[str, Instance]
+    ) -> dict[str, Found | Missing]:
+        """Look the instances up in the list of nodes; without avail: what ``lost`` says."""
+        if not lost:
+            return {}
+        try:
+            names = self._node_names()
+        except ClusterError as error:
+            return dict.fromkeys(lost, _silence(error))
+        listed = {each: names[each] for each in lost if each in names}
+        return {**lost, **self._read(listed, known)}
+
+    def _read(
+        self, names: Mapping[str, str], known: Mapping[str, Instance]
+    ) -> dict[str, Found | Again]:
+        """Read the nodes of these names; those that are not the instance's are left out."""
+        asked = {each: name for each, name in names.items() if name}
+        if not asked:
+            return {}
+        replies = self._cluster.perform([Get(Node, name) for name in asked.values()])
+        findings: dict[str, Found | Again] = {}
+        for each, reply in zip(asked, replies, strict=True):
+            node = reply.result
+            if isinstance(node, Node) and node.instance_id == each:
+                findings[each] = Found(node, known.get(each))
+            elif reply.error is not None and not isinstance(reply.error, NotFoundError):
+                findings[each] = _silence(reply.error)
+        return findings
+
+    def _node_names(self) -> Mapping[str, str]:
+        """Node names by instance id, at most ten seconds old. Raises ClusterError.
+
+        A list that failed counts too: an API server in trouble is not asked for more.
+        """
+        now = self._clock.now()
+        if self._listed_at is None or now - self._listed_at >= LIST_AT_MOST_EVERY:
+            self._listed_at = now
+            self._names = self._list_names()
+        if isinstance(self._names, ClusterError):
+            raise self._names
+        return self._names
+
+    def _list_names(self) -> Mapping[str, str] | ClusterError:
+        try:
+            nodes: Sequence[Node] = ask(self._cluster, List(Selection(Node), fresh=False)).items
+        except ClusterError as error:
+            return error
+        return {node.instance_id: node.name for node in nodes if node.instance_id}
+
+
+def _foreign(instance_id: str, reason: Reason, message: str) -> Done:
+    """A notice about an instance that never was a node of this cluster."""
+    return acknowledged(instance_id, reason, message, Metric.NOTICES_FOREIGN)
+
+
+def _silence(error: ClusterError) -> Again:
+    message = f"the API server does not answer: {error}"
+    return Again(Reason.NO_ANSWER_FROM_API_SERVER, message, error=error)

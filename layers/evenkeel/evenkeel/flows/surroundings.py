@@ -1,0 +1,36 @@
+"""Reading what surrounds pods in their namespaces."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import List, Selection
+from evenkeel.model.surroundings import (
+    NetworkPolicy,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    Service,
+)
+
+
+def questions(
+    namespace: str, *, fresh: bool = False, with_claims: bool = True
+) -> Sequence[List[Any]]:
+    """What to ask for the surroundings of a namespace, or of all where it is empty.
+
+    It leaves groups of pods out, whose kinds only pods and templates name.
+    """
+    kinds: list[type[KubernetesObject]] = [PodDisruptionBudget, Service, NetworkPolicy]
+    if with_claims:
+        kinds.append(PersistentVolumeClaim)
+    return [List(Selection(kind, namespace), fresh=fresh) for kind in kinds]
+
+
+def by_namespace(items: Iterable[KubernetesObject]) -> Mapping[str, Surroundings]:
+    """The surroundings that these objects make, of each namespace that has any."""
+    found: defaultdict[str, list[KubernetesObject]] = defaultdict(list)
+    for item in items:
+        found[item.namespace].append(item)
+    return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}

@@ -1,0 +1,444 @@
+"""Pods that break before they make: a few at a time, by ordinal, at once, at the last moment."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.plan import Plan
+from evenkeel.decisions.drain.plan import plan as decide
+from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.route import Way
+from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.model import names
+from evenkeel.model.decision import Decision, Verb
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
+from evenkeel.model.request import Evict
+from evenkeel.model.surroundings import PodDisruptionBudget
+from tests import builders
+from tests.builders import NOW, seconds
+from tests.effort import measured
+
+WARNING, HINT = builders.notice(), builders.hint()
+EVICT_BY = WARNING.deadline - seconds(30) - EVICTION_OVERHEAD
+TRIED_UNTIL = tried_until(node_deadline(WARNING))
+STATEFUL_SET = builders.stateful_set()
+OF_DB = builders.owner(STATEFUL_SET)
+
+
+def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> MovingPod:
+    return builders.moving(pod, way, notice, warning=warning)
+
+
+def plan(  # movers and their peers, at a time
+    movers: Sequence[MovingPod],
+    owner: Owner,
+    *,
+    others: Sequence[Pod] = (),
+    now: datetime = NOW,
+    budgets: Sequence[PodDisruptionBudget] = (),
+) -> Plan:
+    pods = [*(each.pod for each in movers), *others]
+    return decide(Census(now=now, owner=owner, pods=pods, moving=movers, budgets=budgets))
+
+
+def ordinals(*numbers: int, of: KubernetesObject = STATEFUL_SET, **same: Any) -> list[Pod]:
+    return [builders.pod(f"{of.name}-{i}", of=of, **same) for i in numbers]
+
+
+def by_ordinal(*pods: Pod, notice: NodeNotice = WARNING) -> list[MovingPod]:
+    return [mover(pod, Way.BY_ORDINAL, notice) for pod in pods]
+
+
+def names_of(decisions: Sequence[Decision], verb: Verb = Verb.EVICT) -> list[str]:
+    return [each.subject.name for each in decisions if each.verb is verb]
+
+
+def forced(found: Plan) -> list[str]:
+    """The pods that are evicted by their eviction deadlines, whatever else is decided."""
+    return [each.pod.name for each in found.forced]
+
+
+EVERY_WAY = [Way.AT_ONCE, Way.RATIONED, Way.BY_ORDINAL, Way.AT_LAST_MOMENT]
+
+
+@pytest.mark.parametrize("now", [NOW, EVICT_BY, WARNING.deadline + seconds(3600)])
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_every_pod_of_a_node_that_dies_is_forced_off_it_whatever_its_way(
+    way: Way, now: datetime
+) -> None:
+    pods = ordinals(0, 1, 2)
+    found = plan([mover(pod, way) for pod in pods], OF_DB, now=now)
+
+    assert forced(found) == ["db-0", "db-1", "db-2"]
+    for pod, each in zip(pods, found.forced, strict=True):
+        step = each.eviction()
+        assert each.evict_by == EVICT_BY
+        assert (step.reason, step.forced, step.warning) == ("LastMoment", True, True)
+        assert step.write == Evict(name=pod.name, namespace="default", uid=pod.uid)
+        assert (step.workload, step.node) == (STATEFUL_SET.reference, "n1")
+
+
+@pytest.mark.parametrize("way", EVERY_WAY)
+def test_what_a_plan_decides_for_now_is_never_forced(way: Way) -> None:
+    for now in (NOW, EVICT_BY, WARNING.deadline):
+        found = plan([mover(pod, way) for pod in ordinals(0, 1, 2)], OF_DB, now=now)
+        assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
+
+
+def test_each_pod_has_its_own_eviction_deadline_when_grace_periods_and_nodes_differ() -> None:
+    soon = builders.notice(deadline=NOW + seconds(60))
+    pods = [
+        mover(builders.pod("slow", grace=300), Way.AT_LAST_MOMENT, soon),
+        mover(builders.pod("quick", grace=0), Way.AT_LAST_MOMENT, soon),
+        mover(builders.pod("later"), Way.AT_LAST_MOMENT),
+    ]
+    found = plan(pods, Owner())
+    evict_by = [NOW + seconds(14), NOW + seconds(59), EVICT_BY]
+    assert [each.evict_by for each in found.forced] == evict_by
+    assert [step.until for step in found.steps] == evict_by
+
+
+def test_a_pod_that_its_owner_keeps_to_the_end_is_left_once_that_has_passed() -> None:
+    keep = {names.AT_DEADLINE: "leave"}
+    movers = [
+        mover(builders.pod("kept", annotations=keep), Way.AT_LAST_MOMENT),
+        mover(builders.pod("other"), Way.AT_LAST_MOMENT),
+    ]
+    before = plan(movers, Owner(), now=TRIED_UNTIL - seconds(1))
+    after = plan(movers, Owner(), now=TRIED_UNTIL)
+    assert forced(before) == ["kept", "other"]
+    assert before.due == TRIED_UNTIL
+    assert forced(after) == ["other"]
+    assert names_of(after.steps, Verb.LEAVE) == ["kept"]
+    assert after.due is None
+
+
+def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
+    replicas = builders.stateful_set(replicas=4)
+    failed = builders.pod("db-3", of=replicas, node="good", ready=False)
+    pods = ordinals(0, 1, of=replicas)
+    others = [*ordinals(2, of=replicas, node="good"), failed]
+    found = plan(by_ordinal(*pods), builders.owner(replicas), others=others)
+    assert [each.share_remaining for each in found.forced] == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("owner", "pod"),
+    [
+        (Owner(), builders.pod("bare")),
+        (OF_DB, ordinals(0, ready=False)[0]),
+    ],
+    ids=["a bare pod", "no pod is available"],
+)
+def test_nothing_is_left_without_the_last_pod(owner: Owner, pod: Pod) -> None:
+    (each,) = plan([mover(pod, Way.AT_LAST_MOMENT)], owner).forced
+    assert each.share_remaining == 0
+
+
+def test_no_pod_is_missing_from_a_workload_that_is_scaled_to_zero() -> None:
+    movers = by_ordinal(*ordinals(0))
+    (each,) = plan(movers, builders.owner(builders.stateful_set(replicas=0))).forced
+    assert each.share_remaining == 1
+
+
+def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
+    assert forced(found) == names_of(found.steps) == []
+    assert found.fresh_steps == []
+
+
+def test_a_job_or_a_bare_pod_waits_as_long_as_its_node_lives() -> None:
+    found = plan([mover(builders.pod(), Way.AT_LAST_MOMENT, warning=True)], Owner())
+    (step,) = found.steps
+    assert (step.verb, step.reason, step.until) == (Verb.WAIT, Reason.RECREATE, EVICT_BY)
+    assert step.write is None
+
+
+def test_all_go_at_once_and_within_their_budgets_when_waiting_gains_nothing() -> None:
+    deployment = builders.deployment(strategy="Recreate")
+    replica_set = builders.replica_set(of=deployment)
+    movers = [mover(pod, Way.AT_ONCE) for pod in builders.pods(3, of=replica_set)]
+
+    found = plan(movers, builders.owner(replica_set, deployment))
+
+    assert len(names_of(found.steps)) == 3
+    for step in found.steps:
+        assert (step.forced, step.warning, step.reason) == (False, False, Reason.RECREATE)
+        assert step.workload == deployment.reference
+    assert found.due == TRIED_UNTIL
+
+
+def test_an_eviction_warns_when_its_way_is_worth_a_warning() -> None:
+    found = plan([mover(builders.pod(), Way.AT_ONCE, warning=True)], Owner())
+    assert found.steps[0].warning
+
+
+# A ration.
+
+
+def rationed(
+    replicas: int,
+    max_unavailable: int | str,
+    *,
+    doomed: int,
+    broken: int = 0,
+    elsewhere: int = 0,
+    now: datetime = NOW,
+) -> Plan:
+    """Movers under a ration, the first ``broken`` of them not ready, and healthy peers."""
+    deployment = builders.deployment(
+        replicas=replicas, max_surge=0, max_unavailable=max_unavailable
+    )
+    replica_set = builders.replica_set(of=deployment, replicas=replicas)
+    pods = [
+        *builders.pods(broken, of=replica_set, prefix="broken", ready=False),
+        *builders.pods(doomed - broken, of=replica_set, prefix="whole"),
+    ]
+    return plan(
+        [mover(pod, Way.RATIONED) for pod in pods],
+        builders.owner(replica_set, deployment),
+        others=builders.pods(elsewhere, of=replica_set, prefix="elsewhere", node="n2"),
+        now=now,
+    )
+
+
+@pytest.mark.parametrize(
+    ("replicas", "max_unavailable", "doomed", "elsewhere", "turns"),
+    [
+        (4, 1, 4, 0, 1),
+        (4, 0, 4, 0, 1),
+        (4, "0%", 4, 0, 1),
+        (4, "25%", 4, 0, 1),
+        (7, "25%", 7, 0, 1),
+        (8, "25%", 8, 0, 2),
+        (8, 3, 8, 0, 3),
+        (8, 3, 2, 6, 2),
+        (8, 3, 2, 4, 1),
+        (8, 3, 2, 3, 0),
+        (8, 3, 2, 0, 0),
+        (2, 1, 2, 3, 1),
+    ],
+)
+def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(
+    replicas: int, max_unavailable: int | str, doomed: int, elsewhere: int, turns: int
+) -> None:
+    found = rationed(replicas, max_unavailable, doomed=doomed, elsewhere=elsewhere)
+    assert len(names_of(found.fresh_steps)) == turns
+    assert len(names_of(found.steps, Verb.WAIT)) == doomed - turns
+    assert found.due == TRIED_UNTIL
+
+
+def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
+    found = rationed(8, 3, doomed=2, elsewhere=5)
+    for step in found.fresh_steps:
+        assert (step.reason, step.forced) == (Reason.RECREATE, False)
+        assert step.message == "its turn: 1 of 8 are missing"
+        assert isinstance(step.write, Evict)
+
+
+def test_a_pod_that_is_not_available_goes_first_for_it_costs_nothing() -> None:
+    found = rationed(4, 1, doomed=4, broken=2)
+    assert names_of(found.fresh_steps) == ["broken-0", "broken-1"]
+    assert names_of(found.steps, Verb.WAIT) == ["whole-0", "whole-1"]
+
+
+def test_a_pod_that_runs_but_not_for_min_ready_seconds_counts_as_missing() -> None:
+    replica_set = builders.replica_set(replicas=2, min_ready_seconds=10)
+    whole = builders.pod("whole", of=replica_set)
+    young = builders.pod("young", of=replica_set, node="n2", ready_since=NOW - seconds(9))
+    movers = [mover(whole, Way.RATIONED)]
+    owner = builders.owner(replica_set)
+    assert names_of(plan(movers, owner, others=[young]).fresh_steps) == []
+    later = plan(movers, owner, others=[young], now=NOW + seconds(1))
+    assert names_of(later.fresh_steps) == ["whole"]
+
+
+def test_the_earliest_deadline_goes_first_under_a_ration() -> None:
+    replica_set = builders.replica_set(replicas=2)
+    first, second = builders.pods(2, of=replica_set)
+    soon = builders.notice(deadline=WARNING.deadline - seconds(10))
+    movers = [mover(first, Way.RATIONED), mover(second, Way.RATIONED, soon)]
+    found = plan(movers, builders.owner(replica_set))
+    assert names_of(found.fresh_steps) == [second.name]
+
+
+@given(
+    replicas=st.integers(1, 12),
+    most=st.integers(0, 5),
+    doomed=st.integers(0, 12),
+    broken=st.integers(0, 12),
+    elsewhere=st.integers(0, 12),
+)
+def test_a_ration_never_takes_a_workload_below_its_bound(
+    replicas: int, most: int, doomed: int, broken: int, elsewhere: int
+) -> None:
+    broken = min(broken, doomed)
+    found = rationed(replicas, most, doomed=doomed, broken=broken, elsewhere=elsewhere)
+    available = doomed - broken + elsewhere
+    taken = sum(name.startswith("whole") for name in names_of(found.fresh_steps))
+    assert available - taken >= min(available, replicas - max(1, most))
+
+
+# A StatefulSet.
+
+
+def test_the_highest_ordinal_goes_first_and_the_others_wait() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB)
+    assert names_of(found.fresh_steps) == ["db-2"]
+    assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
+    assert found.due == TRIED_UNTIL
+
+
+def test_ordinals_count_as_numbers_and_not_as_text() -> None:
+    large = builders.stateful_set(replicas=11)
+    movers = by_ordinal(*ordinals(*range(11), of=large))
+    assert names_of(plan(movers, builders.owner(large)).fresh_steps) == ["db-10"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        ordinals(2, node="n2", ready=False),
+        ordinals(2, node="", ready=False),
+        ordinals(2, node="n2", leaving=True),
+    ],
+    ids=["evicted, not made again", "made again, not ready", "not scheduled", "leaving"],
+)
+def test_the_next_ordinal_waits_until_the_last_is_available_again(others: list[Pod]) -> None:
+    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=others)
+    assert found.fresh_steps == []
+    assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
+
+
+def test_the_next_ordinal_goes_when_the_last_is_available_again() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=ordinals(2, node="n2"))
+    assert names_of(found.fresh_steps) == ["db-1"]
+
+
+def test_an_ordinal_counts_after_min_ready_seconds_and_that_moment_is_due() -> None:
+    slow = builders.stateful_set(min_ready_seconds=10)
+    back = ordinals(2, of=slow, node="n2", ready_since=NOW - seconds(5))
+    movers, owner = by_ordinal(*ordinals(0, 1, of=slow)), builders.owner(slow)
+    early = plan(movers, owner, others=back)
+    later = plan(movers, owner, others=back, now=NOW + seconds(5))
+    assert (early.fresh_steps, early.due) == ([], NOW + seconds(5))
+    assert (names_of(later.fresh_steps), later.due) == (["db-1"], TRIED_UNTIL)
+
+
+def test_the_highest_broken_ordinal_goes_alone_and_before_any_that_works() -> None:
+    broken, whole = ordinals(0, 1, ready=False), ordinals(2)
+    found = plan(by_ordinal(*broken, *whole), OF_DB)
+    assert names_of(found.fresh_steps) == ["db-1"]
+
+
+def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
+    soon = builders.notice(deadline=WARNING.deadline - seconds(10))
+    low, high = ordinals(0, 2)
+    movers = [*by_ordinal(high), *by_ordinal(low, notice=soon)]
+    assert names_of(plan(movers, OF_DB, others=ordinals(1, node="n2")).fresh_steps) == ["db-0"]
+
+
+def test_a_set_without_a_controller_is_as_large_as_its_pods_are_many() -> None:
+    owner = Owner(kind="StatefulSet")
+    assert names_of(plan(by_ordinal(*ordinals(0, 1)), owner).fresh_steps) == ["db-1"]
+    away = plan(by_ordinal(*ordinals(0)), owner, others=ordinals(1, node="n2", ready=False))
+    assert away.fresh_steps == []
+
+
+# Hints.
+
+TROUBLED = builders.budget(selects={"app": "db"}, min_available=2, healthy=1, demanded=2)
+SOUND = builders.budget(selects={"app": "db"}, min_available=2, healthy=3, demanded=2)
+
+
+def test_ordinals_go_one_at_a_time_for_a_hint_too() -> None:
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=[SOUND])
+    assert names_of(found.fresh_steps) == ["db-2"]
+    assert found.due == HINT.deadline
+    assert {step.until for step in found.steps} == {HINT.deadline}
+
+
+@pytest.mark.parametrize(
+    "budgets", [[TROUBLED], [SOUND, SOUND], [builders.budget(max_unavailable=0)]]
+)
+def test_no_pod_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionBudget]) -> None:
+    hinted = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=budgets)
+    warned = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB, budgets=budgets)
+    assert hinted.fresh_steps == []
+    assert names_of(warned.fresh_steps) == ["db-2"]
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_no_pod_goes_for_a_hint_that_has_expired(late: int) -> None:
+    now = HINT.deadline + seconds(late)
+    found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=now)
+    assert found.fresh_steps == []
+    assert len(names_of(found.steps, Verb.WAIT)) == 3
+    assert found.due is None
+
+
+@pytest.mark.parametrize("hinted_first", [True, False])
+def test_a_budget_holds_those_under_a_hint_and_no_others_of_the_same_set(
+    *, hinted_first: bool
+) -> None:
+    warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=HINT)
+    movers = [*hinted, *warned] if hinted_first else [*warned, *hinted]
+    found = plan(movers, OF_DB, others=ordinals(1, node="n2"), budgets=[TROUBLED])
+    assert names_of(found.fresh_steps) == ["db-0"]
+
+
+def test_a_node_that_dies_comes_before_a_hint_that_expires_sooner() -> None:
+    expiring = builders.hint(deadline=NOW + seconds(10))
+    warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=expiring)
+    found = plan([*hinted, *warned], OF_DB, others=ordinals(1, node="n2"))
+    assert names_of(found.fresh_steps) == ["db-0"]
+    assert found.due == expiring.deadline
+
+
+def test_a_warning_after_a_hint_forces_the_pods_that_still_wait() -> None:
+    pods = ordinals(0, 1)
+    hinted = plan(by_ordinal(*pods, notice=HINT), OF_DB)
+    warned = plan(by_ordinal(*pods, notice=WARNING), OF_DB)
+    assert forced(hinted) == []
+    assert forced(warned) == ["db-0", "db-1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "forced"), [(NoticeKind.STATE_CHANGE, True), (NoticeKind.REBALANCE, False)]
+)
+def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forced: bool) -> None:
+    given = builders.notice(kind)
+    moving = mover(builders.pod(), Way.AT_ONCE, given)
+    assert moving.deadline == Deadline(given.deadline, forced=forced)
+
+
+def test_nothing_is_decided_when_no_pod_has_to_move() -> None:
+    assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(
+        steps=[], fresh_steps=[], candidates=[], forced=[]
+    )
+
+
+def test_the_work_for_pods_that_go_in_turns_grows_with_their_number_alone() -> None:
+    """A maxUnavailable of 100 % gives all of them their turn at once."""
+
+    def effort(number: int) -> int:
+        deployment = builders.deployment(replicas=number, max_unavailable="100%")
+        replica_set = builders.replica_set(of=deployment, replicas=number)
+        pods = builders.pods(number, of=replica_set)
+        movers = [mover(pod, Way.RATIONED) for pod in pods]
+        with measured() as effort:
+            made = plan(movers, builders.owner(replica_set, deployment))
+        assert len(made.fresh_steps) == number
+        return effort.steps
+
+    assert effort(400) < 12 * effort(40)

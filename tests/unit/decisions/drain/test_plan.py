@@ -1,0 +1,111 @@
+"""One plan for all pods of a workload, whichever way each of them goes."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.plan import plan
+from evenkeel.decisions.drain.route import Way
+from evenkeel.model import names
+from evenkeel.model.decision import Verb
+from evenkeel.model.notice import NodeNotice
+from evenkeel.model.reasons import Reason
+from evenkeel.model.surroundings import PodDisruptionBudget
+from tests import builders
+from tests.builders import NOW, patched, seconds
+
+WARNING, HINT = builders.notice(), builders.hint()
+REPLICA_SET = builders.replica_set(replicas=4)
+STATEFUL_SET = builders.stateful_set(replicas=2)
+HELD = builders.budget(selects={"app": "db"}, min_available=2, healthy=1, demanded=2)
+
+
+def test_a_pod_that_is_not_moved_stays_for_the_reason_of_its_route_and_as_long() -> None:
+    pod = builders.pod(of=REPLICA_SET)
+    mover = builders.moving(pod, Way.LEAVE, WARNING, warning=True)
+    until = NOW + seconds(20)
+    mover = msgspec.structs.replace(mover, route=msgspec.structs.replace(mover.route, until=until))
+    found = plan(builders.census(REPLICA_SET, owned=[pod], moving=[mover]))
+    (step,) = found.steps
+    assert (step.verb, step.reason, step.message) == (Verb.LEAVE, Reason.RECREATE, "it is so")
+    assert (step.until, step.warning, step.write) == (until, True, None)
+    assert (found.forced, found.candidates, found.due) == ([], [], until)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    ["no release", msgspec.json.encode(builders.release(since=NOW + timedelta(days=1))).decode()],
+    ids=["spoilt", "of tomorrow"],
+)
+def test_a_released_pod_goes_back_when_its_annotation_cannot_be_believed(annotation: str) -> None:
+    pod = builders.pod(of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    notes = pod.metadata.annotations | {names.RELEASE: annotation}
+    metadata = msgspec.structs.replace(pod.metadata, annotations=notes)
+    spoilt = msgspec.structs.replace(pod, metadata=metadata)
+    found = plan(builders.census(REPLICA_SET, released=[spoilt], dooms={"n1": WARNING}))
+    (step,) = found.steps
+    assert (step.verb, step.reason, step.warning) == (Verb.ROLL_BACK, "UnreadableRelease", True)
+    assert not patched(spoilt, step.write).released
+    assert found.forced == []
+
+
+def test_a_pod_that_says_it_was_released_counts_for_no_other_controller() -> None:
+    pod = builders.pod(released=builders.release(REPLICA_SET))
+    found = plan(Census(now=NOW, owner=builders.owner(STATEFUL_SET), pods=[pod]))
+    assert (found.steps, found.fresh_steps, found.forced) == ([], [], [])
+
+
+def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_ways() -> None:
+    handed, rationed = builders.pods(2, of=REPLICA_SET)
+    released = builders.pod("away", of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    census = builders.census(
+        REPLICA_SET,
+        owned=[handed, rationed],
+        released=[released],
+        moving=[
+            builders.moving(rationed, Way.RATIONED, WARNING),
+            builders.moving(handed, Way.HANDOVER, WARNING),
+        ],
+        dooms={"n1": WARNING},
+    )
+    found = plan(census)
+    assert [each.pod for each in found.forced] == [released, handed, rationed]
+    assert [each.pod for each in found.candidates] == [handed]
+    assert [step.subject.name for step in found.steps] == ["away", rationed.name]
+
+
+@pytest.mark.parametrize(
+    ("way", "notice", "budgets", "polled"),
+    [
+        (Way.BY_ORDINAL, WARNING, [], True),
+        (Way.BY_ORDINAL, WARNING, [HELD], True),
+        (Way.BY_ORDINAL, HINT, [], True),
+        (Way.BY_ORDINAL, HINT, [HELD], False),
+        (Way.AT_ONCE, WARNING, [], False),
+        (Way.AT_LAST_MOMENT, WARNING, [], False),
+        (Way.LEAVE, WARNING, [], False),
+    ],
+)
+def test_pods_that_take_turns_are_read_all_the_time(
+    way: Way, notice: NodeNotice, budgets: Sequence[PodDisruptionBudget], *, polled: bool
+) -> None:
+    pod = builders.pod("db-0", of=STATEFUL_SET)
+    moving = [builders.moving(pod, way, notice)]
+    owner = builders.owner(STATEFUL_SET)
+    census = Census(now=NOW, owner=owner, pods=[pod], moving=moving, budgets=budgets)
+    assert plan(census).polled is polled
+
+
+def test_a_handover_is_followed_by_reading_from_before_its_release_to_its_end() -> None:
+    pod = builders.pod(of=REPLICA_SET)
+    waits = builders.census(
+        REPLICA_SET, owned=[pod], moving=[builders.moving(pod, Way.HANDOVER, WARNING)]
+    )
+    away = builders.pod(of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    released = builders.census(REPLICA_SET, released=[away], dooms={"n1": WARNING})
+    assert plan(waits).polled
+    assert plan(released).polled
+    assert not plan(builders.census(REPLICA_SET, owned=[pod])).polled

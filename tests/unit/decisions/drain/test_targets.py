@@ -1,0 +1,119 @@
+"""A released pod whose replacement has to be on one capacity type: restore's moves."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.make_first import LOOK_AGAIN_AFTER
+from evenkeel.decisions.drain.plan import Plan, plan
+from evenkeel.model.capacity import Capacity
+from evenkeel.model.decision import Verb
+from evenkeel.model.pod import Pod
+from evenkeel.model.release import ReleaseReason
+from tests import builders
+from tests.builders import NOW, seconds
+
+SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
+NODES = {"o1": ON_DEMAND, "o2": ON_DEMAND, "s1": SPOT, "s2": SPOT}
+DEADLINE = NOW + timedelta(minutes=5)
+REPLICAS = builders.replica_set(replicas=2)
+
+
+def moving(name: str, target: Capacity = SPOT, *, there: int = 0, since: datetime = NOW) -> Pod:
+    """A pod that restore has released."""
+    node = "o1" if target is SPOT else "s1"
+    release = builders.release(
+        REPLICAS,
+        reason=ReleaseReason.RESTORE,
+        deadline=DEADLINE,
+        since=since,
+        target=target,
+        there=there,
+    )
+    return builders.pod(name, of=REPLICAS, node=node, released=release)
+
+
+def owned(name: str, node: str, *, ready: bool = True) -> Pod:
+    return builders.pod(name, of=REPLICAS, node=node, ready=ready)
+
+
+def census(owned: Sequence[Pod], *released: Pod, **other: object) -> Census:
+    made = builders.census(REPLICAS, owned=owned, released=released)
+    return msgspec.structs.replace(made, capacities=NODES, **other)
+
+
+def steps(made: Plan) -> list[tuple[str, Verb, str]]:
+    found = [*made.steps, *made.fresh_steps]
+    return [(each.subject.name, each.verb, each.reason) for each in found]
+
+
+def test_it_leaves_when_its_replacement_is_available_on_the_target() -> None:
+    made = plan(census([owned("a", "o2"), owned("b", "s1")], moving("m")))
+    assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
+    assert [each.subject.name for each in made.fresh_steps] == ["m"]
+
+
+def test_it_goes_back_as_soon_as_its_replacement_is_elsewhere() -> None:
+    """Not ready yet: then its ReplicaSet deletes that one first."""
+    made = plan(census([owned("a", "o2"), owned("b", "o2", ready=False)], moving("m")))
+    assert [verb for _, verb, _ in steps(made)] == [Verb.ROLL_BACK, Verb.COOL_DOWN]
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+
+
+def test_an_available_replacement_elsewhere_is_none() -> None:
+    made = plan(census([owned("a", "o2"), owned("b", "o2")], moving("m")))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+
+
+def test_a_pod_that_was_on_the_target_before_is_no_replacement() -> None:
+    there = [owned("a", "s1"), owned("b", "o2")]
+    made = plan(census(there, moving("m", there=1)))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
+    made = plan(census([owned("a", "s1"), owned("b", "s2")], moving("m", there=1)))
+    assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
+
+
+def test_it_waits_and_is_looked_at_often() -> None:
+    """While its replacement is not made, has no node, or is not ready; or a node is not known."""
+    for others in (
+        [owned("a", "o2")],
+        [owned("a", "o2"), owned("b", "", ready=False)],
+        [owned("a", "o2"), owned("b", "s1", ready=False)],
+        [owned("a", "o2"), owned("b", "unknown")],
+    ):
+        made = plan(census(others, moving("m")))
+        assert steps(made) == [("m", Verb.WAIT, "ReplacementPending")], others
+        assert made.due == NOW + LOOK_AGAIN_AFTER
+
+
+def test_it_is_looked_at_no_later_than_its_deadline() -> None:
+    late = census([owned("a", "o2")], moving("m"), now=DEADLINE - seconds(2))
+    assert plan(late).due == DEADLINE
+
+
+def test_it_goes_back_at_its_deadline() -> None:
+    late = census([owned("a", "o2")], moving("m"), now=DEADLINE)
+    assert steps(plan(late))[0] == ("m", Verb.ROLL_BACK, "DeadlinePassed")
+
+
+def test_each_of_two_needs_a_replacement_of_its_own() -> None:
+    first, second = moving("m1"), moving("m2", since=NOW + seconds(1))
+    made = census([owned("a", "s1"), owned("b", "o2")], first, second, now=NOW + seconds(2))
+    assert made.is_on_target(builders.census(REPLICAS, released=[first]).released[0])
+    assert not made.is_on_target(builders.census(REPLICAS, released=[second]).released[0])
+
+
+def test_once_its_node_dies_any_replacement_will_do() -> None:
+    dooms = {"o1": builders.notice()}
+    made = census([owned("a", "o2"), owned("b", "o2")], moving("m"), dooms=dooms)
+    assert steps(plan(made)) == [("m", Verb.EVICT, "ReplacementAvailable")]
+
+
+def test_a_move_to_on_demand_is_the_same() -> None:
+    back = moving("m", ON_DEMAND)
+    made = plan(census([owned("a", "s2"), owned("b", "o1")], back))
+    assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
+    made = plan(census([owned("a", "s2"), owned("b", "s2")], back))
+    assert steps(made)[0] == ("m", Verb.ROLL_BACK, "WrongCapacityType")
