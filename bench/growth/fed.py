@@ -19,7 +19,7 @@ from bench.growth.results import Fed, Feeding
 from bench.say import Say
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.queue import NODES

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.route import Route, Way, route
 from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
@@ -77,8 +77,8 @@ def situations(
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)
-    reading.read_owners(cluster, view)
-    reading.read_surroundings(cluster, view)
+    first_reads.read_owners(cluster, view)
+    first_reads.read_surroundings(cluster, view)
     now = (clock or SystemClock()).now()
     return [
         Situation(pod, view.owner_of(pod), view.surroundings_of(pod.namespace), now)

@@ -92,7 +92,7 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
     queue = pace.queue(census, of_pods.candidates) if census and of_pods.candidates else None
     return {
         "steps": [_told(each) for each in of_pods.steps],
-        "evictions": [_told(each) for each in of_pods.fresh_steps],
+        "evictions": [_told(each) for each in of_pods.evictions],
         "releases": [turn.candidate.pod.uid for _, turn in queue.turns] if queue else [],
         "promised": census.worth_keeping if census and queue else 0,
         "saves from zero": bool(queue and queue.saves_from_zero),
@@ -100,9 +100,9 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
         "forced": [_forced(each) for each in of_pods.forced],
         "handovers": plan.handovers,
         "watched by": plan.watched_by,
-        "polled": plan.polled,
-        "pressing": plan.pressing,
-        "voluntary": plan.voluntary,
+        "awaits_pods": plan.awaits_pods,
+        "has_deadlines": plan.has_deadlines,
+        "voluntary": plan.is_voluntary,
     }
 
 

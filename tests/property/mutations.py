@@ -220,7 +220,7 @@ MUTATIONS = (
         [
             (
                 "self.submit(msgspec.structs.replace(decision, forced=True))",
-                "self._resting.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)",
+                "self._backoff.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)",
             )
         ],
         [BLOCKED],
@@ -238,7 +238,7 @@ MUTATIONS = (
     ),
     Mutation(
         "no invocation comes back for released pods",
-        "flows/drain/sync/reading.py",
+        "flows/drain/sync/first_reads.py",
         [("return bool(nodes or released)", "return bool(nodes)")],
         [ROLLED_BACK],
     ),

@@ -10,7 +10,7 @@ from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.invocation import READS
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.model.metrics import Metric
 from evenkeel.settings import HandoverSettings, Mode
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
@@ -55,7 +55,7 @@ class Brain:
         leadership.look()
         leadership.take()
         view = View()
-        reading.is_any_work(server, view)
+        first_reads.is_any_work(server, view)
         for read in READS:
             read(server, view)
         self.loop = loop_of(

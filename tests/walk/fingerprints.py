@@ -56,7 +56,7 @@ UNTOLD: Mapping[str, Collection[str]] = {
 """Attributes that do not either, by class."""
 
 RESTS = "_rests"
-"""The attribute of ``Resting`` of which only the rests count that are still to end."""
+"""The attribute of ``Backoff`` of which only the rests count that are still to end."""
 
 
 class Fingerprint:

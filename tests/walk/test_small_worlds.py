@@ -63,7 +63,7 @@ def test_what_tells_no_states_apart_is_there() -> None:
                 found[node.name] = set(attributes_of(node))
 
     assert found.keys() >= DERIVED
-    for name, attributes in {**UNTOLD, "Resting": [RESTS]}.items():
+    for name, attributes in {**UNTOLD, "Backoff": [RESTS]}.items():
         assert found[name] >= set(attributes), name
 
 

@@ -51,7 +51,7 @@ class Scheduler:
         self._active: dict[Key, int] = {}
         self._ranked: list[tuple[int, int, Key]] = []
         self._failed: dict[Key, datetime] = {}
-        self._resting: set[Key] = set()
+        self._backoff: set[Key] = set()
         self._uneven: set[Key] = set()
         self._attempts: dict[str, int] = {}
         self._arrivals = 0
@@ -142,12 +142,12 @@ class Scheduler:
         for key, free_at in list(self._failed.items()):
             if free_at <= now:
                 self._activate(key)
-            elif key not in self._resting:
-                self._resting.add(key)
+            elif key not in self._backoff:
+                self._backoff.add(key)
                 self._world.clock.call_at(free_at, functools.partial(self._rested, key))
 
     def _rested(self, key: Key) -> None:
-        self._resting.discard(key)
+        self._backoff.discard(key)
         if key in self._failed:
             self._activate(key)
 

@@ -32,8 +32,8 @@ class Planned:
         eviction = Decision.about(
             POD, Verb.EVICT, Reason.REPLACEMENT_AVAILABLE, "", write=writes.evict(POD)
         )
-        plan = WorkloadPlan(plan=Plan(fresh_steps=[eviction]))
-        plans: Any = SimpleNamespace(polled={}, claiming={WEB.key: plan})
+        plan = WorkloadPlan(plan=Plan(evictions=[eviction]))
+        plans: Any = SimpleNamespace(awaiting_pods={}, evicting={WEB.key: plan})
         writer: Any = SimpleNamespace(may_write=lambda _: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)
         self.evictions = Evictions(plans, writer, self.view, listings)

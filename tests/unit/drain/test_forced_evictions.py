@@ -2,7 +2,7 @@
 
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.progress import Answers
 from tests import builders
 from tests.builders import NOW, seconds

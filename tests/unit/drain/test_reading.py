@@ -3,7 +3,7 @@
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.model.request import Get, List
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests.fixtures.scene import Scene
@@ -20,10 +20,10 @@ def test_many_controllers_of_a_namespace_are_read_by_one_listing_and_none_singly
     scene.begin()
     view = View()
 
-    (pods,) = reads.list_all(scene.cluster, [reading.candidates_on("s1")])
+    (pods,) = reads.list_all(scene.cluster, [first_reads.candidates_on("s1")])
     for pod in pods:
         view.pods.see(pod)
-    reading.read_owners(scene.cluster, view)
+    first_reads.read_owners(scene.cluster, view)
 
     assert len(view.controllers) == len(view.deployments) == number
     asked = [request for _, request in scene.requests if isinstance(request, List)]

@@ -91,7 +91,7 @@ def test_every_pod_of_a_node_that_dies_is_forced_off_it_whatever_its_way(
 def test_what_a_plan_decides_for_now_is_never_forced(way: Way) -> None:
     for now in (NOW, EVICT_BY, WARNING.deadline):
         found = plan([mover(pod, way) for pod in ordinals(0, 1, 2)], OF_DB, now=now)
-        assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
+        assert not any(step.forced for step in [*found.steps, *found.evictions])
 
 
 def test_each_pod_has_its_own_eviction_deadline_when_grace_periods_and_nodes_differ() -> None:
@@ -153,7 +153,7 @@ def test_no_pod_is_missing_from_a_workload_that_is_scaled_to_zero() -> None:
 def test_no_pod_is_forced_off_a_node_that_may_well_live_on() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=HINT.deadline)
     assert forced(found) == names_of(found.steps) == []
-    assert found.fresh_steps == []
+    assert found.evictions == []
 
 
 def test_a_job_or_a_bare_pod_waits_as_long_as_its_node_lives() -> None:
@@ -232,14 +232,14 @@ def test_no_more_than_max_unavailable_are_gone_at_a_time_but_always_one(
     replicas: int, max_unavailable: int | str, doomed: int, elsewhere: int, turns: int
 ) -> None:
     found = rationed(replicas, max_unavailable, doomed=doomed, elsewhere=elsewhere)
-    assert len(names_of(found.fresh_steps)) == turns
+    assert len(names_of(found.evictions)) == turns
     assert len(names_of(found.steps, Verb.WAIT)) == doomed - turns
     assert found.due == TRIED_UNTIL
 
 
 def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
     found = rationed(8, 3, doomed=2, elsewhere=5)
-    for step in found.fresh_steps:
+    for step in found.evictions:
         assert (step.reason, step.forced) == (Reason.RECREATE, False)
         assert step.message == "its turn: 1 of 8 are missing"
         assert isinstance(step.write, Evict)
@@ -247,7 +247,7 @@ def test_a_turn_rests_on_a_fresh_read_and_says_how_many_are_missing() -> None:
 
 def test_a_pod_that_is_not_available_goes_first_for_it_costs_nothing() -> None:
     found = rationed(4, 1, doomed=4, broken=2)
-    assert names_of(found.fresh_steps) == ["broken-0", "broken-1"]
+    assert names_of(found.evictions) == ["broken-0", "broken-1"]
     assert names_of(found.steps, Verb.WAIT) == ["whole-0", "whole-1"]
 
 
@@ -257,9 +257,9 @@ def test_a_pod_that_runs_but_not_for_min_ready_seconds_counts_as_missing() -> No
     young = builders.pod("young", of=replica_set, node="n2", ready_since=NOW - seconds(9))
     movers = [mover(whole, Way.RATIONED)]
     owner = builders.owner(replica_set)
-    assert names_of(plan(movers, owner, others=[young]).fresh_steps) == []
+    assert names_of(plan(movers, owner, others=[young]).evictions) == []
     later = plan(movers, owner, others=[young], now=NOW + seconds(1))
-    assert names_of(later.fresh_steps) == ["whole"]
+    assert names_of(later.evictions) == ["whole"]
 
 
 def test_the_earliest_deadline_goes_first_under_a_ration() -> None:
@@ -268,7 +268,7 @@ def test_the_earliest_deadline_goes_first_under_a_ration() -> None:
     soon = builders.notice(deadline=WARNING.deadline - seconds(10))
     movers = [mover(first, Way.RATIONED), mover(second, Way.RATIONED, soon)]
     found = plan(movers, builders.owner(replica_set))
-    assert names_of(found.fresh_steps) == [second.name]
+    assert names_of(found.evictions) == [second.name]
 
 
 @given(
@@ -284,7 +284,7 @@ def test_a_ration_never_takes_a_workload_below_its_bound(
     broken = min(broken, doomed)
     found = rationed(replicas, most, doomed=doomed, broken=broken, elsewhere=elsewhere)
     available = doomed - broken + elsewhere
-    taken = sum(name.startswith("whole") for name in names_of(found.fresh_steps))
+    taken = sum(name.startswith("whole") for name in names_of(found.evictions))
     assert available - taken >= min(available, replicas - max(1, most))
 
 
@@ -293,7 +293,7 @@ def test_a_ration_never_takes_a_workload_below_its_bound(
 
 def test_the_highest_ordinal_goes_first_and_the_others_wait() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB)
-    assert names_of(found.fresh_steps) == ["db-2"]
+    assert names_of(found.evictions) == ["db-2"]
     assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
     assert found.due == TRIED_UNTIL
 
@@ -301,7 +301,7 @@ def test_the_highest_ordinal_goes_first_and_the_others_wait() -> None:
 def test_ordinals_count_as_numbers_and_not_as_text() -> None:
     large = builders.stateful_set(replicas=11)
     movers = by_ordinal(*ordinals(*range(11), of=large))
-    assert names_of(plan(movers, builders.owner(large)).fresh_steps) == ["db-10"]
+    assert names_of(plan(movers, builders.owner(large)).evictions) == ["db-10"]
 
 
 @pytest.mark.parametrize(
@@ -316,13 +316,13 @@ def test_ordinals_count_as_numbers_and_not_as_text() -> None:
 )
 def test_the_next_ordinal_waits_until_the_last_is_available_again(others: list[Pod]) -> None:
     found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=others)
-    assert found.fresh_steps == []
+    assert found.evictions == []
     assert names_of(found.steps, Verb.WAIT) == ["db-0", "db-1"]
 
 
 def test_the_next_ordinal_goes_when_the_last_is_available_again() -> None:
     found = plan(by_ordinal(*ordinals(0, 1)), OF_DB, others=ordinals(2, node="n2"))
-    assert names_of(found.fresh_steps) == ["db-1"]
+    assert names_of(found.evictions) == ["db-1"]
 
 
 def test_an_ordinal_counts_after_min_ready_seconds_and_that_moment_is_due() -> None:
@@ -331,28 +331,28 @@ def test_an_ordinal_counts_after_min_ready_seconds_and_that_moment_is_due() -> N
     movers, owner = by_ordinal(*ordinals(0, 1, of=slow)), builders.owner(slow)
     early = plan(movers, owner, others=back)
     later = plan(movers, owner, others=back, now=NOW + seconds(5))
-    assert (early.fresh_steps, early.due) == ([], NOW + seconds(5))
-    assert (names_of(later.fresh_steps), later.due) == (["db-1"], TRIED_UNTIL)
+    assert (early.evictions, early.due) == ([], NOW + seconds(5))
+    assert (names_of(later.evictions), later.due) == (["db-1"], TRIED_UNTIL)
 
 
 def test_the_highest_broken_ordinal_goes_alone_and_before_any_that_works() -> None:
     broken, whole = ordinals(0, 1, ready=False), ordinals(2)
     found = plan(by_ordinal(*broken, *whole), OF_DB)
-    assert names_of(found.fresh_steps) == ["db-1"]
+    assert names_of(found.evictions) == ["db-1"]
 
 
 def test_the_earliest_deadline_goes_before_a_higher_ordinal() -> None:
     soon = builders.notice(deadline=WARNING.deadline - seconds(10))
     low, high = ordinals(0, 2)
     movers = [*by_ordinal(high), *by_ordinal(low, notice=soon)]
-    assert names_of(plan(movers, OF_DB, others=ordinals(1, node="n2")).fresh_steps) == ["db-0"]
+    assert names_of(plan(movers, OF_DB, others=ordinals(1, node="n2")).evictions) == ["db-0"]
 
 
 def test_a_set_without_a_controller_is_as_large_as_its_pods_are_many() -> None:
     owner = Owner(kind="StatefulSet")
-    assert names_of(plan(by_ordinal(*ordinals(0, 1)), owner).fresh_steps) == ["db-1"]
+    assert names_of(plan(by_ordinal(*ordinals(0, 1)), owner).evictions) == ["db-1"]
     away = plan(by_ordinal(*ordinals(0)), owner, others=ordinals(1, node="n2", ready=False))
-    assert away.fresh_steps == []
+    assert away.evictions == []
 
 
 # Hints.
@@ -363,7 +363,7 @@ SOUND = builders.budget(selects={"app": "db"}, min_available=2, healthy=3, deman
 
 def test_ordinals_go_one_at_a_time_for_a_hint_too() -> None:
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=[SOUND])
-    assert names_of(found.fresh_steps) == ["db-2"]
+    assert names_of(found.evictions) == ["db-2"]
     assert found.due == HINT.deadline
     assert {step.until for step in found.steps} == {HINT.deadline}
 
@@ -374,15 +374,15 @@ def test_ordinals_go_one_at_a_time_for_a_hint_too() -> None:
 def test_no_pod_goes_for_a_hint_when_a_budget_holds(budgets: list[PodDisruptionBudget]) -> None:
     hinted = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, budgets=budgets)
     warned = plan(by_ordinal(*ordinals(0, 1, 2)), OF_DB, budgets=budgets)
-    assert hinted.fresh_steps == []
-    assert names_of(warned.fresh_steps) == ["db-2"]
+    assert hinted.evictions == []
+    assert names_of(warned.evictions) == ["db-2"]
 
 
 @pytest.mark.parametrize("late", [0, 1])
 def test_no_pod_goes_for_a_hint_that_has_expired(late: int) -> None:
     now = HINT.deadline + seconds(late)
     found = plan(by_ordinal(*ordinals(0, 1, 2), notice=HINT), OF_DB, now=now)
-    assert found.fresh_steps == []
+    assert found.evictions == []
     assert len(names_of(found.steps, Verb.WAIT)) == 3
     assert found.due is None
 
@@ -394,14 +394,14 @@ def test_a_budget_holds_those_under_a_hint_and_no_others_of_the_same_set(
     warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=HINT)
     movers = [*hinted, *warned] if hinted_first else [*warned, *hinted]
     found = plan(movers, OF_DB, others=ordinals(1, node="n2"), budgets=[TROUBLED])
-    assert names_of(found.fresh_steps) == ["db-0"]
+    assert names_of(found.evictions) == ["db-0"]
 
 
 def test_a_node_that_dies_comes_before_a_hint_that_expires_sooner() -> None:
     expiring = builders.hint(deadline=NOW + seconds(10))
     warned, hinted = by_ordinal(*ordinals(0)), by_ordinal(*ordinals(2), notice=expiring)
     found = plan([*hinted, *warned], OF_DB, others=ordinals(1, node="n2"))
-    assert names_of(found.fresh_steps) == ["db-0"]
+    assert names_of(found.evictions) == ["db-0"]
     assert found.due == expiring.deadline
 
 
@@ -424,7 +424,7 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
 
 def test_nothing_is_decided_when_no_pod_has_to_move() -> None:
     assert plan([], OF_DB, others=ordinals(0, 1, 2)) == Plan(
-        steps=[], fresh_steps=[], candidates=[], forced=[]
+        steps=[], evictions=[], candidates=[], forced=[]
     )
 
 
@@ -438,7 +438,7 @@ def test_the_work_for_pods_that_go_in_turns_grows_with_their_number_alone() -> N
         movers = [mover(pod, Way.RATIONED) for pod in pods]
         with measured() as effort:
             made = plan(movers, builders.owner(replica_set, deployment))
-        assert len(made.fresh_steps) == number
+        assert len(made.evictions) == number
         return effort.steps
 
     assert effort(400) < 12 * effort(40)

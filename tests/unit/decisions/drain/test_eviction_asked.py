@@ -46,7 +46,7 @@ def replaced(
 def steps(census: Census) -> list[Decision]:
     """What is decided about the old pod."""
     made = plan(census)
-    return [each for each in (*made.steps, *made.fresh_steps) if each.subject.name == "old"]
+    return [each for each in (*made.steps, *made.evictions) if each.subject.name == "old"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_s
 ) -> None:
     end = NOW + timedelta(minutes=5)
     made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)))
-    assert [step.reason for step in (*made.steps, *made.fresh_steps)] == reasons
+    assert [step.reason for step in (*made.steps, *made.evictions)] == reasons
 
 
 def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:

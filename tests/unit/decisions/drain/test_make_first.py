@@ -162,7 +162,7 @@ def test_no_release_is_planned_for_longer_than_one_is_believed() -> None:
     notice = builders.notice(deadline=NOW + timedelta(days=3))
     found = Scene({"n1": notice}).moving("a").plan()
     assert found.candidates[0].deadline.at == NOW + LONGEST_RELEASE
-    assert (found.steps, found.fresh_steps) == ([], [])
+    assert (found.steps, found.evictions) == ([], [])
 
 
 @pytest.mark.parametrize("replacement", [PENDING, STARTING, {"leaving": True}], ids=str)
@@ -176,7 +176,7 @@ def test_a_released_pod_waits_while_its_replacement_is_not_available(
     assert found.steps[0].message == "1 available, 1 wanted"
     assert found.steps[0].until == (EVICT_BY if dooms is DYING else HINT.deadline)
     assert found.due == (TRIED_UNTIL if dooms is DYING else HINT.deadline)
-    assert found.fresh_steps == []
+    assert found.evictions == []
 
 
 @pytest.mark.parametrize("dooms", [DYING, HINTED], ids=["warning", "hint"])
@@ -185,9 +185,9 @@ def test_a_released_pod_is_evicted_on_a_fresh_read_once_its_replacement_is_avail
 ) -> None:
     reason = INTERRUPTION if dooms is DYING else REBALANCE
     found = Scene(dooms).away("a", reason=reason).elsewhere("new").plan()
-    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
     assert found.steps == []
-    (step,) = found.fresh_steps
+    (step,) = found.evictions
     assert step.write == Evict(name="a", namespace="default", uid="a-uid")
     assert (step.forced, step.warning, step.node) == (False, False, "n1")
     assert step.workload is not None
@@ -201,13 +201,13 @@ def test_a_replacement_counts_only_after_min_ready_seconds_and_that_moment_is_du
     early, late = scene.plan(), scene.plan(NOW + seconds(6))
     assert told(early.steps) == [("a", Verb.WAIT, "ReplacementPending")]
     assert early.due == NOW + seconds(6)
-    assert told(late.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(late.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
 
 
 def test_only_as_many_go_as_were_replaced() -> None:
     scene = Scene(replicas=3).away("a", "b", "c").elsewhere("x").elsewhere("y", "z", **PENDING)
     found = scene.plan()
-    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
     assert told(found.steps) == [
         ("b", Verb.WAIT, "ReplacementPending"),
         ("c", Verb.WAIT, "ReplacementPending"),
@@ -217,13 +217,13 @@ def test_only_as_many_go_as_were_replaced() -> None:
 def test_a_replacement_on_another_doomed_node_is_handed_over_in_its_turn() -> None:
     dooms = {"n1": WARNING, "n2": builders.notice(deadline=WARNING.deadline + seconds(60))}
     found = Scene(dooms).away("a").moving("new", node="n2").plan()
-    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
     assert candidates(found) == ["new"]
 
 
 def test_no_pod_is_evicted_for_one_that_a_second_drainer_evicted() -> None:
     found = Scene(replicas=2).away("a", wanted=2).elsewhere("x").elsewhere("y", **PENDING).plan()
-    assert found.fresh_steps == []
+    assert found.evictions == []
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_scale_in_meanwhile_lets_more_go_and_a_scale_out_holds_no_pod(
     replicas: int, going: list[str]
 ) -> None:
     scene = Scene(replicas=replicas).away("a", "b", "c", wanted=3).elsewhere("x")
-    assert [name for name, _, _ in told(scene.plan().fresh_steps)] == going
+    assert [name for name, _, _ in told(scene.plan().evictions)] == going
 
 
 # The last moment.
@@ -254,7 +254,7 @@ def test_a_released_pod_is_forced_off_by_its_eviction_deadline_replacement_or_no
 
 def test_a_replaced_pod_that_a_budget_keeps_is_forced_off_too_and_is_worth_no_warning() -> None:
     found = Scene().away("a").elsewhere("new").plan()
-    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
     (each,) = found.forced
     assert (each.evict_by, each.is_replaced) == (EVICT_BY, True)
     assert not each.eviction().warning
@@ -277,7 +277,7 @@ def test_what_a_plan_decides_for_now_is_never_forced() -> None:
     scene = Scene(replicas=2).moving("a").away("b", "c").elsewhere("new")
     for now in (NOW, EVICT_BY, WARNING.deadline, TRIED_UNTIL):
         found = scene.plan(now)
-        assert not any(step.forced for step in [*found.steps, *found.fresh_steps])
+        assert not any(step.forced for step in [*found.steps, *found.evictions])
         assert sorted(forced(found)) == ["a", "b", "c"]
 
 
@@ -398,13 +398,13 @@ def test_a_warning_after_a_hint_begins_again() -> None:
 def test_those_that_can_go_stand_in_the_order_in_which_they_go() -> None:
     first, later = NOW - seconds(20), NOW - seconds(5)
     scene = Scene(replicas=2).elsewhere("n1", "n2").away("a", since=later).away("z", since=first)
-    steps = scene.plan().fresh_steps
+    steps = scene.plan().evictions
     assert [step.subject.name for step in steps] == ["z", "a"]
 
 
 def test_a_replaced_pod_that_its_owner_keeps_to_the_end_is_left() -> None:
     scene = Scene().away("a", annotations={names.AT_DEADLINE: "leave"}).elsewhere("b")
-    assert told(scene.plan(TRIED_UNTIL - SECOND).fresh_steps)[0][1] is Verb.EVICT
+    assert told(scene.plan(TRIED_UNTIL - SECOND).evictions)[0][1] is Verb.EVICT
     found = scene.plan(TRIED_UNTIL)
     assert forced(found) == []
     assert told(found.steps) == [("a", Verb.ROLL_BACK, "AtDeadlineLeave")]
@@ -502,7 +502,7 @@ def test_a_voluntary_handover_that_is_not_complete_by_its_deadline_is_rolled_bac
         ("web", Verb.COOL_DOWN, "HandoverRolledBack"),
     ]
     assert found.steps[0].warning
-    assert found.fresh_steps == []
+    assert found.evictions == []
     assert found.due is None
 
 
@@ -571,7 +571,7 @@ def test_a_released_pod_is_deleted_and_never_put_back_when_its_node_is_gone(
     found = Scene({}, lost=["n1"]).away("a").elsewhere("new", **replacement).plan(now)
     assert told(found.steps) == [("a", Verb.DELETE, "NodeGone")]
     assert found.steps[0].write == Delete(kind=Pod, name="a", namespace="default", uid="a-uid")
-    assert found.fresh_steps == []
+    assert found.evictions == []
 
 
 def test_a_pod_that_is_lost_does_not_stand_in_for_one_that_lives() -> None:
@@ -585,7 +585,7 @@ def test_a_pod_that_is_lost_does_not_stand_in_for_one_that_lives() -> None:
 
 def test_a_replaced_pod_goes_when_its_node_is_not_doomed_any_more() -> None:
     found = Scene({}).away("a").elsewhere("new").plan()
-    assert told(found.fresh_steps) == [("a", Verb.EVICT, "ReplacementAvailable")]
+    assert told(found.evictions) == [("a", Verb.EVICT, "ReplacementAvailable")]
 
 
 def test_a_warning_keeps_a_voluntary_release_until_its_eviction() -> None:
@@ -701,11 +701,9 @@ def test_a_released_pod_is_deleted_at_once_when_its_workload_is_gone_or_at_zero(
     end: Any, reason: str, dooms: Mapping[str, NodeNotice]
 ) -> None:
     found = end(Scene(dooms).away("a", "b")).plan()
-    assert told(found.fresh_steps) == [("a", Verb.DELETE, reason), ("b", Verb.DELETE, reason)]
-    assert ("scaled to zero" in found.fresh_steps[0].message) is (reason == "ScaledToZero")
-    assert found.fresh_steps[0].write == Delete(
-        kind=Pod, name="a", namespace="default", uid="a-uid"
-    )
+    assert told(found.evictions) == [("a", Verb.DELETE, reason), ("b", Verb.DELETE, reason)]
+    assert ("scaled to zero" in found.evictions[0].message) is (reason == "ScaledToZero")
+    assert found.evictions[0].write == Delete(kind=Pod, name="a", namespace="default", uid="a-uid")
     assert (found.steps, found.due) == ([], None)
 
 
@@ -745,13 +743,13 @@ def test_an_unwanted_owned_pod_is_left_under_a_hint(end: Any, reason: str) -> No
 def test_what_was_released_from_the_old_revision_goes_as_the_new_one_takes_over() -> None:
     for replicas, going in ((3, 0), (2, 1), (1, 2)):
         scene = Scene(replicas=replicas).away("a", "b", "c", wanted=3)
-        assert len(scene.plan().fresh_steps) == going
-    assert len(at_zero(Scene().away("a", "b", "c")).plan().fresh_steps) == 3
+        assert len(scene.plan().evictions) == going
+    assert len(at_zero(Scene().away("a", "b", "c")).plan().evictions) == 3
 
 
 def test_nothing_is_decided_when_no_pod_is_released_or_has_to_move() -> None:
     assert Scene(replicas=2).elsewhere("a", "b").plan() == Plan(
-        steps=[], fresh_steps=[], candidates=[], forced=[]
+        steps=[], evictions=[], candidates=[], forced=[]
     )
 
 
@@ -759,7 +757,7 @@ def test_every_decision_names_its_pod_its_workload_its_node_and_a_reason() -> No
     scene = Scene(replicas=4).away("a", "b").moving("c").elsewhere("x", "y", "z")
     for now in (NOW, EVICT_BY, TRIED_UNTIL):
         found = scene.plan(now)
-        for step in [*found.steps, *found.fresh_steps, *(f.eviction() for f in found.forced)]:
+        for step in [*found.steps, *found.evictions, *(f.eviction() for f in found.forced)]:
             assert step.subject.kind == "Pod"
             assert step.node == "n1"
             assert step.workload is not None

@@ -55,7 +55,7 @@ def test_a_released_pod_goes_back_when_its_annotation_cannot_be_believed(annotat
 def test_a_pod_that_says_it_was_released_counts_for_no_other_controller() -> None:
     pod = builders.pod(released=builders.release(REPLICA_SET))
     found = plan(Census(now=NOW, owner=builders.owner(STATEFUL_SET), pods=[pod]))
-    assert (found.steps, found.fresh_steps, found.forced) == ([], [], [])
+    assert (found.steps, found.evictions, found.forced) == ([], [], [])
 
 
 def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_ways() -> None:
@@ -78,7 +78,7 @@ def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_wa
 
 
 @pytest.mark.parametrize(
-    ("way", "notice", "budgets", "polled"),
+    ("way", "notice", "budgets", "awaits_pods"),
     [
         (Way.BY_ORDINAL, WARNING, [], True),
         (Way.BY_ORDINAL, WARNING, [HELD], True),
@@ -90,13 +90,13 @@ def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_wa
     ],
 )
 def test_pods_that_take_turns_are_read_all_the_time(
-    way: Way, notice: NodeNotice, budgets: Sequence[PodDisruptionBudget], *, polled: bool
+    way: Way, notice: NodeNotice, budgets: Sequence[PodDisruptionBudget], *, awaits_pods: bool
 ) -> None:
     pod = builders.pod("db-0", of=STATEFUL_SET)
     moving = [builders.moving(pod, way, notice)]
     owner = builders.owner(STATEFUL_SET)
     census = Census(now=NOW, owner=owner, pods=[pod], moving=moving, budgets=budgets)
-    assert plan(census).polled is polled
+    assert plan(census).awaits_pods is awaits_pods
 
 
 def test_a_handover_is_followed_by_reading_from_before_its_release_to_its_end() -> None:
@@ -106,6 +106,6 @@ def test_a_handover_is_followed_by_reading_from_before_its_release_to_its_end() 
     )
     away = builders.pod(of=REPLICA_SET, released=builders.release(REPLICA_SET))
     released = builders.census(REPLICA_SET, released=[away], dooms={"n1": WARNING})
-    assert plan(waits).polled
-    assert plan(released).polled
-    assert not plan(builders.census(REPLICA_SET, owned=[pod])).polled
+    assert plan(waits).awaits_pods
+    assert plan(released).awaits_pods
+    assert not plan(builders.census(REPLICA_SET, owned=[pod])).awaits_pods

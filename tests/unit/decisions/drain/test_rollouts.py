@@ -46,7 +46,7 @@ def census(
 
 
 def told(plan: Plan) -> list[tuple[str, Verb, str]]:
-    steps = [*plan.fresh_steps, *plan.steps]
+    steps = [*plan.evictions, *plan.steps]
     return [(each.subject.name, each.verb, each.reason) for each in steps]
 
 
@@ -142,7 +142,7 @@ def test_another_replica_set_s_pod_counts_after_min_ready_seconds_and_that_momen
 
     early, late = plan_at(NOW), plan_at(NOW + seconds(6))
     assert early.due == NOW + seconds(6)
-    assert len(late.fresh_steps) == len(early.fresh_steps) + 1
+    assert len(late.evictions) == len(early.evictions) + 1
 
 
 def test_a_lost_pod_is_of_no_use_to_a_rollout() -> None:

@@ -45,14 +45,14 @@ def census(owned: Sequence[Pod], *released: Pod, **other: object) -> Census:
 
 
 def steps(made: Plan) -> list[tuple[str, Verb, str]]:
-    found = [*made.steps, *made.fresh_steps]
+    found = [*made.steps, *made.evictions]
     return [(each.subject.name, each.verb, each.reason) for each in found]
 
 
 def test_it_leaves_when_its_replacement_is_available_on_the_target() -> None:
     made = plan(census([owned("a", "o2"), owned("b", "s1")], moving("m")))
     assert steps(made) == [("m", Verb.EVICT, "ReplacementAvailable")]
-    assert [each.subject.name for each in made.fresh_steps] == ["m"]
+    assert [each.subject.name for each in made.evictions] == ["m"]
 
 
 def test_it_goes_back_as_soon_as_its_replacement_is_elsewhere() -> None:

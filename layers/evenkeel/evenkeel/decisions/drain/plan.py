@@ -18,19 +18,21 @@ from evenkeel.model.times import next_due
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to do about one workload's pods now.
 
-    ``steps`` hold however old the cache is. ``fresh_steps`` take a pod away from its
-    workload: they hold only on a fresh watch, or a fresh, consistent read. ``candidates`` wait
-    for their turn in the window, ``forced`` for their slot in the agenda. ``due`` is when the plan
-    changes although nothing else does. ``polled``: it changes with the pods of the workload, so
-    they have to be read every second where no watch shows them.
+    - ``steps`` hold however old the cache is.
+    - ``evictions`` take a pod away from its workload: they hold only while all its pods are known
+      as of a moment ago.
+    - ``candidates`` wait for their turn in the window, ``forced`` for their slot in the agenda.
+    - ``due`` is when the plan changes although nothing else does.
+    - ``awaits_pods``: it changes with the pods of the workload, so they have to be read every
+      second where no watch shows them.
     """
 
     steps: Sequence[Decision] = ()
-    fresh_steps: Sequence[Decision] = ()
+    evictions: Sequence[Decision] = ()
     candidates: Sequence[Candidate] = ()
     forced: Sequence[Forced] = ()
     due: datetime | None = None
-    polled: bool = False
+    awaits_pods: bool = False
 
 
 def plan(census: Census) -> Plan:
@@ -60,7 +62,7 @@ def plan(census: Census) -> Plan:
             *(each.decision for each in found if not each.is_fresh),
             *(hold for _, hold in holds if hold is not None),
         ],
-        fresh_steps=[each.decision for each in found if each.is_fresh],
+        evictions=[each.decision for each in found if each.is_fresh],
         candidates=candidates,
         forced=forced_evictions(census, handed, others),
         due=next_due(
@@ -71,5 +73,5 @@ def plan(census: Census) -> Plan:
             *(due for mover in handed for due in make_first.dues(census, mover)),
             *(mover.route.until for mover in census.moving),
         ),
-        polled=census.is_handing_over or bool(candidates) or bool(in_turn),
+        awaits_pods=census.is_handing_over or bool(candidates) or bool(in_turn),
     )

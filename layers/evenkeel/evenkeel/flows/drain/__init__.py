@@ -15,17 +15,17 @@ The rooms:
   ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is. An
   eviction counts from when it is sent. Each change adds the workloads that depend on it to the
   queue.
-- ``sync``: what fills the cache. ``reading`` at the beginning, ``informer`` from ``watches``;
+- ``sync``: what fills the cache. ``first_reads`` at the beginning, ``informer`` from ``watches``;
   ``owners`` reads new nodes and what pods hang on, ``groups`` the groups that they name,
   ``unwatched`` the pods that no watch selects, ``listings`` a workload of which pods may go.
   ``questions`` are asked beside the loop, ``reads`` through its session.
 - ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;
   ``gangs`` says which of them go with others.
-- ``dispatch``: from the ``plans`` of all workloads to requests. ``forcing`` is the agenda of forced
-  evictions, ``releasing`` picks the pods whose turn it is to be released, ``evicting`` the
+- ``dispatch``: from the ``plans`` of all workloads to requests. ``forced_evictions`` is their
+  agenda, ``releasing`` picks the pods whose turn it is to be released, ``evicting`` the
   evictions for which all is known as of a moment ago,
   ``sending`` puts all these writes in order, and ``writing`` sends them and takes the replies;
-  ``resting`` says when a write that was refused may be tried again.
+  ``backoff`` says when a write that was refused may be tried again.
 
 Beside them:
 

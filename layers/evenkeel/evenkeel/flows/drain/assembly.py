@@ -5,7 +5,7 @@ from typing import NamedTuple
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.evicting import Evictions
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.sending import Sender

@@ -20,7 +20,7 @@ from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
-from evenkeel.flows.drain.sync import groups, reading
+from evenkeel.flows.drain.sync import first_reads, groups
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.flows.remedies import metric_of, record_unread
 from evenkeel.model.metrics import Metric
@@ -38,10 +38,10 @@ from evenkeel.ports import (
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 
 READS = (
-    reading.read_pods,
-    reading.find_lost_nodes,
+    first_reads.read_pods,
+    first_reads.find_lost_nodes,
     groups.read_members,
-    reading.read_owners,
+    first_reads.read_owners,
 )
 """What an invocation reads first, in this order, and then what surrounds the pods."""
 
@@ -136,10 +136,10 @@ class HandoverFlow:
         return Outcome("ClusterUnavailable", rest)
 
     def _observe(self, view: View) -> Outcome:
-        if reading.is_any_work(self._cluster, view) or view.notices:
+        if first_reads.is_any_work(self._cluster, view) or view.notices:
             self._read(view)
             keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce())
-            reading.read_peers(self._cluster, view)
+            first_reads.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._clock.now())
         return Outcome("Observed")
 
@@ -160,7 +160,7 @@ class HandoverFlow:
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
         view = View(capacities=self._cloud.capacities.known(started))
-        if not reading.is_any_work(self._cluster, view):
+        if not first_reads.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")
         if pause.is_paused(self._cluster):
@@ -247,7 +247,7 @@ class HandoverFlow:
     def _read(self, view: View) -> None:
         for each in READS:
             each(self._cluster, view)
-        record_unread(self._recorder, reading.read_surroundings(self._cluster, view))
+        record_unread(self._recorder, first_reads.read_surroundings(self._cluster, view))
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

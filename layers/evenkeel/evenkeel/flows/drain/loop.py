@@ -180,20 +180,20 @@ class Loop:
         step = self._next_step(now)
         if step is not None and step - now < max(self._lead, SHORTEST_REST):
             return None
-        if step is None or (step - now > SCHEDULE and not self._is_pressing):
+        if step is None or (step - now > SCHEDULE and not self._has_deadlines):
             return Outcome("Quiet")
         return Outcome("Waiting", step - now - self._lead)
 
     def _rest(self, now: datetime) -> timedelta:
         """How long until the next invocation: a moment where nodes die, and never too long."""
-        rest = AT_ONCE if self._is_pressing else REST_IN_CALM
+        rest = AT_ONCE if self._has_deadlines else REST_IN_CALM
         step = self._next_step(now)
         return rest if step is None else max(AT_ONCE, min(rest, step - now - self._lead))
 
     @property
-    def _is_pressing(self) -> bool:
+    def _has_deadlines(self) -> bool:
         """Whether pods die at their deadline: then a wake-up is sent, beside the schedule."""
-        return bool(self._sender.plans.pressing)
+        return bool(self._sender.plans.with_deadlines)
 
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.nodes import NodeKeeper
 from evenkeel.flows.drain.progress import Answers
@@ -28,7 +28,7 @@ def observe(
         plans.replan(key, now)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))
-    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.fresh_steps)):
+    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
     turns = pace.turns(plans.queues.values(), len(view.pods.active))

@@ -26,17 +26,17 @@ class Patience:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._resting: dict[str, timedelta] = {}
+        self._backoff: dict[str, timedelta] = {}
 
     def is_left_for(self, pod: PendingMetadata) -> bool:
         """Whether a pod is waited for: it is new, and its namespace does not rest."""
         created = pod.creation_timestamp
         if created is None or not is_sound(created) or abs(self._clock.now() - created) > NEW:
             return False
-        return self._resting.get(pod.namespace, timedelta()) <= self._clock.boot()
+        return self._backoff.get(pod.namespace, timedelta()) <= self._clock.boot()
 
     def was_in_vain(self, pod: PendingMetadata) -> None:
         """A pod was waited for, and not all of it was shown."""
         now = self._clock.boot()
-        resting = {name: until for name, until in self._resting.items() if until > now}
-        self._resting = {**resting, pod.namespace: now + REST}
+        resting = {name: until for name, until in self._backoff.items() if until > now}
+        self._backoff = {**resting, pod.namespace: now + REST}

@@ -39,12 +39,12 @@ class Evictions:
         as its plan changes with its pods.
         """
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
-        polled = self._plans.polled.items()
-        stale = {key for key, plan in polled if not streams.show(plan.watched_by)}
-        for key, plan in list(self._plans.claiming.items()):
+        awaits_pods = self._plans.awaiting_pods.items()
+        stale = {key for key, plan in awaits_pods if not streams.show(plan.watched_by)}
+        for key, plan in list(self._plans.evicting.items()):
             if view.queue.has_changed(key):
                 continue
-            steps = [step for step in plan.plan.fresh_steps if may_write(step.subject.uid)]
+            steps = [step for step in plan.plan.evictions if may_write(step.subject.uid)]
             if steps and view.is_fresh(key, plan.watched_by, now):
                 self._writer.submit_all(steps)
             elif steps and not streams.lag(plan.watched_by):

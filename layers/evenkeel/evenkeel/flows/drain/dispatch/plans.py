@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
@@ -43,13 +43,13 @@ class Plans:
         """The steps that write and need no fresh read, per controller that has any."""
         self.queues: dict[str, pace.Queue] = {}
         """The pods that wait to be released, per ReplicaSet."""
-        self.claiming: dict[str, WorkloadPlan] = {}
+        self.evicting: dict[str, WorkloadPlan] = {}
         """The plans that would evict or delete pods."""
-        self.polled: dict[str, WorkloadPlan] = {}
+        self.awaiting_pods: dict[str, WorkloadPlan] = {}
         """The plans whose turns depend on pods that no watch shows."""
-        self.restless: set[str] = set()
+        self.unfinished: set[str] = set()
         """The controllers whose plans can change soon, by something other than mere time."""
-        self.pressing: set[str] = set()
+        self.with_deadlines: set[str] = set()
         """The controllers of which pods die at their deadline."""
         self.held_namespaces: Counter[str] = Counter()
         """Where voluntary moves hang on budgets."""
@@ -107,14 +107,14 @@ class Plans:
         return frozenset(self._nodes)
 
     @property
-    def is_restless(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Whether something other than the mere passing of time can change a plan soon."""
-        return bool(self.restless) or any(step.write is not None for step in self.of_nodes)
+        return bool(self.unfinished) or any(step.write is not None for step in self.of_nodes)
 
     def news(self) -> Iterator[Decision]:
         """The decisions of new plans to leave a pod or to wait; each plan gives them once.
 
-        For a workload that is polled, once all its pods were seen.
+        For a workload that is awaits_pods, once all its pods were seen.
         """
         ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
@@ -123,7 +123,7 @@ class Plans:
 
     def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
-        return not plan.polled or key in view.listed_at or view.streams.show(plan.watched_by)
+        return not plan.awaits_pods or key in view.listed_at or view.streams.show(plan.watched_by)
 
     def _keep(self, key: str, plan: WorkloadPlan) -> None:
         self._plans[key] = plan
@@ -132,21 +132,21 @@ class Plans:
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:
             self.writing[key] = writing
-        if plan.plan.fresh_steps:
-            self.claiming[key] = plan
-        if plan.polled:
-            self.polled[key] = plan
-        if plan.restless:
-            self.restless.add(key)
-        if plan.pressing:
-            self.pressing.add(key)
+        if plan.plan.evictions:
+            self.evicting[key] = plan
+        if plan.awaits_pods:
+            self.awaiting_pods[key] = plan
+        if plan.is_unfinished:
+            self.unfinished.add(key)
+        if plan.has_deadlines:
+            self.with_deadlines.add(key)
         self._view.queue.again(key, plan.plan.due)
         self._nodes.update(plan.handovers)
         if plan.census is not None:
             self.pending_replacements += plan.census.pending_replacements
             if plan.plan.candidates:
                 self.queues[key] = pace.queue(plan.census, plan.plan.candidates)
-            if plan.voluntary and plan.census.owned:
+            if plan.is_voluntary and plan.census.owned:
                 self.held_namespaces[plan.census.owned[0].namespace] += 1
 
     def _drop(self, key: str) -> frozenset[str]:
@@ -154,14 +154,14 @@ class Plans:
         plan = self._plans.pop(key, None)
         if plan is None:
             return frozenset()
-        for kept in (self.writing, self.queues, self.claiming, self.polled):
+        for kept in (self.writing, self.queues, self.evicting, self.awaiting_pods):
             kept.pop(key, None)
-        for keys in (self._untold, self.restless, self.pressing):
+        for keys in (self._untold, self.unfinished, self.with_deadlines):
             keys.discard(key)
         _subtract(self._nodes, plan.handovers)
         if plan.census is not None:
             self.pending_replacements -= plan.census.pending_replacements
-            if plan.voluntary and plan.census.owned:
+            if plan.is_voluntary and plan.census.owned:
                 _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
         return plan.handovers
 

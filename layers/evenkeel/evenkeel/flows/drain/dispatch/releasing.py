@@ -5,7 +5,7 @@ from functools import partial
 
 from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.progress import Progress

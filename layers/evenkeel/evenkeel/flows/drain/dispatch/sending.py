@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.agenda import Slot
 from evenkeel.flows.drain.dispatch.evicting import Evictions
-from evenkeel.flows.drain.dispatch.forcing import ForcedEvictions
+from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.writing import Writer
@@ -61,7 +61,7 @@ class Sender:
 
     def is_busy(self, now: datetime) -> bool:
         """Whether something is under way, or was decided and is not done."""
-        if self.writer.busy or self._evictions.are_listing or self.plans.is_restless:
+        if self.writer.busy or self._evictions.are_listing or self.plans.is_unfinished:
             return True
         return any(self.forced.due(now, now))
 

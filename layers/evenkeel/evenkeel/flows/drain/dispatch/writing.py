@@ -20,7 +20,7 @@ from evenkeel.errors import (
 )
 from evenkeel.flows import pause
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.dispatch.resting import AFTER_AN_ERROR, Resting
+from evenkeel.flows.drain.dispatch.backoff import AFTER_AN_ERROR, Backoff
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.reads import Reads
@@ -78,7 +78,7 @@ class Writer:
         self._rereads = Reads[Reference](session, self._reread)
         self._under_way: set[str] = set()
         self._accepted_counts: Counter[Verb] = Counter()
-        self._resting = Resting()
+        self._backoff = Backoff()
 
     @property
     def is_paused(self) -> bool:
@@ -117,12 +117,12 @@ class Writer:
         """
         if uid in self._under_way or self._view.pods.is_assumed_evicted(uid):
             return False
-        return self._resting.may_write(uid, self._clock.now(), forced=forced)
+        return self._backoff.may_write(uid, self._clock.now(), forced=forced)
 
     @property
     def next_retry(self) -> datetime | None:
         """When the next object has rested enough; None if none rests."""
-        return self._resting.next_at(self._clock.now())
+        return self._backoff.next_at(self._clock.now())
 
     @property
     def room(self) -> int:
@@ -185,7 +185,7 @@ class Writer:
     def _accepted(self, decision: Decision, reply: Reply) -> None:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
-        self._resting.forget(uid)
+        self._backoff.forget(uid)
         self._recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             return  # planned for since it was sent
@@ -211,16 +211,16 @@ class Writer:
                 self._gone(decision.subject)
             case ConflictError() | InvalidError():
                 self._recorder.counted(Metric.WRITES_CONFLICTED)
-                self._resting.retry(uid, now)
+                self._backoff.retry(uid, now)
                 self._read_again(decision.subject)
             case DisruptionRefusedError() | MultipleBudgetsError():
                 self._budget_refused(decision, error)
             case ThrottledError(retry_after=seconds):
                 self._recorder.counted(Metric.WRITES_THROTTLED)
-                self._resting.rest(uid, now + timedelta(seconds=seconds))
+                self._backoff.rest(uid, now + timedelta(seconds=seconds))
             case UnavailableError():
                 self._recorder.counted(Metric.WRITES_UNANSWERED)
-                self._resting.retry(uid, now)
+                self._backoff.retry(uid, now)
                 self._read_again(decision.subject)
             case _:
                 self._recorder.counted(Metric.WRITES_FAILED)
@@ -229,7 +229,7 @@ class Writer:
                     reason=decision.reason,
                     error=type(error).__name__,
                 )
-                self._resting.rest(uid, now + AFTER_AN_ERROR)
+                self._backoff.rest(uid, now + AFTER_AN_ERROR)
 
     def _budget_refused(self, decision: Decision, error: ClusterError) -> None:
         uid, now = decision.subject.uid, self._clock.now()
@@ -238,16 +238,16 @@ class Writer:
         if decision.forced and pod is not None:
             self._insist(pod)
             return
-        if not self._resting.has_retried(uid):
+        if not self._backoff.has_retried(uid):
             self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
-        self._resting.hold(uid, now)
+        self._backoff.hold(uid, now)
 
     def _insist(self, pod: Pod) -> None:
         """A budget refuses, but the pod's last moment is here."""
         decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
         if decision.write is None:
             self._once.record([decision])
-            self._resting.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)
+            self._backoff.rest(pod.uid, self._clock.now() + AFTER_AN_ERROR)
         else:
             self.submit(msgspec.structs.replace(decision, forced=True))
 

@@ -8,7 +8,7 @@ from typing import Any
 from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.flows.drain.sync.owners import Owners
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
@@ -126,7 +126,7 @@ class Informer:
             return
         budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
         if list(self._view.surroundings_of(namespace).budgets) != budgets:
-            reading.put_budgets(self._view, namespace, budgets)
+            first_reads.put_budgets(self._view, namespace, budgets)
             pods = self._view.pods
             self._view.queue.add(pods.controllers_of(p for p in pods if p.namespace == namespace))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import groups, reading
+from evenkeel.flows.drain.sync import first_reads, groups
 from evenkeel.flows.drain.sync.groups import Members
 from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.flows.drain.sync.reads import Reads
@@ -102,7 +102,7 @@ class Owners:
     def _ask(self, now: datetime) -> None:
         """Ask what is on nodes: at most a quarter of what the session carries out at once."""
         for name in self._reads.some(sorted(self._view.unread - self._pods.keys()), 4):
-            self._reads.send(name, reading.candidates_on(name))
+            self._reads.send(name, first_reads.candidates_on(name))
         if self._question.is_open:
             return
         view = self._view
@@ -165,8 +165,8 @@ def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:
     for pod in pods:
         beside.pods.see(pod)
     members = groups.read_members(cluster, beside)
-    reading.read_owners(cluster, beside)
-    unread = reading.read_surroundings(cluster, beside)
+    first_reads.read_owners(cluster, beside)
+    unread = first_reads.read_surroundings(cluster, beside)
     return Found(beside, members, unread)
 
 

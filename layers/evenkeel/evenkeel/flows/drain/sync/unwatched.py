@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import not_ours
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync import reading
+from evenkeel.flows.drain.sync import first_reads
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
@@ -39,7 +39,7 @@ class Unwatched:
         old.sort(key=lambda name: (self._read_at[name], name))
         for name in self._reads.some(old, 8):
             self._read_at[name] = now
-            self._reads.send(name, reading.candidates_on(name))
+            self._reads.send(name, first_reads.candidates_on(name))
 
     def _see(self, name: str, reply: Reply) -> None:
         """Take what is on a node.

@@ -52,9 +52,9 @@ class Planner:
             plan=found,
             census=census if census.is_of_replica_set else None,
             watched_by=_watched_by(controller, census),
-            polled=found.polled,
-            pressing=bool(found.forced),
-            voluntary=any(
+            awaits_pods=found.awaits_pods,
+            has_deadlines=bool(found.forced),
+            is_voluntary=any(
                 mover.route.way is not Way.LEAVE and not mover.deadline.forced for mover in moving
             ),
             handovers=_handovers(census),
@@ -73,7 +73,7 @@ class Planner:
             owner = view.owner_of(pod)
             if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
                 forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
-        return WorkloadPlan(plan=Plan(forced=forced, due=again_at), pressing=bool(forced))
+        return WorkloadPlan(plan=Plan(forced=forced, due=again_at), has_deadlines=bool(forced))
 
     def _movers(
         self, controller: Controller | None, pods: Sequence[Pod], now: datetime
@@ -196,5 +196,5 @@ def _with_orphans(found: Plan, orphans: Census) -> Plan:
         found,
         forced=[*found.forced, *theirs.forced],
         due=earliest(found.due, theirs.due),
-        polled=found.polled or any(mover.deadline.forced for mover in orphans.moving),
+        awaits_pods=found.awaits_pods or any(mover.deadline.forced for mover in orphans.moving),
     )

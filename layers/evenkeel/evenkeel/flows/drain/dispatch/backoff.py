@@ -22,7 +22,7 @@ class _Rest:
     held_until: datetime = _ANY_TIME
 
 
-class Resting:
+class Backoff:
     """The objects whose last write was refused, by uid."""
 
     def __init__(self) -> None:
