@@ -136,7 +136,7 @@ def _if_ready(node: Node) -> Node | None:
 
 
 class InstanceStates:
-    """What EC2 said last of the instances whose deadline has passed."""
+    """The states of the instances whose deadline has passed, as EC2 last reported them."""
 
     def __init__(self, instances: Instances, recorder: Recorder) -> None:
         self._instances = instances
@@ -158,7 +158,7 @@ class InstanceStates:
         return state if fresh or state in ENDING else None
 
     def is_awaited(self, instance_id: str, now: datetime) -> bool:
-        """Whether EC2 is being asked about an instance of which nothing is known."""
+        """Whether EC2 was asked about an instance whose state is unknown, and has not answered."""
         is_asked = self.question.is_open and instance_id in self._asked
         return is_asked and self.of(instance_id, now) is None
 

@@ -25,14 +25,14 @@ TRY_AGAIN_AFTER = timedelta(seconds=5)
 
 
 class Call(Enum):
-    """What Auto Scaling is told about a termination."""
+    """The two calls to Auto Scaling about a termination."""
 
     HEARTBEAT = auto()
     COMPLETE = auto()
 
 
 class Answer(Enum):
-    """What it said to that."""
+    """Auto Scaling's answer to a call."""
 
     DONE = auto()
     GONE = auto()
@@ -142,7 +142,7 @@ class Hooks:
             self._actions.record_heartbeat(termination)
 
     def _end(self, node: Node, termination: Termination) -> Decision:
-        """Note on the node that Auto Scaling need not be told anything any more."""
+        """The note on the node that Auto Scaling needs no further call."""
         group = termination.hook.group
         if self._ended[termination] is Answer.DONE:
             reason, message = Reason.LIFECYCLE_ACTION_COMPLETED, f"the group {group} may go on"

@@ -47,7 +47,7 @@ HIDDEN = timedelta(seconds=20)
 """How long a heartbeat hides the wake-up: a little longer than the Lease is held."""
 
 LONGEST_HELD = timedelta(seconds=60)
-"""Whatever a Lease says, it counts as held no longer than this after its renewal."""
+"""A Lease counts as held for no longer than this after its renewal, whatever duration it names."""
 
 ON_TIME = timedelta(milliseconds=100)
 """So much later than wanted a wake-up may be due and still be on time."""
@@ -268,7 +268,7 @@ class Leadership:
 
     @property
     def _clock_ahead(self) -> dict[str, str]:
-        """What tells people of the clock here, by which last moments are reckoned."""
+        """The annotation that shows how far the clock here is ahead: it sets the last moments."""
         return {names.CLOCK_AHEAD: str(round(self._there.ahead.total_seconds()))}
 
     def _spec(self, transitions: int) -> LeaseSpec:

@@ -138,7 +138,7 @@ class Loop:
         return self._sender.writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take(self, arrival: Arrival) -> None:
-        """Give a reply to its ``then``, and what watches show to the informer."""
+        """Give a reply to its ``then``, and an event of a watch to the informer."""
         if isinstance(arrival, Reply):
             if arrival.then is not None:
                 arrival.then(arrival)

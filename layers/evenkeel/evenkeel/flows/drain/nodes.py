@@ -128,7 +128,7 @@ class NodeKeeper:
     def _situations(self, now: datetime) -> Iterator[Situation]:
         """What is known of every node with a notice, but for its pods and for load balancers.
 
-        Those whose deadline has passed and that EC2 is being asked about wait for its answer.
+        A node past its deadline is skipped while EC2's answer about its instance is pending.
         """
         states = self._cloud.states
         for node in self._view.nodes.values():
@@ -185,7 +185,7 @@ class NodeKeeper:
     ) -> tuple[Collection[str], datetime | None]:
         """Those of these nodes of which every pod has gone that does not belong to its node.
 
-        Also when the next of their pods has to be gone: that one goes is no news to any plan.
+        And when the next of their pods has to be gone, because no plan changes when it goes.
         """
         occupied = set(self._view.unread | self._handovers)
         ends = list[datetime]()

@@ -32,5 +32,5 @@ class OnceRecorder:
                 self.recorder.decided(decision)
 
     def forget(self, *, but: Collection[str] = ()) -> None:
-        """Forget what was told, except about the objects with these uids."""
+        """Forget what was recorded, except about the objects with these uids."""
         self._words = {key: words for key, words in self._words.items() if key[1] in but}

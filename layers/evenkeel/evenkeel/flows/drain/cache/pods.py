@@ -63,8 +63,8 @@ class Pods:
         """Take note of a pod.
 
         The plans of its controller may change by it, and of the one that it had before. One that
-        was just put back and is not adopted yet stays with the controller it had. What becomes of a
-        pod that was told to go changes no plan: it does not count any more.
+        was just put back and is not adopted yet stays with the controller it had. A pod whose
+        eviction was sent counts no more, so nothing that happens to it changes a plan.
         """
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)
@@ -98,7 +98,7 @@ class Pods:
             self._drop(uid, revision)
 
     def forget(self, uid: str, *, urgent: bool = False) -> None:
-        """A pod is known to be gone for good."""
+        """A pod is gone: the API server said NotFound, or a list does not have it."""
         if uid in self._pods:
             self._drop(uid, self._revisions[uid] + 1, urgent=urgent)
 
@@ -150,7 +150,7 @@ class Pods:
         return {self._controllers[uid]} if uid in self._controllers else set()
 
     def assume_evicted(self, uid: str) -> None:
-        """A pod was told to go: from now on it does not count, whether or not that was heard."""
+        """An eviction or deletion of a pod is sent: whatever is answered, it counts no more."""
         self._assumed_evicted.add(uid)
         self._recount(uid)
 
@@ -160,7 +160,7 @@ class Pods:
         self._recount(uid)
 
     def is_assumed_evicted(self, uid: str) -> bool:
-        """Whether the pod was told to go, and that was not refused."""
+        """Whether an eviction or deletion of the pod was sent, and not refused."""
         return uid in self._assumed_evicted
 
     def of_controller(self, controller_key: str) -> Sequence[Pod]:
@@ -194,7 +194,7 @@ class Pods:
         return [pod for pods in self._counting.values() for pod in pods.values()]
 
     def _recount(self, uid: str) -> None:
-        """Note whether a pod counts: active, and not told to go."""
+        """Note whether a pod counts: it is active, and its eviction was not sent."""
         pod = self._pods.get(uid)
         if pod is None:
             return

@@ -32,7 +32,7 @@ The API server keeps the time of a deletion in whole seconds, by a clock of its 
 
 
 def is_recent(at: datetime | None, now: datetime) -> bool:
-    """Whether what was so at a time may be taken to be so now; None: it is not known."""
+    """Whether what was read at a time is at most a second old. ``at`` None: it never was read."""
     return at is not None and timedelta() <= now - at <= FRESH_FOR
 
 
@@ -40,7 +40,7 @@ class Stream:
     """How far one watch has come."""
 
     def __init__(self, now: datetime) -> None:
-        """It begins: its first list will be as fresh as this moment."""
+        """The watch begins now: its first list is at least as new as this."""
         self.is_refused = False
         self.lags = False
         self._asked_at = now
@@ -52,16 +52,16 @@ class Stream:
 
     @property
     def has_begun(self) -> bool:
-        """Whether it has shown what there is."""
+        """Whether its first list has arrived."""
         return self._fresh_at is not None
 
     @property
     def shows(self) -> bool:
-        """Whether it has shown what there is, and goes on."""
+        """Whether its first list has arrived, and the API server still serves the watch."""
         return self.has_begun and not self.is_refused
 
     def is_fresh(self, now: datetime) -> bool:
-        """Whether it has shown all that had happened a moment ago."""
+        """Whether it has shown all changes up to a second ago."""
         return is_recent(self._fresh_at, now)
 
     def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
@@ -75,7 +75,7 @@ class Stream:
             self._left(arrival.object)
 
     def listed(self, listing: Listing[Any], asked_at: datetime | None) -> None:
-        """Take note of a list, by the watch or beside it. None: nobody knows when it was asked."""
+        """Take a list, made by the watch or beside it. ``asked_at`` None: the time is not known."""
         if asked_at is not None:
             self._is_as_of(asked_at)
         self._has_come_to(listing.revision)
@@ -93,7 +93,7 @@ class Stream:
         self._evicted[uid] = sent_at
 
     def withdrawn(self, uid: str) -> None:
-        """It was refused, or nobody knows what came of it."""
+        """That eviction was refused, or its outcome is not known."""
         self._evicted.pop(uid, None)
 
     def has_to_be_listed(self, now: datetime) -> bool:
@@ -115,7 +115,7 @@ class Stream:
             self._fresh_at = at
 
     def _left(self, pod: Pod) -> None:
-        """A pod goes: by an own eviction, unless somebody else had told it to before that."""
+        """A pod leaves: by an own eviction, unless another client had evicted it before."""
         sent_at = self._evicted.pop(pod.uid, None)
         if sent_at is None:
             return
@@ -166,5 +166,5 @@ class Streams:
         return any(self._showing[label][0].lags for label in labels if label in self._showing)
 
     def are_fresh(self, labels: frozenset[PodLabel], now: datetime) -> bool:
-        """Whether all pods with these labels are known as of a moment ago."""
+        """Whether all pods with these labels are known as of a second ago."""
         return self.show(labels) and all(self._showing[label][0].is_fresh(now) for label in labels)

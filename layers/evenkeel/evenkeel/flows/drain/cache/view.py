@@ -81,7 +81,7 @@ class View:
                 self.unknown_nodes.setdefault(name, set()).add(controller_key)
 
     def see_unread(self, names: AbstractSet[str]) -> None:
-        """Of these doomed nodes it is not known yet what is on them."""
+        """The pods of these doomed nodes were not read yet."""
         if names != self.unread:
             self.unread = frozenset(names)
             self.queue.add([NODES], urgent=True)
@@ -133,14 +133,14 @@ class View:
             stream.wrote(pod.revision, sent_at, now)
 
     def evicting(self, uid: str, sent_at: datetime) -> None:
-        """A pod is told to go: it does not count from now on."""
+        """An eviction or deletion of a pod is sent: it does not count from now on."""
         self.pods.assume_evicted(uid)
         if stream := self.streams.of(self.pods.get(uid)):
             stream.evicted(uid, sent_at)
         self._count_anew(uid)
 
     def spared(self, uid: str, *, counts: bool) -> None:
-        """It was not told to go, or nobody knows. ``counts``: it certainly was not."""
+        """That was refused, or its outcome is not known. ``counts``: the pod certainly stays."""
         if stream := self.streams.of(self.pods.get(uid)):
             stream.withdrawn(uid)
         if counts:
@@ -148,7 +148,7 @@ class View:
         self._count_anew(uid)
 
     def _count_anew(self, uid: str) -> None:
-        """A pod counts, or not any more: also for its Deployment's others in a rollout."""
+        """A pod begins or ceases to count, in a rollout for all ReplicaSets of its Deployment."""
         beside = (key for key, siblings in self.siblings.items() if uid in siblings)
         self.queue.add(self.pods.controller_of(uid).union(beside))
 
@@ -282,11 +282,11 @@ def _is_the_same(known: Controller, controller: Controller) -> bool:
 def _but(
     notices: Mapping[str, NodeNotice], name: str, notice: NodeNotice | None
 ) -> Mapping[str, NodeNotice]:
-    """These notices, but for what one node has. The old mapping stays as it is."""
+    """A copy of these notices with one node's notice replaced, or removed if it is None."""
     others = {key: value for key, value in notices.items() if key != name}
     return others if notice is None else {**others, name: notice}
 
 
 def _deadline(notice: NodeNotice | None) -> Deadline | None:
-    """What pods have to know of their node's notice."""
+    """The part of a node's notice that the plans for its pods depend on."""
     return None if notice is None else node_deadline(notice)

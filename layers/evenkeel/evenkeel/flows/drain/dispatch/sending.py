@@ -20,7 +20,7 @@ COOLDOWN_FIRST_FOR = timedelta(seconds=5)
 class Sender:
     """Sends the steps of the plans; a step that finds no room stays planned.
 
-    ``once`` hears what is decided and not written.
+    ``once`` records the decisions that are not writes.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Sender:
             self.writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
 
     def forced_wait(self, now: datetime, by: datetime) -> bool:
-        """Whether a forced eviction that has to begin by a time could not be sent yet."""
+        """Whether forced evictions due by ``by`` are still unsent."""
         return any(self._forced_slots(now, by))
 
     def _forced_slots(self, now: datetime, by: datetime) -> Iterator[Slot]:

@@ -43,15 +43,16 @@ METRICS = {
     Verb.RELEASE: Metric.PODS_RELEASED,
     Verb.ROLL_BACK: Metric.PODS_ROLLED_BACK,
 }
-"""What an accepted write is counted as, but for a pod that is told to go."""
+"""The metric of each accepted write, except evictions and deletions."""
 
 
 class Writer:
     """The only way by which the reconciler changes the cluster.
 
-    One write at a time per object. Nothing is written while Evenkeel is paused, while it is
-    not known whether it is, or beyond what the session carries out at once: a write that
-    waits in a queue would rest on stale objects.
+    - One write at a time per object.
+    - No write while Evenkeel is paused, or while it is not known whether it is.
+    - No more writes than the session carries out at once: a write that waits in a queue would rest
+      on stale objects.
     """
 
     def __init__(
@@ -171,7 +172,7 @@ class Writer:
                 break
 
     def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
-        """Draw the conclusions from the reply to a decision's write."""
+        """Take the reply to a decision's write."""
         now = self._clock.now()
         self._answers.saw(now - sent_at, now)
         self._under_way.discard(decision.subject.uid)
@@ -243,7 +244,7 @@ class Writer:
         self._backoff.hold(uid, now)
 
     def _insist(self, pod: Pod) -> None:
-        """A budget refuses, but the pod's last moment is here."""
+        """A budget refuses the eviction of a pod whose node is about to die."""
         decision = after_refusal(pod, self._view.owner_of(pod), self._clock.now())
         if decision.write is None:
             self._once.record([decision])
@@ -294,7 +295,7 @@ _REREAD: dict[str, type[Pod | Node | Deployment | ReplicaSet]] = {
 
 
 def _metric_of(decision: Decision) -> Metric:
-    """What an accepted write is counted as: a pod that is told to go by whether it is replaced."""
+    """The metric of an accepted write; for a pod that goes it depends on whether it is replaced."""
     if isinstance(decision.write, Evict | Delete):
         is_replaced = decision.reason == Reason.REPLACEMENT_AVAILABLE
         return Metric.PODS_HANDED_OVER if is_replaced else Metric.PODS_UNREPLACED

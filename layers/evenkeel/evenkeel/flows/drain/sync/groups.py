@@ -60,7 +60,8 @@ def _selections(
 ) -> Iterator[tuple[Selection[Pod], frozenset[GroupName]]]:
     """What to list for groups of one namespace that are named by the same label, or by none.
 
-    Of many all pods with that label at once: whoever makes pods could name as many as he likes.
+    Of many groups all pods with that label are listed at once, because a tenant can name as many
+    groups as he likes.
     """
     namespace, label = next((each.namespace, each.label) for each in groups)
     if label and len(groups) <= MANY:

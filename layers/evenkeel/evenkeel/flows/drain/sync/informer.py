@@ -58,7 +58,7 @@ class Informer:
         self._watches.follow(now)
 
     def refused(self, request: Request, error: ClusterError) -> None:
-        """A watch is refused: what it would show is listed now and then."""
+        """A watch is refused: its selection is listed every ten seconds."""
         self._recorder.counted(Metric.WATCHES_REFUSED)
         self._recorder.noted(f"{request} is not watched: {error}", error=type(error).__name__)
         if isinstance(request, List):

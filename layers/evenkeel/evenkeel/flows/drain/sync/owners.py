@@ -78,7 +78,7 @@ class Owners:
         return bool(self._reads or self._pods)
 
     def catch_up(self, now: datetime) -> bool:
-        """Ask what has to be known, and tell the view what is; whether it was told anything."""
+        """Send the reads that are due, and put what was read into the view; whether anything was."""
         self._view.see_unread(self._view.dooms.keys() - self._read)
         found = self._question.answer(now)
         has_told = False
@@ -127,7 +127,7 @@ class Owners:
             self._pods[name] = [item for item in reply.result.items if isinstance(item, Pod)]
 
     def _take(self, found: Found) -> None:
-        """Tell the view. What it came to know meanwhile is newer than what was read."""
+        """Put what was read into the view, except where the view has a newer version."""
         view, (known, nodes), read = self._view, self._asked, found.beside
         keys = read.pods.controllers_of(read.pods)
         changed = _replace(view.controllers, read.controllers, keys - known.controllers.keys())

@@ -11,7 +11,7 @@ GOOD_FOR = timedelta(seconds=30)
 
 
 class AtOnce:
-    """ports.Background for whoever can wait: all work is done when it is asked for."""
+    """ports.Background for a caller that waits: work is done when it is started."""
 
     def start[T](self, work: Callable[[], T]) -> Future[T]:
         """Carry out work."""

@@ -12,7 +12,7 @@ class Reads[K]:
     """Reads to one end that have no reply yet, by what each is about."""
 
     def __init__(self, session: Session, then: Callable[[K, Reply], None]) -> None:
-        """``then`` is what is done with a reply; it is told what that is about."""
+        """``then`` takes a subject and the reply to the read about it."""
         self._session = session
         self._then = then
         self._open: set[K] = set()

@@ -1,7 +1,6 @@
 """Pods that no watch selects, such as bare ones: they are read again while their node dies.
 
-One that has ended meanwhile would be evicted at its last moment, and its logs would be lost for
-nothing.
+A pod that has ended meanwhile would be evicted at its last moment, and its logs would be lost.
 """
 
 from collections.abc import Container, Iterable
@@ -44,8 +43,8 @@ class Unwatched:
     def _see(self, name: str, reply: Reply) -> None:
         """Take what is on a node.
 
-        An error is no news: it is asked again, and what is known holds good until then. Nor is a
-        pod that was not known: what it hangs on was not read.
+        After an error the node is listed again in time, and what is known of its pods counts until
+        then. A pod that was not known is left out, because its owner was not read.
         """
         listing = reply.result
         if not isinstance(listing, Listing):

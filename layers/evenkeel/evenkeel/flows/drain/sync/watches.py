@@ -24,7 +24,7 @@ MOST = 15
 
 
 class Watches:
-    """Watches what it is told to, and the pods of the controllers in the view."""
+    """Watches the given selections, and the pods of the controllers in the view."""
 
     def __init__(self, session: Session, view: View, then: Callable[[Relisted[Any]], None]) -> None:
         """``then`` is what is done with a selection that was listed beside its watch."""

@@ -63,7 +63,7 @@ class Gangs:
     ) -> Together | None:
         """When the members of a gang go together, if too few stay.
 
-        Once one of them was told to go that holds for the others, however few are left by then, as
+        Once a member's eviction was sent, the others follow at their time, however few remain, as
         long as evictions are tried.
         """
         named = group_of(pod)
