@@ -78,7 +78,7 @@ class Owners:
         return bool(self._reads or self._pods)
 
     def catch_up(self, now: datetime) -> bool:
-        """Send the reads that are due, and put what was read into the view; whether anything was."""
+        """Send the reads that are due, put what was read into the view; whether anything was."""
         self._view.see_unread(self._view.dooms.keys() - self._read)
         found = self._question.answer(now)
         has_told = False
