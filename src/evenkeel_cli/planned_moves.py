@@ -23,7 +23,7 @@ class PlannedMove(ObjectItem, frozen=True, kw_only=True):
     @property
     def style(self) -> str:
         """Whether a replacement runs first, or nothing goes."""
-        return "green" if self.way in (Way.HANDOVER, Way.LEAVE) else "yellow"
+        return "green" if self.way in (Way.HANDOVER, Way.STAY) else "yellow"
 
 
 class PlannedMoveList(Listing, frozen=True, kw_only=True):

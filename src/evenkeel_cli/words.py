@@ -32,7 +32,7 @@ WAYS: Final = {
     Way.AT_ONCE: "at once",
     Way.BY_ORDINAL: "one at a time",
     Way.AT_LAST_MOMENT: "at the last moment",
-    Way.LEAVE: "left",
+    Way.STAY: "left",
 }
 """The ways that pods go."""
 

@@ -135,7 +135,7 @@ MUTATIONS = (
     Mutation(
         "the gate lets released pods go before their replacements",
         "decisions/gate/gate.py",
-        [("if item.pod.uid in census.leaving:", "if item:")],
+        [("if item.pod.uid in census.may_go:", "if item:")],
         [DRAINED],
     ),
     Mutation(

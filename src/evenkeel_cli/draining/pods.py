@@ -72,7 +72,7 @@ class Pods:
     @property
     def losing_data(self) -> Sequence[Pod]:
         """Those that will be evicted and hold data in an emptyDir, which is deleted with them."""
-        moving = [s.pod for s in self.situations if s.way(hint=True).way is not Way.LEAVE]
+        moving = [s.pod for s in self.situations if s.way(hint=True).way is not Way.STAY]
         return [pod for pod in moving if any(v.empty_dir is not None for v in pod.spec.volumes)]
 
     @property
@@ -117,7 +117,7 @@ def _change(before: Pod, pod: Pod) -> Step | None:
 
 def _goes(situation: Situation) -> bool:
     route = situation.way(hint=True)
-    return route.way is not Way.LEAVE or route.reason in GOING_ANYWAY
+    return route.way is not Way.STAY or route.reason in GOING_ANYWAY
 
 
 def _stayed(situation: Situation) -> StayedPod:
@@ -125,6 +125,6 @@ def _stayed(situation: Situation) -> StayedPod:
     return StayedPod(
         subject=situation.pod.reference,
         node=situation.pod.spec.node_name,
-        why=IN_TIME if route.way is not Way.LEAVE else route.message,
+        why=IN_TIME if route.way is not Way.STAY else route.message,
         remedy=route.remedy,
     )

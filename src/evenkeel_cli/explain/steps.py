@@ -40,7 +40,7 @@ def under_warning(situation: Situation) -> Course:
     """The course of a pod whose node gets an interruption warning."""
     route = situation.way(hint=False)
     changes = [route.remedy] if route.remedy else []
-    if route.way is Way.LEAVE:
+    if route.way is Way.STAY:
         return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
     if route.way is Way.HANDOVER:
         steps = [*_handover(situation), _end(situation, "Without a replacement it goes")]
@@ -56,7 +56,7 @@ def under_hint(situation: Situation) -> Course:
     """The course of a pod whose node gets a rebalance recommendation."""
     route = situation.way(hint=True)
     changes = [route.remedy] if route.remedy else []
-    if route.way is Way.LEAVE:
+    if route.way is Way.STAY:
         return Course(route.way, route.reason, (_sentence(route.message),), tuple(changes))
     if route.way is Way.HANDOVER:
         steps = [*_hold(situation.budgets), *_handover(situation), _put_back()]

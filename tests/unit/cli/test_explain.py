@@ -348,7 +348,7 @@ def test_a_gang_is_told_with_what_becomes_of_it(
     assert fact.startswith("It is in the gang job batch/nightly-report of at least 4:")
     assert which in fact
     (course,) = answer.on_rebalance_recommendation
-    assert (course.way, course.reason) == (Way.LEAVE, "JobMayFinish")
+    assert (course.way, course.reason) == (Way.STAY, "JobMayFinish")
 
 
 def test_of_a_group_that_is_disrupted_together_it_says_so(cluster: SimulatedCluster) -> None:
@@ -373,6 +373,6 @@ def test_under_a_hint_it_says_that_a_gang_stays(cluster: SimulatedCluster) -> No
     cluster.clock.advance(timedelta(seconds=60))
     answer = gather.answer(cluster, lookup.find(cluster, lookup.parse(LOGIN, "")))
     assert any("gang podgroup shop/login of at least 2" in fact for fact in answer.facts)
-    assert (Way.LEAVE, "Gang") in {
+    assert (Way.STAY, "Gang") in {
         (course.way, course.reason) for course in answer.on_rebalance_recommendation
     }

@@ -363,11 +363,11 @@ IN_ORDER_OF_LEAVING = [
 
 
 @given(read=st.permutations(IN_ORDER_OF_LEAVING))
-def test_the_order_of_leaving_is_not_available_then_deadline_then_release_then_uid(
+def test_the_order_of_going_is_not_available_then_deadline_then_release_then_uid(
     read: list[Pod],
 ) -> None:
     census = builders.census(REPLICA_SET, released=read, dooms=DOOMS)
-    assert [item.pod for item in census.order_of_leaving] == IN_ORDER_OF_LEAVING
+    assert [item.pod for item in census.order_of_going] == IN_ORDER_OF_LEAVING
 
 
 @st.composite
@@ -404,7 +404,7 @@ def test_surplus_pods_can_go_without_taking_a_workload_below_what_it_wants(
     census: Census,
 ) -> None:
     available = census.available_owned + census.available_released
-    going = census.order_of_leaving[: census.surplus]
+    going = census.order_of_going[: census.surplus]
     lost = sum(census.is_available(item.pod) for item in going)
     assert available - lost >= min(available, census.wanted)
     assert census.wanted <= census.replicas
@@ -417,7 +417,7 @@ def test_any_two_invocations_agree_on_which_pods_go_in_whatever_order_they_read_
 ) -> None:
     pods = order.sample(list(census.pods), len(census.pods))
     other = msgspec.structs.replace(census, pods=pods)
-    assert other.order_of_leaving == census.order_of_leaving
+    assert other.order_of_going == census.order_of_going
     for count in (
         "wanted",
         "surplus",
@@ -434,14 +434,14 @@ def test_a_pod_released_meanwhile_does_not_overtake_those_released_before(
 ) -> None:
     latest = released("a", since=NOW + seconds(later), deadline=NOW + seconds(5), node="n3")
     seen = msgspec.structs.replace(census, pods=[*census.pods, latest])
-    before = [item for item in seen.order_of_leaving if item.pod != latest]
-    assert before == list(census.order_of_leaving)
+    before = [item for item in seen.order_of_going if item.pod != latest]
+    assert before == list(census.order_of_going)
     same_rank = [
         item
         for item in census.released
         if census.is_available(item.pod) and item.deadline.at <= NOW + seconds(5)
     ]
-    order = [item.pod for item in seen.order_of_leaving]
+    order = [item.pod for item in seen.order_of_going]
     assert all(order.index(item.pod) < order.index(latest) for item in same_rank)
 
 

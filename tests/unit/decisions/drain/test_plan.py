@@ -25,7 +25,7 @@ HELD = builders.budget(selects={"app": "db"}, min_available=2, healthy=1, demand
 
 def test_a_pod_that_is_not_moved_stays_for_the_reason_of_its_route_and_as_long() -> None:
     pod = builders.pod(of=REPLICA_SET)
-    mover = builders.moving(pod, Way.LEAVE, WARNING, warning=True)
+    mover = builders.moving(pod, Way.STAY, WARNING, warning=True)
     until = NOW + seconds(20)
     mover = msgspec.structs.replace(mover, route=msgspec.structs.replace(mover.route, until=until))
     found = plan(builders.census(REPLICA_SET, owned=[pod], moving=[mover]))
@@ -86,7 +86,7 @@ def test_each_pod_is_forced_off_once_when_the_pods_of_a_workload_go_different_wa
         (Way.BY_ORDINAL, HINT, [HELD], False),
         (Way.AT_ONCE, WARNING, [], False),
         (Way.AT_LAST_MOMENT, WARNING, [], False),
-        (Way.LEAVE, WARNING, [], False),
+        (Way.STAY, WARNING, [], False),
     ],
 )
 def test_pods_that_take_turns_are_read_all_the_time(

@@ -75,33 +75,33 @@ TABLE = [
         builders.pod("batch-1", of=JOB),
         builders.owner(JOB),
         Way.AT_LAST_MOMENT,
-        Way.LEAVE,
+        Way.STAY,
     ),
-    ("bare", builders.pod(), Owner(), Way.AT_LAST_MOMENT, Way.LEAVE),
+    ("bare", builders.pod(), Owner(), Way.AT_LAST_MOMENT, Way.STAY),
     (
         "of a controller that Evenkeel does not know",
         *of_kind(builders.foreign_owner("CloneSet")),
         Way.AT_ONCE,
-        Way.LEAVE,
+        Way.STAY,
     ),
     (
         "of a DaemonSet",
         *of_kind(builders.foreign_owner("DaemonSet", "apps/v1")),
-        Way.LEAVE,
-        Way.LEAVE,
+        Way.STAY,
+        Way.STAY,
     ),
     (
         "static, owned by its node",
         *of_kind(builders.foreign_owner("Node", "v1")),
-        Way.LEAVE,
-        Way.LEAVE,
+        Way.STAY,
+        Way.STAY,
     ),
     (
         "static, a mirror",
         builders.pod(annotations={names.MIRROR_POD: "x"}),
         Owner(),
-        Way.LEAVE,
-        Way.LEAVE,
+        Way.STAY,
+        Way.STAY,
     ),
 ]
 
@@ -136,7 +136,7 @@ def test_a_pod_is_left_when_it_has_ended_or_is_leaving_already(
     _, pod, owner, *_ = row
     over = builders.pod(annotations=pod.metadata.annotations, **change)
     left = way_of(over, owner, hint=hint)
-    assert (left.way, left.reason) == (Way.LEAVE, reason)
+    assert (left.way, left.reason) == (Way.STAY, reason)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
     hinted = way_of(pod, owner, surroundings, hint=True)
 
     assert (warned.way, warned.reason) == (Way.RATIONED, reason)
-    assert (hinted.way, hinted.reason) == (Way.LEAVE, reason)
+    assert (hinted.way, hinted.reason) == (Way.STAY, reason)
     assert warned.remedy
     assert hinted.remedy == warned.remedy
     why, _, _ = warned.message.partition(": no more than maxUnavailable")
@@ -321,7 +321,7 @@ def test_all_go_at_once_when_waiting_would_only_take_time_from_the_replacement(
     warned = way_of(pod, owner, surroundings)
     assert (warned.way, warned.reason) == (Way.AT_ONCE, reason)
     assert warned.remedy
-    assert way_of(pod, owner, surroundings, hint=True).way is Way.LEAVE
+    assert way_of(pod, owner, surroundings, hint=True).way is Way.STAY
 
 
 HASH_IN_OTHERS = LabelSelector(
@@ -389,7 +389,7 @@ def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> Non
     unread = Surroundings(unread="GET services: 500")
     pod, owner = of_deployment(builders.deployment())
     left = way_of(pod, owner, unread, hint=True)
-    assert (left.way, left.reason) == (Way.LEAVE, "NamespaceUnread")
+    assert (left.way, left.reason) == (Way.STAY, "NamespaceUnread")
     assert "GET services: 500" in left.message
     assert way_of(pod, owner, unread).way is Way.HANDOVER
     stateful = builders.pod(of=STATEFUL_SET)
@@ -453,7 +453,7 @@ def test_an_owners_wish_to_keep_a_pod_counts_against_a_hint_and_not_against_a_wa
 
     hinted = way_of(pod, owner, hint=True)
 
-    assert (hinted.way, hinted.reason) == (Way.LEAVE, "Protected")
+    assert (hinted.way, hinted.reason) == (Way.STAY, "Protected")
     (key,) = keep
     assert key in hinted.message
     assert key in hinted.remedy

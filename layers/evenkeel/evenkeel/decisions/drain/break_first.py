@@ -29,7 +29,7 @@ def of_moving(
             yield PodPlan(_go(census, mover, route.message), due)
         elif pod.uid in turn:
             message = f"its turn: {census.missing} of {census.size} are missing"
-            yield PodPlan(_go(census, mover, message), due, is_fresh=True)
+            yield PodPlan(_go(census, mover, message), due, needs_fresh=True)
         else:
             until = earliest(mover.deadline.stays_until(pod), mover.together)
             wait = census.owner.decision(pod, Verb.WAIT, route.reason, route.message, until=until)

@@ -210,7 +210,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return pod.spec.node_name in self.lost
 
     def is_doomed(self, pod: Pod) -> bool:
-        """Whether the pod runs on a node with an open notice."""
+        """Whether the pod runs on a node that is drained."""
         return pod.spec.node_name in self.dooms
 
     @cached_property
@@ -409,12 +409,12 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return max(0, there - kept_in_rollout(deployment))
 
     @cached_property
-    def leaving(self) -> frozenset[str]:
+    def may_go(self) -> frozenset[str]:
         """The uids of the released pods that can go: as many as are surplus, in their order."""
-        return frozenset(item.pod.uid for item in self.order_of_leaving[: self.surplus])
+        return frozenset(item.pod.uid for item in self.order_of_going[: self.surplus])
 
     @cached_property
-    def order_of_leaving(self) -> Sequence[ReleasedPod]:
+    def order_of_going(self) -> Sequence[ReleasedPod]:
         """The released pods in the order in which they go.
 
         Not available ones first, then by deadline, time of release and uid. It depends on the

@@ -119,10 +119,10 @@ def stays_under_hint(route: Route, gang: Gang) -> Route:
 
     A pod that Evenkeel never moves keeps that reason.
     """
-    if route.way is Way.LEAVE:
+    if route.way is Way.STAY:
         return route
     return Route(
-        way=Way.LEAVE,
+        way=Way.STAY,
         reason=Reason.GANG,
         message=f"it is one of the {gang}: none is moved while its node lives",
     )

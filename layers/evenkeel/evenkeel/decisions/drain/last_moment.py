@@ -23,12 +23,12 @@ def forced_evictions(
     """
     dying = [
         item
-        for item in census.order_of_leaving
+        for item in census.order_of_going
         if item.deadline.forced and item.pod.uid not in census.kept and not census.is_lost(item.pod)
     ]
-    replaced = [item for item in dying if item.pod.uid in census.leaving]
+    replaced = [item for item in dying if item.pod.uid in census.may_go]
     unreplaced: list[ReleasedPod | MovingPod] = [
-        *(item for item in dying if item.pod.uid not in census.leaving),
+        *(item for item in dying if item.pod.uid not in census.may_go),
         *(mover for mover in handed if mover.deadline.forced),
     ]
     unreplaced.sort(key=lambda each: each.deadline.evict_by(each.pod))

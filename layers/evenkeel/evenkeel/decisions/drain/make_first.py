@@ -34,19 +34,19 @@ def of_released(census: Census) -> Iterator[PodPlan]:
     is_given_up = False
     for pod in census.unreadable:
         yield PodPlan(verdicts.unreadable(census, pod))
-    for position, item in enumerate(census.order_of_leaving):
+    for position, item in enumerate(census.order_of_going):
         if census.replicas == 0:
             yield _unwanted(census, item, position)
             continue
         end = tried_until(item.deadline)
-        is_replaced = item.pod.uid in census.leaving and census.is_on_target(item)
+        is_replaced = item.pod.uid in census.may_go and census.is_on_target(item)
         drainers = left_to_drainer(census, item) if is_replaced else None
         if census.is_lost(item.pod):
             yield PodPlan(verdicts.lost(census, item.pod))
         elif drainers is not None:
             yield drainers
         elif is_replaced and census.now < end:
-            yield PodPlan(verdicts.replaced(census, item), end, is_fresh=True)
+            yield PodPlan(verdicts.replaced(census, item), end, needs_fresh=True)
         else:
             found = _unreplaced(census, item)
             voluntary = item.release.is_voluntary and not item.deadline.forced
@@ -70,7 +70,7 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     reason, why = _why_unwanted(census)
     message = f"{why} and it has no controller: deleted"
     delete = census.owner.decision(pod, Verb.DELETE, reason, message, write=writes.delete(pod))
-    return PodPlan(delete, is_fresh=True)
+    return PodPlan(delete, needs_fresh=True)
 
 
 def _why_unwanted(census: Census) -> tuple[Reason, str]:

@@ -18,7 +18,7 @@ from evenkeel.model.times import next_due
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What to do about one workload's pods now.
 
-    - ``steps`` hold however old the cache is.
+    - ``steps`` hold however old the cache is, evictions of pods that no count protects among them.
     - ``evictions`` take a pod away from its workload: they hold only while all its pods are known
       as of a moment ago.
     - ``candidates`` wait for their turn in the window, ``forced`` for their slot in the agenda.
@@ -46,7 +46,7 @@ def plan(census: Census) -> Plan:
     """
     staying, handed, others = list[Decision](), list[MovingPod](), list[MovingPod]()
     for mover in census.moving:
-        if mover.route.way is Way.LEAVE:
+        if mover.route.way is Way.STAY:
             staying.append(verdicts.not_moved(census, mover))
         elif mover.pod.uid in census.kept:
             staying.append(refusal.leave(mover.pod, census.owner))
@@ -59,10 +59,10 @@ def plan(census: Census) -> Plan:
     return Plan(
         steps=[
             *staying,
-            *(each.decision for each in found if not each.is_fresh),
+            *(each.decision for each in found if not each.needs_fresh),
             *(hold for _, hold in holds if hold is not None),
         ],
-        evictions=[each.decision for each in found if each.is_fresh],
+        evictions=[each.decision for each in found if each.needs_fresh],
         candidates=candidates,
         forced=forced_evictions(census, handed, others),
         due=next_due(

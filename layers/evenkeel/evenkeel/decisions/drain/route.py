@@ -40,7 +40,7 @@ class Way(StrEnum):
     AT_LAST_MOMENT = "at-last-moment"
     """Leave it running as long as its node lives, then evict it."""
 
-    LEAVE = "leave"
+    STAY = "leave"
     """Not Evenkeel's to move."""
 
 
@@ -90,7 +90,7 @@ def route(
             return protected
         if surroundings.unread and owner.kind == "ReplicaSet":
             return Route(
-                way=Way.LEAVE,
+                way=Way.STAY,
                 reason=Reason.NAMESPACE_UNREAD,
                 message=f"its namespace could not be read: {surroundings.unread}",
             )
@@ -128,7 +128,7 @@ def route(
             )
     if hint and way.way not in (Way.HANDOVER, Way.BY_ORDINAL):
         return Route(
-            way=Way.LEAVE,
+            way=Way.STAY,
             reason=way.reason,
             message=f"{way.message.rpartition(': ')[0]}: no gap is made while its node lives",
             remedy=way.remedy,
@@ -144,15 +144,15 @@ def not_ours(pod: Pod, owner: Owner) -> Route | None:
     - a static pod: its kubelet owns it, the API server has only its mirror.
     """
     if pod.finished:
-        return Route(way=Way.LEAVE, reason=Reason.FINISHED, message="it has ended already")
+        return Route(way=Way.STAY, reason=Reason.FINISHED, message="it has ended already")
     if pod.leaving:
         return Route(
-            way=Way.LEAVE, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
+            way=Way.STAY, reason=Reason.ALREADY_LEAVING, message="it is being deleted already"
         )
     if owner.kind == "DaemonSet":
-        return Route(way=Way.LEAVE, reason=Reason.DAEMON_SET, message="it belongs to its node")
+        return Route(way=Way.STAY, reason=Reason.DAEMON_SET, message="it belongs to its node")
     if pod.is_mirror or owner.kind == "Node":
-        return Route(way=Way.LEAVE, reason=Reason.STATIC_POD, message="its kubelet owns it")
+        return Route(way=Way.STAY, reason=Reason.STATIC_POD, message="its kubelet owns it")
     return None
 
 
@@ -183,7 +183,7 @@ def _protected(pod: Pod, owner: Owner, now: datetime | None) -> Route | None:
 def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     lasts = "" if until is None else f" until {in_words(until)}"
     return Route(
-        way=Way.LEAVE,
+        way=Way.STAY,
         reason=Reason.PROTECTED,
         message=f'the annotation {key}: "{word}" forbids voluntary moves{lasts}',
         remedy=f"take the annotation {key} off",

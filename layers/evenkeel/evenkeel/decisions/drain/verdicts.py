@@ -18,13 +18,13 @@ from evenkeel.model.release import LONGEST_RELEASE, Cooldown
 class PodPlan(NamedTuple):
     """What becomes of a pod, and when that changes although nothing else does.
 
-    ``is_fresh``: it takes the pod away from its workload, and holds only on a fresh watch, or a
-    fresh, consistent read.
+    ``needs_fresh``: it takes the pod away from its workload, and holds only while all pods of that
+    are known as of a second ago.
     """
 
     decision: Decision
     due: datetime | None = None
-    is_fresh: bool = False
+    needs_fresh: bool = False
 
 
 class Candidate(msgspec.Struct, frozen=True):

@@ -119,7 +119,7 @@ def _released(found: Situation, evictor: Evictor, item: ReleasedPod) -> Verdict:
     census = found.census
     deadline = item.deadline
     counts = verdicts.counts(census)
-    if item.pod.uid in census.leaving:
+    if item.pod.uid in census.may_go:
         ends_soon = not deadline.forced and census.now >= deadline.at - TOO_CLOSE
         if not ends_soon:
             return Allowed(

@@ -16,7 +16,7 @@ The rooms:
   eviction counts from when it is sent. Each change adds the workloads that depend on it to the
   queue.
 - ``sync``: what fills the cache. ``first_reads`` at the beginning, ``informer`` from ``watches``;
-  ``owners`` reads new nodes and what pods hang on, ``groups`` the groups that they name,
+  ``owners`` reads the pods of new nodes and what they hang on, ``groups`` the groups they name,
   ``unwatched`` the pods that no watch selects, ``listings`` a workload of which pods may go.
   ``questions`` are asked beside the loop, ``reads`` through its session.
 - ``workload``: ``planning`` makes the ``plan`` for the pods of one workload from its objects;

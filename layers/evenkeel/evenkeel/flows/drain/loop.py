@@ -17,7 +17,7 @@ LONGEST_WAIT = timedelta(milliseconds=400)
 DRAINING = timedelta(seconds=2)
 """How long to wait, in the end, for the replies to what is under way."""
 
-FIRST_LOOK = timedelta(seconds=1)
+FIRST_LISTS = timedelta(seconds=1)
 """How long the watches may take for their first lists, before work begins without them."""
 
 AT_ONCE = timedelta()
@@ -61,7 +61,7 @@ class Loop:
         self._flushing: Future[None] | None = None
         self._lead = LEAD
         self._left: TimeLeft = timedelta
-        self._first_look: datetime | None = None
+        self._first_lists_by: datetime | None = None
 
     def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
         """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
@@ -89,12 +89,12 @@ class Loop:
         now = self._clock.now()
         self._reconcile.begin()
         self._informer.follow(now)
-        self._first_look = now + FIRST_LOOK
+        self._first_lists_by = now + FIRST_LISTS
 
     def turn(self, now: datetime, until: datetime) -> Outcome | None:
         """Take what arrives, plan anew, send what may be sent; an Outcome if nothing is left.
 
-        A turn in which nothing arrives and nothing is due does no more than wait.
+        A turn in which nothing arrives and nothing is due plans and sends nothing.
         """
         self._leadership.beat(self._session)
         self._flush(now)
@@ -110,21 +110,18 @@ class Loop:
         self._informer.keep(self._sender.plans.held_namespaces, now)
         self._reconcile()
         now = self._clock.now()
-        if self._is_first_look(now):
+        if self._awaits_first_lists(now):
             self._sender.send_forced(now, now)
             return None
+        self._first_lists_by = None
+        self._sender.forced.settle()
         self._sender.send(now)
         return self._outcome(now)
 
-    def _is_first_look(self, now: datetime) -> bool:
-        """Whether watches may still show for the first time what there is."""
-        if self._first_look is None:
-            return False
-        if self._informer.is_blind and now < self._first_look:
-            return True
-        self._first_look = None
-        self._sender.forced.settle()
-        return False
+    def _awaits_first_lists(self, now: datetime) -> bool:
+        """Whether a watch has not listed yet, within its second for that."""
+        by = self._first_lists_by
+        return by is not None and now < by and self._informer.is_blind
 
     def _flush(self, now: datetime) -> None:
         """Hand on what was recorded, beside the loop."""
@@ -173,7 +170,7 @@ class Loop:
         next wake-up would come late.
         """
         leadership = self._leadership
-        if self._reconcile.is_awaiting or self._informer.is_asking or self._sender.is_busy(now):
+        if self._reconcile.has_work or self._informer.is_asking or self._sender.is_busy(now):
             return None
         if leadership.is_hiding or leadership.is_sqs_slow:
             return None
@@ -202,4 +199,4 @@ class Loop:
     def _due(self, now: datetime) -> datetime | None:
         """When something has to be done though nothing arrives."""
         queue, sender = self._reconcile.queue, self._sender
-        return earliest(self._first_look, queue.next_at(now), sender.next_at(now))
+        return earliest(self._first_lists_by, queue.next_at(now), sender.next_at(now))

@@ -31,11 +31,10 @@ AT_ONCE: Final = datetime.min.replace(tzinfo=UTC)
 class Queue:
     """The workloads, by the keys of their controllers, each once however often it is added.
 
-    And ``NODES``, which is only ever wrong: planning for them takes little.
-
-    A workload whose plan is *wrong* is planned for before anything is done by that plan. One that
-    has merely *changed* waits until planning has not taken more than its share. Each may have a
-    time at which its plan changes though nothing happens.
+    A workload that is added as ``urgent`` has a *wrong* plan: before it is made anew nothing is
+    done by it but what its pods' deadlines demand. A plan that has merely *changed* waits until
+    planning has not taken more than its share. Each may have a time at which its plan changes
+    though nothing happens. ``NODES`` is always urgent, because to plan for nodes takes little.
     """
 
     def __init__(self) -> None:
@@ -70,11 +69,16 @@ class Queue:
         """Whether something changed about a workload since it was planned for."""
         return key in self._changed or key in self._wrong
 
+    def is_wrong(self, key: str) -> bool:
+        """Whether nothing may be done by a workload's plan before it is made anew."""
+        return key in self._wrong
+
     def take(self, clock: Clock) -> Iterator[str]:
         """The keys to plan for now: those of wrong plans, and within the share the others.
 
-        The nodes come when no wrong plan is left, because what becomes of a node follows from the
-        plans for its pods.
+        The time between two keys counts as planning, and after a slice of it the rest waits. The
+        nodes come when no wrong plan is left, because what becomes of a node follows from the plans
+        for its pods.
         """
         began = clock.now()
         while (at := self.due_at) is not None and at <= began:

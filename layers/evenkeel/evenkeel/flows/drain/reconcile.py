@@ -40,6 +40,6 @@ class Reconcile:
                     self.queue.add([NODES], urgent=True)
 
     @property
-    def is_awaiting(self) -> bool:
-        """Whether something was asked that is to be decided about when the answer is there."""
+    def has_work(self) -> bool:
+        """Whether a key waits, or an answer that nodes are decided by."""
         return bool(self.queue) or self._keeper.is_asking

@@ -150,7 +150,7 @@ class Pods:
         return {self._controllers[uid]} if uid in self._controllers else set()
 
     def assume_evicted(self, uid: str) -> None:
-        """An eviction or deletion of a pod is sent: whatever is answered, it counts no more."""
+        """An eviction or deletion of a pod is sent: it does not count until that is refused."""
         self._assumed_evicted.add(uid)
         self._recount(uid)
 

@@ -127,7 +127,8 @@ class Stream:
 class Streams:
     """The watches of pods, by the labels of the pods that they show.
 
-    Each label is shown by one or two: the first is that of the pods which controllers own.
+    Each label is shown by one or two: first by that of the pods, released or not, and if it is a
+    template hash also by that of the ReplicaSets.
     """
 
     def __init__(self) -> None:

@@ -51,8 +51,7 @@ class View:
     ) -> None:
         """``assumed`` are notices that no node carries, by node name: observe mode's.
 
-        ``capacities``: of which type nodes are, as far as it was read before. ``unread``: doomed
-        nodes of which it is not known yet what is on them.
+        ``capacities``: of which type nodes are, as far as it was read before.
         """
         self.queue = Queue()
         self._assumed = dict(assumed or {})
@@ -60,7 +59,7 @@ class View:
         self.lost_nodes: set[str] = set()
         self.notices: Mapping[str, NodeNotice] = self._assumed
         self.dooms: Mapping[str, NodeNotice] = self._assumed
-        self.unread: frozenset[str] = frozenset()
+        self.unread: frozenset[str] = frozenset()  # doomed nodes whose pods were not read yet
         self.pods = Pods(self.queue)
         self.streams = Streams()
         self.controllers: dict[str, Controller] = {}  # by key, see pods
@@ -140,7 +139,7 @@ class View:
         self._count_anew(uid)
 
     def spared(self, uid: str, *, counts: bool) -> None:
-        """That was refused, or its outcome is not known. ``counts``: the pod certainly stays."""
+        """A write was refused, or its outcome is not known. ``counts``: the pod certainly stays."""
         if stream := self.streams.of(self.pods.get(uid)):
             stream.withdrawn(uid)
         if counts:

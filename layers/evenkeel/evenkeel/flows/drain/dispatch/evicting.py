@@ -11,9 +11,9 @@ from evenkeel.flows.drain.sync.listings import Listings
 class Evictions:
     """Sends the evictions of the plans, and has those workloads listed that are not known afresh.
 
-    What the watches have shown is good enough as long as it is no older than a moment. In a storm
-    it never is, for every own write that a watch shows says how far it has come. Where a watch has
-    nothing to show, and where no watch shows all pods, the workload is listed by itself.
+    What the watches have shown will do while it is no older than a second. In a storm it never is
+    older, because a watch shows an own write every moment. Where it shows none, and where no watch
+    shows all pods, the workload is listed by itself.
     """
 
     def __init__(self, plans: Plans, writer: Writer, view: View, listings: Listings) -> None:
@@ -33,10 +33,10 @@ class Evictions:
     def send(self, now: datetime) -> None:
         """Send what may be sent, as far as there is room.
 
-        A plan that there is news of waits until it is made anew: that is soon, and together with
-        the others', or planning would take all the time. Where a watch lags, its list will say
-        more than one of the workload. A workload that no watch shows is listed every second as long
-        as its plan changes with its pods.
+        A plan waits whose workload has changed: it is made anew soon, within the share of time that
+        planning may take. While a watch lags, its own list is waited for, which shows all its
+        workloads. A workload that no watch shows is listed every second as long as its plan changes
+        with its pods.
         """
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
         awaits_pods = self._plans.awaiting_pods.items()

@@ -42,9 +42,10 @@ class ForcedEvictions:
             self._counted_at = None
 
     def settle(self) -> None:
-        """The watches have shown all pods: from now on slots are counted for all together."""
-        self._is_settled = True
-        self._counted_at = None
+        """The watches have listed, or had a second for it: slots are counted for all together."""
+        if not self._is_settled:
+            self._is_settled = True
+            self._counted_at = None
 
     def begins(self, uid: str) -> datetime | None:
         """When the eviction of a pod begins; None if it is not evicted by force."""

@@ -39,14 +39,13 @@ class Plans:
         """How many released pods have no replacement yet."""
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
-        self.writing: dict[str, Sequence[Decision]] = {}
-        """The steps that write and need no fresh read, per controller that has any."""
+        self._writing: dict[str, Sequence[Decision]] = {}
         self.queues: dict[str, pace.Queue] = {}
         """The pods that wait to be released, per ReplicaSet."""
         self.evicting: dict[str, WorkloadPlan] = {}
-        """The plans that would evict or delete pods."""
+        """The plans with evictions that need fresh knowledge."""
         self.awaiting_pods: dict[str, WorkloadPlan] = {}
-        """The plans whose turns depend on pods that no watch shows."""
+        """The plans that change with the pods of their workloads."""
         self.unfinished: set[str] = set()
         """The controllers whose plans can change soon, by something other than mere time."""
         self.with_deadlines: set[str] = set()
@@ -111,10 +110,15 @@ class Plans:
         """Whether something other than the mere passing of time can change a plan soon."""
         return bool(self.unfinished) or any(step.write is not None for step in self.of_nodes)
 
-    def news(self) -> Iterator[Decision]:
-        """The decisions of new plans to leave a pod or to wait; each plan gives them once.
+    def writes(self) -> Iterator[Sequence[Decision]]:
+        """The steps that write and need no fresh read, by workload; none of a wrong plan."""
+        is_wrong = self._view.queue.is_wrong
+        return (steps for key, steps in self._writing.items() if not is_wrong(key))
 
-        For a workload that is awaits_pods, once all its pods were seen.
+    def news(self) -> Iterator[Decision]:
+        """The decisions of new plans that write nothing; each plan gives them once.
+
+        A plan that awaits pods gives them once all pods of its workload were seen.
         """
         ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
@@ -131,7 +135,7 @@ class Plans:
         self._forced.put(key, plan.plan.forced)
         writing = [step for step in plan.plan.steps if step.write is not None]
         if writing:
-            self.writing[key] = writing
+            self._writing[key] = writing
         if plan.plan.evictions:
             self.evicting[key] = plan
         if plan.awaits_pods:
@@ -154,7 +158,7 @@ class Plans:
         plan = self._plans.pop(key, None)
         if plan is None:
             return frozenset()
-        for kept in (self.writing, self.queues, self.evicting, self.awaiting_pods):
+        for kept in (self._writing, self.queues, self.evicting, self.awaiting_pods):
             kept.pop(key, None)
         for keys in (self._untold, self.unfinished, self.with_deadlines):
             keys.discard(key)

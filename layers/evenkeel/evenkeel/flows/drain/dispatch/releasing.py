@@ -87,5 +87,7 @@ class Releases:
         begins = self._forced.begins(pod.uid)
         if begins is not None and begins - now <= SHORTEST_HANDOVER:
             return False
+        if self._view.queue.is_wrong(pod.origin_key):
+            return False
         knows_all = self._view.knows_all_of(pod.origin_key, now)
         return knows_all and self._writer.may_write(pod.uid)

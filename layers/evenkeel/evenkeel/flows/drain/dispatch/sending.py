@@ -45,13 +45,12 @@ class Sender:
         """Send what may be sent, and record what is news and not written.
 
         Forced evictions first; then the other steps; then the releases whose turn it is, because a
-        pod without a replacement is at risk; then the evictions of pods whose replacement is
-        available, which can wait; and the nodes' steps.
+        pod without a replacement is at risk; then the evictions that need fresh knowledge, such as
+        those of pods whose replacement is available, which can wait; and the nodes' steps.
         """
         plans, writer = self.plans, self.writer
         self.send_forced(now, now)
-        writing = plans.writing.values()
-        writer.submit_all(step for steps in writing for step in self._in_order(steps, now))
+        writer.submit_all(step for steps in plans.writes() for step in self._in_order(steps, now))
         self._releases.release(now)
         self._evictions.send(now)
         writer.submit_all(plans.of_nodes)

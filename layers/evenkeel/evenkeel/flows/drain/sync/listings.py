@@ -54,7 +54,7 @@ class Listings:
     def refresh(self, keys: Iterable[str], now: datetime) -> datetime | None:
         """List these workloads, the one first that was not for longest.
 
-        When the next one may be; None: when a reply arrives, or when there is another to list.
+        When to call again; None: there is nothing to wait for but replies.
         """
         wanted = sorted((self._may_be_at(key), key) for key in keys if key not in self._asked)
         for at, key in wanted:

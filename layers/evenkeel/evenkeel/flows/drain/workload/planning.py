@@ -55,7 +55,7 @@ class Planner:
             awaits_pods=found.awaits_pods,
             has_deadlines=bool(found.forced),
             is_voluntary=any(
-                mover.route.way is not Way.LEAVE and not mover.deadline.forced for mover in moving
+                mover.route.way is not Way.STAY and not mover.deadline.forced for mover in moving
             ),
             handovers=_handovers(census),
         )
