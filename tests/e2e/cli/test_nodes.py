@@ -24,17 +24,17 @@ ERASED = "\x1b[2K"
 """By this each line of a picture makes room for the next one."""
 
 
-def begin(site: Site) -> Evenkeel:
-    """Two pods that start slowly and one that nobody makes again are on node a."""
+def begin(site: Site, start: str = "8s") -> Evenkeel:
+    """Two pods that start slowly and one that no controller makes again are on node a."""
     site.add_nodes("a")
     site.run(bare_pod("alone"), pods=1)
-    site.run(deployment("web", 2, start="8s"))
+    site.run(deployment("web", 2, start=start))
     site.add_nodes("b", spot=False)
     return site.deploy()
 
 
 def test_a_node_is_shown_with_what_is_left_on_it_and_who_hands_over(site: Site) -> None:
-    functions = begin(site)
+    functions = begin(site, start="25s")  # longer than two commands may take
     calm = evenkeel(site.control_plane, "nodes")
     functions.notify(site.warning("a"))
     site.wait_for_releases("web", 2)

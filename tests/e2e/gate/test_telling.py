@@ -23,7 +23,7 @@ def evenkeel(site: Site, *arguments: str) -> str:
         [*EVENKEEL, *arguments, *target],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=True,
         cwd=ROOT,
     )

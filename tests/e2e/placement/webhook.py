@@ -30,7 +30,7 @@ LEASES = f"apis/coordination.k8s.io/v1/namespaces/{names.SYSTEM_NAMESPACE}/lease
 def printed(*arguments: str) -> str:
     """What the command prints."""
     return subprocess.run(
-        [*EVENKEEL, *arguments], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
+        [*EVENKEEL, *arguments], capture_output=True, text=True, timeout=180, check=True, cwd=ROOT
     ).stdout
 
 

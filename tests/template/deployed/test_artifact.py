@@ -29,7 +29,7 @@ def test_sam_and_cfn_lint_have_nothing_to_say() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

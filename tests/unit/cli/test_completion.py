@@ -93,7 +93,7 @@ def asked(folder: Path, server: str, line: str) -> subprocess.CompletedProcess[s
         },
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
 

@@ -112,7 +112,7 @@ def test_the_demo_ends_well(report: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def piped() -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [EVENKEEL, "demo"], capture_output=True, text=True, timeout=60, check=False, env=PLAIN
+        [EVENKEEL, "demo"], capture_output=True, text=True, timeout=180, check=False, env=PLAIN
     )
 
 
@@ -145,7 +145,7 @@ def test_a_live_picture_is_shown_on_a_terminal_and_the_report_stays() -> None:
     ) as process:
         os.close(theirs)
         shown = _read_all(ours)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=180) == 0
 
     text = shown.decode()
     assert "seconds until a node dies" in text

@@ -23,7 +23,7 @@ def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.Comp
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment},
     )
@@ -130,7 +130,7 @@ def test_nothing_is_complained_of_when_the_reader_goes_away(command: list[str]) 
     os.close(reading)
     with os.fdopen(writing, "wb") as nobody:
         done = subprocess.run(
-            [EVENKEEL, *command], stdout=nobody, stderr=subprocess.PIPE, timeout=60, check=False
+            [EVENKEEL, *command], stdout=nobody, stderr=subprocess.PIPE, timeout=180, check=False
         )
 
     assert (done.returncode, done.stderr) == (141, b"")
@@ -142,7 +142,7 @@ def test_it_can_be_started_as_a_module() -> None:
         [sys.executable, "-m", "evenkeel_cli.main", "version"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 

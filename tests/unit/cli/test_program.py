@@ -26,7 +26,7 @@ for arguments in ([], *([name] for name in COMMANDS)):
 
 def test_all_help_of_the_plugin_names_the_plugin() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", ALL_HELP], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", ALL_HELP], capture_output=True, text=True, timeout=180, check=True
     ).stdout
 
     for name in COMMANDS:

@@ -89,7 +89,7 @@ def test_nothing_is_complained_of_when_the_reader_goes_away_while_a_function_pri
     with os.fdopen(reading, "rb", buffering=0) as reader:
         while b" mark " not in reader.readline():
             pass
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=180)
 
     assert (process.returncode, complaint) == (141, b"")
 
@@ -336,7 +336,7 @@ def test_a_decision_is_one_line_in_a_pipe_and_wrapped_on_no_terminal() -> None:
         [evenkeel, "replay", EVENTS / "interruption-warning-terminate.json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "60"},
     )

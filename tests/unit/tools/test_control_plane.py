@@ -63,7 +63,7 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

@@ -32,7 +32,7 @@ def find(home: Path) -> subprocess.CompletedProcess[str]:
         env={"PATH": str(home / "bin"), "HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=60,
         check=False,
     )
 

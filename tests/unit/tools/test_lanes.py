@@ -54,7 +54,7 @@ def run(environment: dict[str, str], **more: str) -> subprocess.CompletedProcess
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 

@@ -12,7 +12,7 @@ def test_the_version_of_the_rights_is_written_down() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
