@@ -196,4 +196,4 @@ def path_of(checkout: Path | None) -> Mapping[str, str]:
     """A variable that lets Python look into a checkout first, before the environment's own."""
     if checkout is None:
         return {}
-    return {"PYTHONPATH": os.pathsep.join(map(str, (checkout, checkout / LAYER)))}
+    return {"PYTHONPATH": os.pathsep.join(map(str, (checkout, checkout / "src", checkout / LAYER)))}
