@@ -1,11 +1,15 @@
 """What goes wrong in one workload's plan stays with that workload."""
 
+import inspect
 from datetime import datetime
+from typing import Any
 
 import pytest
 
+from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
+from evenkeel.model.decision import Verb
 from evenkeel.model.metrics import Metric
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import doomed
@@ -78,3 +82,56 @@ def test_a_pod_that_belongs_to_its_node_stays_all_the_same(
     scene.run(until=110)
 
     assert not scene.story(pod.name)
+
+
+def test_what_cannot_be_put_on_the_agenda_is_left_out_of_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(scene)
+    evict_by: Any = inspect.getattr_static(Forced, "evict_by")
+
+    def fail(self: Forced) -> datetime:
+        if self.pod.name.startswith("bad"):
+            raise OverflowError("date value out of range")
+        found: datetime = evict_by.fget(self)
+        return found
+
+    monkeypatch.setattr(Forced, "evict_by", property(fail))
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    assert scene.lowest("good") == 2
+    assert len(scene.pods("good", "o1")) == 2
+
+
+def test_nor_do_the_others_wait_where_nothing_at_all_can_be_said_of_a_workload(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(scene)
+    fail(scene, monkeypatch)
+    moments = Planner.last_moments
+
+    def fail_again(self: Planner, key: str, now: datetime, again_at: datetime) -> WorkloadPlan:
+        if any(pod.name.startswith("bad") for pod in self._view.pods.of_controller(key)):
+            raise OverflowError("date value out of range")
+        return moments(self, key, now, again_at)
+
+    monkeypatch.setattr(Planner, "last_moments", fail_again)
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    assert scene.lowest("good") == 2
+    assert len(scene.pods("good", "o1")) == 2
+
+
+def test_its_node_stays_behind_load_balancers_until_its_pods_are_about_to_go(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(scene)
+    fail(scene, monkeypatch)
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    decided = zip(scene.recorder.decisions, scene.recorder.times, strict=True)
+    (excluded, *_) = [at for decision, at in decided if decision.verb is Verb.EXCLUDE]
+    assert excluded == pytest.approx(60, abs=1)

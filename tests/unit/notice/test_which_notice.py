@@ -426,6 +426,16 @@ def test_a_certain_loss_counts_before_a_change_and_a_change_before_a_recommendat
                 assert world.receive(notice, at=31).reason == "AlreadyMarked"
 
 
+def test_of_two_changes_of_one_instance_the_one_that_starts_first_counts() -> None:
+    stop, retirement = scheduled(2_000, event_id="stop"), scheduled(7_200, event_id="retirement")
+    for order in permutations((stop, retirement)):
+        world = World()
+        for notice in order:
+            world.receive(notice)
+        carried = carried_by(world)
+        assert (carried.event_id, carried.ends_at) == ("stop", NOW + 2_000 * SECOND)
+
+
 @pytest.mark.parametrize("start", [600, 7_200])
 def test_what_health_takes_back_lifts_its_own_mark(start: float) -> None:
     world = World()

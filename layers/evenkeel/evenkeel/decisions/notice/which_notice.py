@@ -3,8 +3,8 @@
 Which of two notices counts follows from the two, and not from which came first:
 
 - of two notices of the same event the one that was given last counts: AWS has changed it;
-- a certain loss counts before a hint; of two hints one that becomes certain before one that
-  expires, and else the one that expires last;
+- a certain loss counts before a hint, and a hint that becomes certain before one that expires. Of
+  two that become certain the one that does so first counts, of two that expire the last;
 - a certain loss whose time was past when another warning was given came to nothing: EC2 does not
   warn of an instance that is gone. The other one counts, and no copy of the first brings it back;
 - a drain on purpose counts before a recommendation, whenever they end;
@@ -144,7 +144,7 @@ def _rank(notice: NodeNotice) -> tuple[bool, bool, bool, float, str]:
         notice.is_hint,
         expires,
         not is_drain,
-        -deadline if notice.is_hint else deadline,
+        -deadline if expires else deadline,
         notice.event_id,
     )
 

@@ -105,7 +105,8 @@ class Loop:
         for arrival in arrivals:
             self._take(arrival)
         now = self._clock.now()
-        if not arrivals and wait_until <= now < due:
+        is_idle = not arrivals and wait_until <= now < due
+        if is_idle and not self._sender.forced_wait(now, now):
             return None
         self._informer.keep(self._sender.plans.held_namespaces, now)
         self._reconcile()

@@ -85,7 +85,8 @@ class Queue:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             self.add([key], urgent=True)
-        waiting = [*self._wrong, *(self._changed if began >= self._opens_at else ())]
+        is_open = began >= self._opens_at
+        waiting = [*self._wrong, *(self._changed if is_open else ())]
         has_planned = False
         for key in waiting:
             if key != NODES and self.has_changed(key):
@@ -94,7 +95,7 @@ class Queue:
                 yield key
                 if clock.now() - began > SLICE:
                     break
-        if has_planned:
+        if has_planned and is_open:
             ended = clock.now()
             self._opens_at = ended + (SHARE - 1) * max(timedelta(), ended - began)
         if self._wrong.keys() == {NODES}:

@@ -24,12 +24,15 @@ from evenkeel.model.workload import Controller, Deployment, ReplicaSet
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """What a list of one workload by itself shows.
 
-    ``pods`` are its own, at the ``revision`` of the oldest of the lists; None: they were read one
-    by one, and ``gone`` are the uids of those that are not there. ``siblings`` are the pods of its
-    Deployment's other ReplicaSets; both are read in a rollout alone.
+    - ``controller`` None: it is gone, if it was asked for.
+    - ``pods`` are its own, at the ``revision`` of the oldest of the lists. None: they were read one
+      by one, and ``gone`` are the uids of those that are not there.
+    - ``siblings`` are the pods of its Deployment's other ReplicaSets; both are read in a rollout
+      alone.
     """
 
     controller: Controller | None = None
+    asked_for_controller: bool = True
     pods: Sequence[Pod] = ()
     gone: Collection[str] = ()
     revision: int | None = None
@@ -76,7 +79,7 @@ class View:
         """The plan of a controller depends on the nodes of these pods, but for those known."""
         for pod in pods:
             name = pod.spec.node_name
-            if name and name not in known:
+            if name and name not in known and name not in self.lost_nodes:
                 self.unknown_nodes.setdefault(name, set()).add(controller_key)
 
     def see_unread(self, names: AbstractSet[str]) -> None:
@@ -178,7 +181,7 @@ class View:
         """
         if listed.controller is not None:
             self.see_controller(listed.controller)
-        else:
+        elif listed.asked_for_controller:
             self.miss_controller(key)
         if listed.revision is not None:
             self.pods.list_controller(key, listed.pods, listed.revision)
@@ -192,7 +195,9 @@ class View:
         before = self.siblings.pop(key, None)
         if listed.siblings is not None:
             self.siblings[key] = {pod.uid: pod for pod in listed.siblings}
-        self.listed_at[key] = asked_at
+        owner = self.owner("ReplicaSet", self.controllers.get(key))
+        if listed.siblings is not None or owner.deployment_in_rollout is None:
+            self.listed_at[key] = asked_at  # else a rollout has begun since, and it shows no others
         in_rollout = before is not None or listed.siblings is not None
         if in_rollout or self.queue.has_changed(key):
             self.queue.add([key], urgent=True)

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain import agenda, pace
+from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
@@ -91,14 +92,18 @@ class Plans:
         One workload's objects must not keep the others from being planned for.
         """
         try:
-            return self._planner.plan(key, now)
+            return _with_slots(self._planner.plan(key, now))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this workload's alone
             self._journal.counted(Metric.PLANS_FAILED)
             self._journal.noted(
                 f"{key} could not be planned for, its pods go at their deadlines: {error!r}",
                 error=type(error).__name__,
             )
-            return self._planner.last_moments(key, now, now + AFTER_A_FAILURE)
+        again_at = now + AFTER_A_FAILURE
+        try:
+            return _with_slots(self._planner.last_moments(key, now, again_at))
+        except Exception:  # noqa: BLE001 - as above
+            return WorkloadPlan(plan=Plan(due=again_at))
 
     @property
     def handovers(self) -> frozenset[str]:
@@ -168,6 +173,12 @@ class Plans:
             if plan.is_voluntary and plan.census.owned:
                 _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
         return plan.handovers
+
+
+def _with_slots(plan: WorkloadPlan) -> WorkloadPlan:
+    """A plan of which the agenda can be counted."""
+    agenda.alone(plan.plan.forced)
+    return plan
 
 
 def _subtract(counts: Counter[str], keys: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 A workload is listed before a pod of it is taken away, where no watch shows it as of a moment ago.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,9 +12,10 @@ from typing import Final, TypeIs
 from evenkeel.errors import NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import Listed, View
+from evenkeel.flows.reads import MANY
 from evenkeel.model import names
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import Get, List, Listing, Request
+from evenkeel.model.request import Get, List, Listing, Request, Selection
 from evenkeel.model.workload import Controller, Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Reply, Session
 
@@ -73,7 +74,7 @@ class Listings:
         view = self._view
         controller, pods = view.controllers.get(key), view.pods.of_controller(key)
         deployment = view.owner("ReplicaSet", controller).deployment_in_rollout
-        requests = _requests(controller, deployment, pods)
+        requests = _requests(key, controller, deployment, pods)
         self._asked_at[key] = now
         self._asked[key] = _Asked(now, len(requests), pods, deployment is not None)
         for request in requests:
@@ -92,9 +93,14 @@ class Listings:
 
 
 def _requests(
-    controller: Controller | None, deployment: Deployment | None, pods: Sequence[Pod]
+    key: str, controller: Controller | None, deployment: Deployment | None, pods: Sequence[Pod]
 ) -> Sequence[Request]:
-    """How to list a workload; the pods of none, or of a controller that is gone, by name."""
+    """How to list a workload.
+
+    The released pods of a ReplicaSet are always among what is asked for: one may be released while
+    the list is on its way. The pods of no controller, or of one that is gone, are read by name, and
+    where there are many by one list of their namespace: they must not take up the session.
+    """
     match controller:
         case ReplicaSet() if deployment is not None:
             namespace = controller.namespace
@@ -105,6 +111,8 @@ def _requests(
             )
         case ReplicaSet() | StatefulSet():
             hashes = {pod.template_hash for pod in pods if pod.released}
+            if isinstance(controller, ReplicaSet):
+                hashes |= {label.value for label in selections.labels_of(controller)}
             namespace = controller.namespace
             return (
                 Get(type(controller), controller.name, namespace),
@@ -116,10 +124,16 @@ def _requests(
             return (Get(Job, controller.name, controller.namespace), List(jobs))
     releases = (pod.release for pod in pods if pod.released)
     lost = next((release.controller for release in releases if release is not None), None)
-    return (
-        *([Get(ReplicaSet, lost, pods[0].namespace)] if lost else []),
-        *(Get(Pod, pod.name, pod.namespace) for pod in pods),
-    )
+    above = [Get(ReplicaSet, lost, pods[0].namespace)] if lost else []
+    if len(pods) <= MANY:
+        return (*above, *(Get(Pod, pod.name, pod.namespace) for pod in pods))
+    known = frozenset(pod.uid for pod in pods)
+    everywhere = Selection(Pod, pods[0].namespace)
+    return (*above, List(everywhere, kept=partial(_if_of, key, known)))
+
+
+def _if_of(key: str, known: Collection[str], pod: Pod) -> Pod | None:
+    return pod if pod.uid in known or pod.origin_key == key else None
 
 
 def _listed(key: str, asked: _Asked) -> Listed:
@@ -131,6 +145,7 @@ def _listed(key: str, asked: _Asked) -> Listed:
     others = {pod.uid for pod in siblings}
     return Listed(
         controller=next((each for each in found if _is_controller(each, key)), None),
+        asked_for_controller=any(map(_asks_for_controller, asked.replies)),
         pods=[pod for pod in pods.values() if pod.uid not in others],
         gone=() if lists else {pod.uid for pod in asked.pods} - pods.keys(),
         revision=min((each.revision for each in lists), default=None),
@@ -144,6 +159,11 @@ def _pods_in(found: Iterable[object]) -> Iterator[Pod]:
     for each in found:
         items = each.items if isinstance(each, Listing) else [each]
         yield from (item for item in items if isinstance(item, Pod))
+
+
+def _asks_for_controller(reply: Reply) -> bool:
+    request = reply.request
+    return isinstance(request, Get) and request.kind in (ReplicaSet, StatefulSet, Job)
 
 
 def _is_controller(found: object, key: str) -> TypeIs[Controller]:

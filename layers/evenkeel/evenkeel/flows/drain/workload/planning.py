@@ -73,7 +73,11 @@ class Planner:
             owner = view.owner_of(pod)
             if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
                 forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
-        return WorkloadPlan(plan=Plan(forced=forced, due=again_at), has_deadlines=bool(forced))
+        return WorkloadPlan(
+            plan=Plan(forced=forced, due=again_at),
+            has_deadlines=bool(forced),
+            handovers=frozenset(each.pod.spec.node_name for each in forced),
+        )
 
     def _movers(
         self, controller: Controller | None, pods: Sequence[Pod], now: datetime
