@@ -30,10 +30,7 @@ LOOK_AGAIN_AFTER = timedelta(seconds=5)
 
 
 class NodeKeeper:
-    """Decides about the doomed nodes of one invocation.
-
-    ``hangs_on_pods``: each pod of such a node that comes or goes may change what was decided last.
-    """
+    """Decides about the doomed nodes of one invocation."""
 
     def __init__(
         self,
@@ -48,7 +45,6 @@ class NodeKeeper:
         self._cloud = cloud
         self._background = background
         self._handovers: frozenset[str] = frozenset()
-        self.hangs_on_pods = False
 
     @property
     def is_answered(self) -> bool:
@@ -101,7 +97,7 @@ class NodeKeeper:
         off = {situation.node.name for situation in situations if situation.is_off}
         have_ordinals = self._with_ordinals(off)
         waiting = self._terminations()
-        self.hangs_on_pods = bool(off or waiting)
+        self._view.pods.awaited_on = off | {node.name for node, *_ in waiting}
         remain = self._others_remain(situations, now)
         steps, dues = list[Decision](), list[datetime | None]()
         for situation in situations:

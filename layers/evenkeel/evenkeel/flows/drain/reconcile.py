@@ -36,8 +36,6 @@ class Reconcile:
                 plans.of_nodes = keeper.plan(plans.handovers | self._view.unread, now)
             else:
                 plans.replan(key, now)
-                if keeper.hangs_on_pods:
-                    self.queue.add([NODES], urgent=True)
 
     @property
     def has_work(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.groups import Groups
-from evenkeel.flows.drain.queue import Queue
+from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.pod import Pod
 
 
@@ -44,6 +44,8 @@ class Pods:
         self._assumed_evicted: set[str] = set()
         self._absences: dict[str, Sequence[Absence]] = {}
         self._lists: dict[Hashable, Absence] = {}  # of whole selections, the last of each
+        self.awaited_on: Collection[str] = ()
+        """The nodes of which each pod that comes or goes may change what becomes of them."""
         self._listed: dict[str, int] = {}  # by controller, the last list of all its pods
         self.groups = Groups()
 
@@ -88,6 +90,7 @@ class Pods:
         self._revisions[uid] = revision
         self._controllers[uid] = controller
         self._recount(uid)
+        self._note_change_on(pod.spec.node_name)
         if uid in self._assumed_evicted or (last is not None and last.says_as_much_as(pod)):
             return
         self._queue.add({controller, before or controller}, urgent=urgent)
@@ -209,10 +212,15 @@ class Pods:
             counting.pop(uid, None)
         self.groups.see(pod, controller, counts=counts)
 
+    def _note_change_on(self, node_name: str) -> None:
+        if node_name in self.awaited_on:
+            self._queue.add([NODES], urgent=True)
+
     def _drop(self, uid: str, revision: int, *, urgent: bool = False) -> None:
         pod, controller = self._pods.pop(uid), self._controllers.pop(uid)
         self._revisions[uid] = revision
         self.groups.see(pod, controller, counts=False)
         del self._on[pod.spec.node_name][uid]
+        self._note_change_on(pod.spec.node_name)
         if self._counting[controller].pop(uid, None) is not None:
             self._queue.add([controller], urgent=urgent)
