@@ -19,6 +19,13 @@ from tests.fixtures.auto_scaling import REGION, StubAutoScaling
 
 pytestmark = pytest.mark.controlplane
 
+SYSTEM = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": names.SYSTEM_NAMESPACE},
+}
+"""manifests/rbac brings it along."""
+
 
 def test_a_node_is_emptied_without_a_gap_and_keeps_its_cordon(site: Site) -> None:
     site.add_nodes("a")
@@ -137,6 +144,7 @@ def test_beside_deployed_functions_it_only_marks_and_they_do_all_the_rest(site: 
     """Meanwhile an Auto Scaling group waits, which only the functions can tell to go on."""
     group = StubAutoScaling()
     group.put_hook("workers", HOOK, 300, 3600)
+    site.control_plane.apply(SYSTEM)  # the schedule notes there that it comes
     site.add_nodes("a", "c")
     site.run(deployment("web", 2))
     site.add_nodes("b", spot=False)
