@@ -275,7 +275,10 @@ class Ground:
         self.webhooks.clear()
 
     def _is_asked(self) -> bool:
-        """Whether a review arrives: the API server takes up a configuration when it likes."""
+        """Whether a review arrives: the API server takes up a configuration when it likes.
+
+        In a new cluster it refuses pods (403) until the namespace has its service account.
+        """
         probe = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -283,7 +286,7 @@ class Ground:
             "spec": {"containers": [{"name": "main", "image": "main"}]},
         }
         self.control_plane.request(
-            "POST", f"api/v1/namespaces/{self.namespace}/pods?dryRun=All", probe
+            "POST", f"api/v1/namespaces/{self.namespace}/pods?dryRun=All", probe, fine=(403,)
         )
         return any("pod " in each.log.read_text() for each in self.webhooks)
 
