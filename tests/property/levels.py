@@ -101,7 +101,7 @@ def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
         "handovers": plan.handovers,
         "watched by": plan.watched_by,
         "awaits_pods": plan.awaits_pods,
-        "has_deadlines": plan.has_deadlines,
+        "has_deadlines": bool(of_pods.forced),
         "voluntary": plan.is_voluntary,
     }
 

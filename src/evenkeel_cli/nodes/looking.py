@@ -99,11 +99,7 @@ class Looker:
         self, found: Iterable[Situation], notices: Mapping[str, NodeNotice | None]
     ) -> Mapping[Reference, Together]:
         """The gangs of which too few stay, so that their pods on dying nodes go together."""
-        dooms = {
-            name: notice
-            for name, notice in notices.items()
-            if notice is not None and notice.cordoned_at is not None
-        }
+        dooms = mark.drained(notices)
         asked: dict[Reference, tuple[Gang, List[Pod]]] = {}
         for situation in found:
             gang = situation.gang

@@ -44,6 +44,14 @@ def fail(scene: Scene, monkeypatch: pytest.MonkeyPatch, until: float = END_OF_TI
     monkeypatch.setattr(Planner, "plan", fail)
 
 
+def assert_that_the_others_are_handed_over(scene: Scene) -> None:
+    scene.interrupt("s1")
+    scene.run(until=110)
+
+    assert len(scene.pods("good", "o1")) == 2
+    assert scene.lowest("good") == 2
+
+
 def test_the_others_are_handed_over_and_its_own_pods_go_at_their_last_moment(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,11 +59,7 @@ def test_the_others_are_handed_over_and_its_own_pods_go_at_their_last_moment(
     fail(scene, monkeypatch)
     bad = [pod.name for pod in scene.pods("bad")]
 
-    scene.interrupt("s1")
-    scene.run(until=110)
-
-    assert len(scene.pods("good", "o1")) == 2
-    assert scene.lowest("good") == 2
+    assert_that_the_others_are_handed_over(scene)
     assert [scene.story(name) for name in bad] == [["88.9 evict LastMoment"]] * 2
     assert scene.recorder.total(Metric.PLANS_FAILED) >= 10
 
@@ -97,11 +101,7 @@ def test_what_cannot_be_put_on_the_agenda_is_left_out_of_it(
         return found
 
     monkeypatch.setattr(Forced, "evict_by", property(fail))
-    scene.interrupt("s1")
-    scene.run(until=110)
-
-    assert scene.lowest("good") == 2
-    assert len(scene.pods("good", "o1")) == 2
+    assert_that_the_others_are_handed_over(scene)
 
 
 def test_nor_do_the_others_wait_where_nothing_at_all_can_be_said_of_a_workload(
@@ -117,11 +117,7 @@ def test_nor_do_the_others_wait_where_nothing_at_all_can_be_said_of_a_workload(
         return moments(self, key, now, again_at)
 
     monkeypatch.setattr(Planner, "last_moments", fail_again)
-    scene.interrupt("s1")
-    scene.run(until=110)
-
-    assert scene.lowest("good") == 2
-    assert len(scene.pods("good", "o1")) == 2
+    assert_that_the_others_are_handed_over(scene)
 
 
 def test_its_node_stays_behind_load_balancers_until_its_pods_are_about_to_go(

@@ -64,7 +64,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``moving``: its pods that have to move and are not released yet, each with its way.
     - ``budgets`` select its pods.
     - ``dooms``: the open notices by node name.
-    - ``lost``: nodes that are known to be gone, whatever the API still says of their pods.
+    - ``lost``: nodes that are gone, though the API may still list their pods as running.
     - ``siblings``: the pods that the other ReplicaSets of its Deployment own; None: no rollout
       goes on, or they were not read.
     - ``minimum_available``: the highest count so far of pods to keep available. A census in the

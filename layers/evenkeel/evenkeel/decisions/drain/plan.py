@@ -42,7 +42,7 @@ def plan(census: Census) -> Plan:
       stay;
     - a ReplicaSet's released pods leave or go back, and others are released: see ``make_first``;
     - what goes any other way breaks before it makes: see ``break_first``;
-    - pods whose nodes die are evicted at their last moment, whatever the way: see ``last_moment``.
+    - a pod whose node dies goes at its last moment, whichever way it would go: see ``last_moment``.
     """
     staying, handed, others = list[Decision](), list[MovingPod](), list[MovingPod]()
     for mover in census.moving:

@@ -47,6 +47,15 @@ def is_only_noted(node: Node) -> bool:
     return notice is not None and notice.ends_at is not None and notice.cordoned_at is None
 
 
+def drained(notices: Mapping[str, NodeNotice | None]) -> Mapping[str, NodeNotice]:
+    """Those of these notices, by node name, for which their nodes were cordoned."""
+    return {
+        name: notice
+        for name, notice in notices.items()
+        if notice is not None and notice.cordoned_at is not None
+    }
+
+
 def has_our_cordon(node: Node, notice: NodeNotice | None) -> bool:
     """Whether the node is unschedulable, and only because Evenkeel made it so."""
     return (

@@ -191,7 +191,7 @@ class Loop:
     @property
     def _has_deadlines(self) -> bool:
         """Whether pods die at their deadline: then a wake-up is sent, beside the schedule."""
-        return bool(self._sender.plans.with_deadlines)
+        return bool(self._sender.forced)
 
     def _next_step(self, now: datetime) -> datetime | None:
         """When something is decided or sent by time alone."""

@@ -160,12 +160,7 @@ def _as_released(pod: Pod, pods: Sequence[Pod]) -> Sequence[Pod]:
 
 def _dooms(nodes: Sequence[KubernetesObject]) -> Mapping[str, NodeNotice]:
     """The notices of the nodes that are drained, by node name."""
-    read = {each.name: mark.read(each) for each in nodes if isinstance(each, Node)}
-    return {
-        name: notice
-        for name, notice in read.items()
-        if notice is not None and notice.cordoned_at is not None
-    }
+    return mark.drained({each.name: mark.read(each) for each in nodes if isinstance(each, Node)})
 
 
 def _items(*found: Found) -> Sequence[KubernetesObject]:

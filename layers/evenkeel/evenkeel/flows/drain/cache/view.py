@@ -110,8 +110,7 @@ class View:
 
     def miss_node(self, name: str) -> None:
         """A node is gone, or not marked any more: with released pods on it that has to be known."""
-        if self.nodes.pop(name, None) is not None:
-            self._read_notice(name, None)
+        if self._unmark(name):
             released = [pod for pod in self.pods.on(name) if pod.active and pod.released]
             if released:
                 keys = self.pods.controllers_of(released)
@@ -119,8 +118,7 @@ class View:
 
     def lose_node(self, name: str) -> None:
         """A node is gone for good."""
-        if self.nodes.pop(name, None) is not None:
-            self._read_notice(name, None)
+        self._unmark(name)
         self.lost_nodes.add(name)
         beside = (
             key
@@ -153,6 +151,13 @@ class View:
         """A pod begins or ceases to count, in a rollout for all ReplicaSets of its Deployment."""
         beside = (key for key, siblings in self.siblings.items() if uid in siblings)
         self.queue.add(self.pods.controller_of(uid).union(beside))
+
+    def _unmark(self, name: str) -> bool:
+        """A node carries no mark any more; whether it did."""
+        if self.nodes.pop(name, None) is None:
+            return False
+        self._read_notice(name, None)
+        return True
 
     def _read_notice(self, name: str, node: Node | None) -> None:
         """``notices``: all open ones by node name. ``dooms``: those of nodes to be drained.

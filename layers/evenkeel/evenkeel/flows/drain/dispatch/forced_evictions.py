@@ -31,6 +31,10 @@ class ForcedEvictions:
         self._counted_at: datetime | None = None
         self._is_settled = False
 
+    def __bool__(self) -> bool:
+        """Whether pods die at their deadlines."""
+        return bool(self._forced)
+
     def put(self, controller_key: str, forced: Sequence[Forced]) -> None:
         """These of a controller's pods are evicted by force, and no others."""
         before = self._forced.pop(controller_key, {})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import agenda, pace
+from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
@@ -13,6 +13,7 @@ from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
+from evenkeel.model.times import earliest
 from evenkeel.ports import Journal
 
 AFTER_A_FAILURE = timedelta(seconds=5)
@@ -47,10 +48,6 @@ class Plans:
         """The plans with evictions that need fresh knowledge."""
         self.awaiting_pods: dict[str, WorkloadPlan] = {}
         """The plans that change with the pods of their workloads."""
-        self.unfinished: set[str] = set()
-        """The controllers whose plans can change soon, by something other than mere time."""
-        self.with_deadlines: set[str] = set()
-        """The controllers of which pods die at their deadline."""
         self.held_namespaces: Counter[str] = Counter()
         """Where voluntary moves hang on budgets."""
 
@@ -62,10 +59,6 @@ class Plans:
     def controllers(self) -> set[str]:
         """The keys of the controllers of all pods that were seen."""
         return self._view.pods.controllers_of(self._view.pods)
-
-    def get(self, key: str) -> WorkloadPlan | None:
-        """The plan of a controller, if it has one."""
-        return self._plans.get(key)
 
     def replan(self, key: str, now: datetime) -> None:
         """Plan again for a controller, and for those that share a gang with it."""
@@ -92,8 +85,8 @@ class Plans:
         One workload's objects must not keep the others from being planned for.
         """
         try:
-            return _with_slots(self._planner.plan(key, now))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is this workload's alone
+            return _checked(self._planner.plan(key, now))
+        except Exception as error:  # noqa: BLE001 - any error of a plan is its workload's alone
             self._journal.counted(Metric.PLANS_FAILED)
             self._journal.noted(
                 f"{key} could not be planned for, its pods go at their deadlines: {error!r}",
@@ -101,7 +94,7 @@ class Plans:
             )
         again_at = now + AFTER_A_FAILURE
         try:
-            return _with_slots(self._planner.last_moments(key, now, again_at))
+            return _checked(self._planner.last_moments(key, now, again_at))
         except Exception:  # noqa: BLE001 - as above
             return WorkloadPlan(plan=Plan(due=again_at))
 
@@ -113,7 +106,9 @@ class Plans:
     @property
     def is_unfinished(self) -> bool:
         """Whether something other than the mere passing of time can change a plan soon."""
-        return bool(self.unfinished) or any(step.write is not None for step in self.of_nodes)
+        if self.awaiting_pods or self._writing or self.evicting:
+            return True
+        return any(step.write is not None for step in self.of_nodes)
 
     def writes(self) -> Iterator[Sequence[Decision]]:
         """The steps that write and need no fresh read, by workload; none of a wrong plan."""
@@ -145,10 +140,6 @@ class Plans:
             self.evicting[key] = plan
         if plan.awaits_pods:
             self.awaiting_pods[key] = plan
-        if plan.is_unfinished:
-            self.unfinished.add(key)
-        if plan.has_deadlines:
-            self.with_deadlines.add(key)
         self._view.queue.again(key, plan.plan.due)
         self._nodes.update(plan.handovers)
         if plan.census is not None:
@@ -165,8 +156,7 @@ class Plans:
             return frozenset()
         for kept in (self._writing, self.queues, self.evicting, self.awaiting_pods):
             kept.pop(key, None)
-        for keys in (self._untold, self.unfinished, self.with_deadlines):
-            keys.discard(key)
+        self._untold.discard(key)
         _subtract(self._nodes, plan.handovers)
         if plan.census is not None:
             self.pending_replacements -= plan.census.pending_replacements
@@ -175,9 +165,9 @@ class Plans:
         return plan.handovers
 
 
-def _with_slots(plan: WorkloadPlan) -> WorkloadPlan:
-    """A plan of which the agenda can be counted."""
-    agenda.alone(plan.plan.forced)
+def _checked(plan: WorkloadPlan) -> WorkloadPlan:
+    """The plan, once it has named its eviction deadlines: the agenda needs them later."""
+    earliest(*(each.evict_by for each in plan.plan.forced))
     return plan
 
 

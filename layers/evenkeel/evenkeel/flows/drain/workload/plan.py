@@ -12,9 +12,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     - ``census`` is set for a ReplicaSet.
     - ``watched_by``: watches of these labels show all that matters to it; empty where they cannot.
-    - ``awaits_pods``: it changes with the controller's pods, so they have to be read every second
-      where no watch shows them.
-    - ``has_deadlines``: pods of it die at their deadline.
     - ``is_voluntary``: pods of it would move for a mere hint.
     - ``handovers`` names the nodes that still have pods of it which are handed over.
     """
@@ -22,13 +19,10 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     census: Census | None = None
     watched_by: frozenset[PodLabel] = frozenset()
-    awaits_pods: bool = False
-    has_deadlines: bool = False
     is_voluntary: bool = False
     handovers: frozenset[str] = frozenset()
 
     @property
-    def is_unfinished(self) -> bool:
-        """Whether something other than the mere passing of time can change the plan soon."""
-        writing = any(step.write is not None for step in self.plan.steps)
-        return self.awaits_pods or writing or bool(self.plan.evictions)
+    def awaits_pods(self) -> bool:
+        """Whether it changes with the controller's pods: see ``Plan``."""
+        return self.plan.awaits_pods

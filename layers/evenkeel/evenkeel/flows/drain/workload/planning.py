@@ -52,8 +52,6 @@ class Planner:
             plan=found,
             census=census if census.is_of_replica_set else None,
             watched_by=_watched_by(controller, census),
-            awaits_pods=found.awaits_pods,
-            has_deadlines=bool(found.forced),
             is_voluntary=any(
                 mover.route.way is not Way.STAY and not mover.deadline.forced for mover in moving
             ),
@@ -75,7 +73,6 @@ class Planner:
                 forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
         return WorkloadPlan(
             plan=Plan(forced=forced, due=again_at),
-            has_deadlines=bool(forced),
             handovers=frozenset(each.pod.spec.node_name for each in forced),
         )
 
