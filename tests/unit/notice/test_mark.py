@@ -266,3 +266,8 @@ def test_an_annotation_that_makes_no_sense_is_no_notice(text: str) -> None:
     node = parsed(manifest(annotations={names.NOTICE: text}))
     assert mark.read(node) is None
     assert is_marked(node)
+
+
+def test_a_node_is_drained_once_it_was_cordoned_for_its_notice() -> None:
+    cordoned, noted = notice(cordoned_at=NOW), notice(cordoned_at=None)
+    assert mark.drained({"a": cordoned, "b": noted, "c": None}) == {"a": cordoned}
