@@ -23,9 +23,11 @@ class PassingSession:
         """Send a request."""
         self._session.submit(request, then, left)
 
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
+    def start[T](
+        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
+    ) -> Future[T]:
         """Carry out work beside the caller."""
-        return self._session.start(work)
+        return self._session.start(work, then)
 
     def watch(self, selection: Selection[KubernetesObject]) -> None:
         """List and watch a selection until the session closes."""

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.errors import InstancesError
+from evenkeel.ports import Done
 from tests.contract.ground import Ground
 
 SECOND = timedelta(seconds=1)
@@ -18,11 +19,15 @@ def test_a_wait_for_the_mailbox_ends_when_the_work_is_done(ground: Ground) -> No
 
     with ground.cluster.session() as session:
         before = ground.clock.now()
-        future = session.start(work)
+        taken = list[str]()
+        future = session.start(work, lambda each: taken.append(each.result(timeout=0)))
         assert not future.done()
-        assert not session.next(PATIENCE)
+        (arrival,) = session.next(PATIENCE)
         assert SECOND <= ground.clock.now() - before < PATIENCE
-        assert future.result(timeout=0) == "done"
+        assert isinstance(arrival, Done)
+        assert not taken
+        arrival.then()
+        assert taken == ["done"]
 
 
 def test_an_exception_of_the_work_is_kept_for_the_caller(ground: Ground) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol, Self
 
 from evenkeel.errors import ClusterError
@@ -57,30 +58,45 @@ class Reply:
     then: OnReply | None = field(default=None, repr=False, compare=False)
 
 
-type Arrival = Reply | Change[KubernetesObject] | Relisted[KubernetesObject]
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Work that was started beside the caller has ended; ``then`` takes its result."""
+
+    then: Callable[[], None]
+
+
+type Arrival = Reply | Done | Change[KubernetesObject] | Relisted[KubernetesObject]
 """What a session's mailbox delivers."""
 
 
 class Background(Protocol):
     """Carries out work for which the caller cannot wait."""
 
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
-        """Carry out work beside the caller, and never block. The work has to end by itself."""
+    def start[T](
+        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
+    ) -> Future[T]:
+        """Carry out work beside the caller, and never block. The work has to end by itself.
+
+        When it has, ``then`` arrives in the mailbox, and takes the future with its result.
+        """
         ...
 
 
-def fulfil[T](future: Future[T], work: Callable[[], T]) -> None:
+def fulfil[T](
+    future: Future[T], work: Callable[[], T], then: Callable[[Future[T]], None] | None
+) -> Done:
     """Carry out a Background's work: its result, or what it raises, is the future's."""
     try:
         future.set_result(work())
     except Exception as error:  # noqa: BLE001 - raised again where the result is taken
         future.set_exception(error)
+    return Done((lambda: None) if then is None else partial(then, future))
 
 
 class Session(Background, Protocol):
     """Requests and watches of one piece of work, all answered in one mailbox.
 
-    Other work can be started beside them. When it is done a wait for the mailbox ends.
+    Other work can be started beside them; its end arrives in the mailbox, too.
 
     Its owner is a single thread; what runs in parallel behind it is the adapter's business.
     Requests to one object are carried out in the order in which they were submitted only if
@@ -113,7 +129,7 @@ class Session(Background, Protocol):
     def next(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything in the mailbox, oldest first; waits up to ``timeout`` for a first one.
 
-        Empty when nothing arrived in time, and when work that was started is done.
+        Empty when nothing arrived in time.
         """
         ...
 

@@ -5,6 +5,7 @@ from threading import Event, Thread
 from typing import Final, Self
 
 from evenkeel.flows.scheduling.world import SELECTIONS, Shown, World
+from evenkeel.model.request import Change, Relisted
 from evenkeel.ports import Cluster, Recorder, Reply, Session
 
 TURN: Final = timedelta(seconds=1)
@@ -57,9 +58,9 @@ class Watching:
         was_filled = self._world.is_filled
         shown: list[Shown] = []
         for arrival in session.next(TURN):
-            if not isinstance(arrival, Reply):
+            if isinstance(arrival, Change | Relisted):
                 shown.append(arrival)
-            elif arrival.error is not None:
+            elif isinstance(arrival, Reply) and arrival.error is not None:
                 self._recorder.noted(f"a watch is refused: {arrival.request}: {arrival.error}")
         self._world.absorb(shown)
         if self._world.is_filled and not was_filled:

@@ -129,13 +129,14 @@ class SimulatedSession:
         if watch is not None:
             watch.stop()
 
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
+    def start[T](
+        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
+    ) -> Future[T]:
         """Carry out work beside the caller, as a process of the clock."""
         future = Future[T]()
 
         def carry_out() -> None:
-            fulfil(future, work)
-            self._signal.set()
+            self._deliver(fulfil(future, work, then))
 
         self._clock.start(carry_out, part_of=self._clock.running)
         return future

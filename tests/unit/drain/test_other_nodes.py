@@ -9,7 +9,7 @@ from evenkeel.flows.drain.cloud import OtherNodes
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.builders import NOW, seconds
-from tests.unit.drain.later import Later
+from tests.unit.drain.later import Later, questions
 
 
 def others(*ready: bool) -> OtherNodes:
@@ -25,9 +25,10 @@ def others(*ready: bool) -> OtherNodes:
 
 def test_a_ready_node_remains_when_it_is_the_last_of_many_pages() -> None:
     look, background = others(*[False] * 3 * OtherNodes.PAGE, *[True]), Later()
-    assert look.remain([], NOW, background) is None
+    asking = questions(NOW + seconds(1), background)
+    assert look.remain([], NOW, asking) is None
     background.finish()
-    assert look.remain([], NOW + seconds(1), background) is True
+    assert look.remain([], NOW + seconds(1), asking) is True
 
 
 @pytest.mark.parametrize(("ready", "again_after"), [(True, 5), (False, 24)])
@@ -35,11 +36,21 @@ def test_a_look_in_vain_is_repeated_the_later_the_longer_it_took(
     *, ready: bool, again_after: int
 ) -> None:
     look, background = others(ready), Later()
-    assert look.remain([], NOW, background) is None
-    background.finish()
     heard_at = NOW + seconds(3)
-    assert look.remain([], heard_at, background) is ready
+    asking = questions(heard_at, background)
+    assert look.remain([], NOW, asking) is None
+    background.finish()
+    assert look.remain([], heard_at, asking) is ready
 
     for after, asked in ((again_after - 1, 1), (again_after, 2)):
-        look.remain([], heard_at + seconds(after), background)
+        look.remain([], heard_at + seconds(after), asking)
         assert background.asked == asked
+
+
+def test_it_is_looked_again_once_all_nodes_that_were_found_are_marked() -> None:
+    look, background = others(*[True]), Later()
+    asking = questions(NOW, background)
+    look.remain([], NOW, asking)
+    background.finish()
+    assert look.remain(["n0"], NOW, asking) is None
+    assert background.asked == 2

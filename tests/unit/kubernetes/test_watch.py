@@ -17,7 +17,7 @@ from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, List, Relisted, Selection
-from evenkeel.ports import Arrival, Reply, Session
+from evenkeel.ports import Arrival, Done, Reply, Session
 from tests.fixtures.api_server import (
     Handler,
     ScriptedServer,
@@ -55,6 +55,8 @@ def told(arrival: Arrival) -> tuple[Any, ...]:
             return ("left" if deleted else "changed", thing.name, thing.revision)
         case Reply(error=error):
             return ("refused", type(error))
+        case Done():
+            return ("done",)
 
 
 def silent(*pieces: bytes) -> Step:

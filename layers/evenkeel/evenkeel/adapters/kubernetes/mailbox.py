@@ -22,7 +22,6 @@ class Mailbox:
         self._arrived = Condition()
         self._arrivals: deque[Arrival] = deque()
         self._expected = 0
-        self._is_woken = False
         self._rest = rest or Event().wait
 
     @property
@@ -43,21 +42,14 @@ class Mailbox:
             self._arrivals.append(arrival)
             self._arrived.notify()
 
-    def wake(self) -> None:
-        """End the owner's wait, or its next one."""
-        with self._arrived:
-            self._is_woken = True
-            self._arrived.notify()
-
     def take(self, timeout: timedelta) -> Sequence[Arrival]:
         """Everything that is there, oldest first; waits up to ``timeout`` for a first one."""
         seconds = max(0.0, timeout.total_seconds())
         with self._arrived:
-            is_any = self._arrived.wait_for(lambda: self._arrivals or self._is_woken, seconds)
+            is_any = self._arrived.wait_for(lambda: self._arrivals, seconds)
         if is_any and seconds:
             self._rest(GATHERING)
         with self._arrived:
-            self._is_woken = False
             taken = tuple(self._arrivals)
             self._arrivals.clear()
             return taken

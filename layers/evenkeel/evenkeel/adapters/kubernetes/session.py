@@ -47,13 +47,14 @@ class RestSession:
             self._under_way.add(future)
         future.add_done_callback(self._done)
 
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
+    def start[T](
+        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
+    ) -> Future[T]:
         """Carry out work beside the caller, in a thread that no process waits for."""
         future = Future[T]()
 
         def carry_out() -> None:
-            fulfil(future, work)
-            self._mailbox.wake()
+            self._mailbox.put(fulfil(future, work, then))
 
         Thread(target=carry_out, name="beside", daemon=True).start()
         return future

@@ -46,8 +46,8 @@ def loop_of(
     writer = Writer(session, view, clock, once, cloud.answers, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
-    owners = Owners(cluster, session, view, once.recorder, clock.now())
-    keeper = NodeKeeper(settings, view, cloud, session)
+    owners = Owners(cluster, session, view, once.recorder, clock)
+    keeper = NodeKeeper(settings, view, cloud, session, clock)
     return Loop(
         session,
         clock,

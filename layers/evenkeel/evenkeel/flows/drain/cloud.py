@@ -5,22 +5,22 @@ answer, or an API server that is slow, must not delay forced evictions.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from evenkeel.decisions.node.doomed_node import ENDING, UNLISTED
 from evenkeel.errors import ClusterError, InstancesError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.hooks import Hooks
 from evenkeel.flows.drain.progress import Answers
-from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.reads import ask
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.ports import Background, Cluster, Instances, Recorder
+from evenkeel.ports import Cluster, Instances, Recorder
 
 COUNT_AGAIN_AFTER = timedelta(minutes=1)
 """The spot nodes of a cluster are counted at most this often: it reads all its nodes."""
@@ -43,25 +43,20 @@ class SpotCount:
         self._cluster = cluster
         self._labels = labels
         self._recorder = recorder
-        self.question = Question[Listing[Node]]()
         self._count: int | None = None
         self._good_until: datetime | None = None
 
-    def read(self, now: datetime, background: Background) -> int | None:
+    def read(self, now: datetime, questions: Questions) -> int | None:
         """The number of spot nodes, about a minute old at most; None while it is not known."""
-        if self._good_until is not None and now < self._good_until:
-            return self._count
-        if not self.question.is_open:
+        if not self._is_good(now):
             request = List(Selection(Node), fresh=False, metadata_only=True)
-            self.question.ask(background, partial(ask, self._cluster, request), now)
-            self.hear(now)
-        return None if self.question.is_open else self._count
+            questions.ask("spot nodes", partial(ask, self._cluster, request), self._take)
+        return self._count if self._is_good(now) else None
 
-    def hear(self, now: datetime) -> None:
-        """Take the answer if there is one."""
-        answer = self.question.answer(now)
-        if answer is None:
-            return
+    def _is_good(self, now: datetime) -> bool:
+        return self._good_until is not None and now < self._good_until
+
+    def _take(self, answer: Future[Listing[Node]], now: datetime) -> None:
         try:
             listing = answer.result()
         except ClusterError as error:
@@ -86,39 +81,27 @@ class OtherNodes:
     def __init__(self, cluster: Cluster, recorder: Recorder) -> None:
         self._cluster = cluster
         self._recorder = recorder
-        self.question = Question[Listing[Node]]()
-        self._asked_at: datetime | None = None
         self._ready: frozenset[str] | None = None
-        self._heard_at: datetime | None = None
         self._good_until: datetime | None = None
 
-    def remain(self, marked: Collection[str], now: datetime, background: Background) -> bool | None:
+    def remain(self, marked: Collection[str], now: datetime, questions: Questions) -> bool | None:
         """Whether a Ready node remains beside the marked ones; None while it is not known."""
         if self._is_stale(marked, now):
-            if not self.question.is_open:
-                request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
-                self._asked_at = now
-                self.question.ask(background, partial(ask, self._cluster, request), now)
-            self.hear(now)
-            if self._heard_at != now:
-                return None
-        return self._remain(marked)
+            request = List(selections.OTHER_NODES, limit=self.PAGE, kept=_if_ready)
+            take = partial(self._take, now)
+            questions.ask("other nodes", partial(ask, self._cluster, request), take)
+        if self._ready is None or self._is_stale(marked, now):
+            return None
+        return bool(self._ready)
 
     def _is_stale(self, marked: Collection[str], now: datetime) -> bool:
-        """Whether the answer is too old, or all nodes that it names are marked by now."""
+        """Whether the answer is too old, or all nodes that it names were marked since."""
         if self._good_until is None or now >= self._good_until:
             return True
-        return self._heard_at != now and bool(self._ready) and not self._remain(marked)
+        return self._ready is not None and self._ready > set() and self._ready <= set(marked)
 
-    def _remain(self, marked: Collection[str]) -> bool | None:
-        return None if self._ready is None else not self._ready.issubset(marked)
-
-    def hear(self, now: datetime) -> None:
-        """Take the answer if there is one."""
-        answer = self.question.answer(now)
-        if answer is None:
-            return
-        self._heard_at, self._good_until = now, now + TRY_AGAIN_AFTER
+    def _take(self, asked_at: datetime, answer: Future[Listing[Node]], now: datetime) -> None:
+        self._good_until = now + TRY_AGAIN_AFTER
         try:
             listing = answer.result()
         except ClusterError as error:
@@ -126,8 +109,8 @@ class OtherNodes:
             self._ready = None
         else:
             self._ready = frozenset(node.name for node in listing.items)
-        if self._ready == frozenset() and self._asked_at is not None:
-            pause = self.PAUSE_PER_VAIN_LOOK * (now - self._asked_at)
+        if self._ready == frozenset():
+            pause = self.PAUSE_PER_VAIN_LOOK * (now - asked_at)
             self._good_until = max(self._good_until, now + pause)
 
 
@@ -141,7 +124,6 @@ class InstanceStates:
     def __init__(self, instances: Instances, recorder: Recorder) -> None:
         self._instances = instances
         self._recorder = recorder
-        self.question = Question[Mapping[str, Instance]]()
         self._asked: Sequence[str] = ()
         self._states: dict[str, str] = {}
         self.heard_at: datetime | None = None
@@ -159,10 +141,9 @@ class InstanceStates:
 
     def is_awaited(self, instance_id: str, now: datetime) -> bool:
         """Whether EC2 was asked about an instance whose state is unknown, and has not answered."""
-        is_asked = self.question.is_open and instance_id in self._asked
-        return is_asked and self.of(instance_id, now) is None
+        return instance_id in self._asked and self.of(instance_id, now) is None
 
-    def refresh(self, instance_ids: Iterable[str], now: datetime, background: Background) -> None:
+    def refresh(self, instance_ids: Iterable[str], now: datetime, questions: Questions) -> None:
         """Ask about these instances, and forget all others, unless that was done just now.
 
         Without an answer the states are unknown again.
@@ -171,26 +152,24 @@ class InstanceStates:
         if not wanted:
             self._states, self.ask_again_at = {}, None
             return
-        if self.question.is_open or (self.ask_again_at is not None and now < self.ask_again_at):
+        if self.ask_again_at is not None and now < self.ask_again_at:
             return
-        self._asked, self.ask_again_at = wanted, None
-        self.question.ask(background, partial(self._instances.describe, wanted), now)
-        self.hear(now)
+        if not questions.is_open("instances"):
+            self._asked, self.ask_again_at = wanted, None
+            describe = partial(self._instances.describe, wanted)
+            questions.ask("instances", describe, self._take)
 
-    def hear(self, now: datetime) -> None:
-        """Take the answer if there is one."""
-        answer = self.question.answer(now)
-        if answer is None:
-            return
+    def _take(self, answer: Future[Mapping[str, Instance]], now: datetime) -> None:
         self.heard_at, self.ask_again_at = now, now + ASK_AGAIN_AFTER
+        asked, self._asked = self._asked, ()
         try:
             found = answer.result()
         except InstancesError as error:
-            self._recorder.noted(f"EC2 cannot say what became of {len(self._asked)} nodes: {error}")
+            self._recorder.noted(f"EC2 cannot say what became of {len(asked)} nodes: {error}")
             self._states = {}
             return
-        states = {each: found[each].state for each in self._asked if each in found}
-        self._states = dict.fromkeys(self._asked, UNLISTED) | states
+        states = {each: found[each].state for each in asked if each in found}
+        self._states = dict.fromkeys(asked, UNLISTED) | states
 
 
 class CapacityTypes:
@@ -228,20 +207,3 @@ class Cloud:
         self.others = OtherNodes(cluster, recorder)
         self.capacities = CapacityTypes()
         self.answers = Answers()
-
-    def hear(self, now: datetime) -> None:
-        """Take all answers that there are, also to questions that are not needed any more."""
-        self.states.hear(now)
-        self.spot_count.hear(now)
-        self.others.hear(now)
-        self.hooks.hear(now)
-
-    @property
-    def questions(self) -> Sequence[Question[Any]]:
-        """What is asked beside the loop."""
-        return (
-            self.states.question,
-            self.spot_count.question,
-            self.others.question,
-            self.hooks.question,
-        )

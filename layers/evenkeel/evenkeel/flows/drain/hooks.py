@@ -4,13 +4,14 @@ Auto Scaling is called beside the loop, as EC2 is asked: no forced eviction wait
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
 
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import LifecycleError, NoLifecycleActionError
-from evenkeel.flows.drain.sync.questions import Question
+from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.metrics import Metric
@@ -18,7 +19,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import earliest
-from evenkeel.ports import Background, LifecycleActions, Recorder
+from evenkeel.ports import LifecycleActions, Recorder
 
 TRY_AGAIN_AFTER = timedelta(seconds=5)
 """How long to rest after Auto Scaling did not answer."""
@@ -50,9 +51,6 @@ class Hooks:
         self._actions = actions
         self._name = name
         self._recorder = recorder
-        self.question = Question[tuple[Answers, LifecycleError | None]]()
-        self._asked: Calls = ()
-        self._asked_at: datetime | None = None
         self._beaten: dict[Termination, datetime] = {}
         self._ended: dict[Termination, Answer] = {}
         self._rest_until: datetime | None = None
@@ -69,13 +67,12 @@ class Hooks:
         waiting: Iterable[tuple[Node, NodeNotice, Termination]],
         empty: Collection[str],
         now: datetime,
-        background: Background,
+        questions: Questions,
     ) -> tuple[Sequence[Decision], datetime | None]:
         """Send what is due; the notes for the marks, and when this changes with time alone.
 
         A termination goes on when its node is among the ``empty`` ones, or at its end.
         """
-        self.hear(now)
         found = list(waiting)
         known = {termination for *_, termination in found}
         self._beaten = {each: at for each, at in self._beaten.items() if each in known}
@@ -96,23 +93,24 @@ class Hooks:
             dues += [due if due > now else None, notice.deadline]
         if calls and self._rest_until is not None and now < self._rest_until:
             dues.append(self._rest_until)
-        elif calls and not self.question.is_open:
-            self._asked, self._asked_at = calls, now
-            self.question.ask(background, partial(self._call, calls), now)
+        elif calls:
+            questions.ask("hooks", partial(self._call, calls), partial(self._take, calls, now))
         return steps, earliest(*dues)
 
-    def hear(self, now: datetime) -> None:
-        """Take the answer if there is one."""
-        answer = self.question.answer(now)
-        if answer is None:
-            return
+    def _take(
+        self,
+        calls: Calls,
+        asked_at: datetime,
+        answer: Future[tuple[Answers, LifecycleError | None]],
+        now: datetime,
+    ) -> None:
         answers, error = answer.result()
-        for termination, call in self._asked:
+        for termination, call in calls:
             said = answers.get(termination)
             if said is Answer.GONE or (said is Answer.DONE and call is Call.COMPLETE):
                 self._ended[termination] = said
-            elif said is Answer.DONE and self._asked_at is not None:
-                self._beaten[termination] = self._asked_at
+            elif said is Answer.DONE:
+                self._beaten[termination] = asked_at
         self._rest_until = None
         if error is not None:
             self._rest_until = now + TRY_AGAIN_AFTER

@@ -138,7 +138,7 @@ class HandoverFlow:
     def _observe(self, view: View) -> Outcome:
         if first_reads.is_any_work(self._cluster, view) or view.notices:
             self._read(view)
-            keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce())
+            keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce(), self._clock)
             first_reads.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._clock.now())
         return Outcome("Observed")

@@ -8,8 +8,9 @@ from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.reconcile import Reconcile
 from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.model.request import Change, Relisted
 from evenkeel.model.times import earliest
-from evenkeel.ports import Arrival, Clock, Reply, Session, TimeLeft
+from evenkeel.ports import Arrival, Clock, Done, Reply, Session, TimeLeft
 
 LONGEST_WAIT = timedelta(milliseconds=400)
 """How long to wait for the mailbox at most: the pause has to be asked for."""
@@ -136,14 +137,17 @@ class Loop:
         return self._sender.writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take(self, arrival: Arrival) -> None:
-        """Give a reply to its ``then``, and an event of a watch to the informer."""
-        if isinstance(arrival, Reply):
-            if arrival.then is not None:
-                arrival.then(arrival)
-            elif arrival.error is not None:
-                self._informer.refused(arrival.request, arrival.error)
-            return
-        self._informer.on_event(arrival)
+        """Give an answer to its ``then``, and an event of a watch to the informer."""
+        match arrival:
+            case Done(then=take):
+                take()
+            case Reply(then=None, request=request, error=error):
+                if error is not None:
+                    self._informer.refused(request, error)
+            case Reply(then=take) if take is not None:
+                take(arrival)
+            case Change() | Relisted():
+                self._informer.on_event(arrival)
 
     def _finish(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.
@@ -160,7 +164,7 @@ class Loop:
             if is_done and not self._sender.writer.busy:
                 return
             for arrival in self._session.next(LONGEST_WAIT):
-                if isinstance(arrival, Reply):
+                if isinstance(arrival, Reply | Done):
                     self._take(arrival)
 
     def _outcome(self, now: datetime) -> Outcome | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 
 import msgspec
@@ -13,12 +14,13 @@ from evenkeel.decisions.notice import mark, wording
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.hook import Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.times import earliest
-from evenkeel.ports import Background
+from evenkeel.ports import Background, Clock
 from evenkeel.settings import HandoverSettings
 
 ASK_OFTEN_FOR = timedelta(minutes=2)
@@ -38,23 +40,15 @@ class NodeKeeper:
         view: View,
         cloud: Cloud,
         background: Background,
+        clock: Clock,
     ) -> None:
         """Answers that ``cloud`` lacks are asked for in the background."""
         self._settings = settings
         self._view = view
         self._cloud = cloud
-        self._background = background
+        self.questions = Questions(background, clock, partial(view.queue.add, [NODES], urgent=True))
+        """What is asked that the nodes are decided by."""
         self._handovers: frozenset[str] = frozenset()
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether a question has an answer that was not taken yet."""
-        return any(question.has_answer for question in self._cloud.questions)
-
-    @property
-    def is_asking(self) -> bool:
-        """Whether something was asked that is to be decided about when the answer is there."""
-        return any(question.is_open for question in self._cloud.questions)
 
     def _cordons(self, now: datetime) -> Sequence[Decision]:
         """The cordons for hints that the share allows now."""
@@ -69,7 +63,7 @@ class NodeKeeper:
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        spot_nodes = self._cloud.spot_count.read(now, self._background)
+        spot_nodes = self._cloud.spot_count.read(now, self.questions)
         if spot_nodes is None:
             return ()
         share = self._settings.rebalance_share
@@ -91,7 +85,6 @@ class NodeKeeper:
         ``handovers`` names the nodes that still have pods which go by handover, or may have.
         """
         self._handovers = handovers
-        self._cloud.hear(now)
         self._ask_about_overdue(now)
         situations = list(self._situations(now))
         off = {situation.node.name for situation in situations if situation.is_off}
@@ -116,7 +109,7 @@ class NodeKeeper:
             if situation.over and not situation.is_off and often:
                 dues.append(self._cloud.states.ask_again_at)
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
-        ends, due = self._cloud.hooks.keep(waiting, empty, now, self._background)
+        ends, due = self._cloud.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at]
         self._view.queue.again(NODES, earliest(*dues))
         return [*self._cordons(now), *self._unreadable(), *steps, *ends]
@@ -153,7 +146,7 @@ class NodeKeeper:
         """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None
-        return self._cloud.others.remain(self._view.nodes.keys(), now, self._background)
+        return self._cloud.others.remain(self._view.nodes.keys(), now, self.questions)
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
@@ -163,7 +156,7 @@ class NodeKeeper:
             for node in self._view.nodes.values()
             if node.name in notices and notices[node.name].deadline <= now
         )
-        self._cloud.states.refresh(filter(None, overdue), now, self._background)
+        self._cloud.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
         """The nodes whose Auto Scaling groups wait for them."""

@@ -28,8 +28,6 @@ class Reconcile:
     def __call__(self) -> None:
         """Plan for the keys that may not wait, and for others as far as the share goes."""
         plans, keeper = self._plans, self._keeper
-        if keeper.is_answered:
-            self.queue.add([NODES], urgent=True)
         for key in self.queue.take(self._clock):
             now = self._clock.now()
             if key == NODES:
@@ -40,4 +38,4 @@ class Reconcile:
     @property
     def has_work(self) -> bool:
         """Whether a key waits, or an answer that nodes are decided by."""
-        return bool(self.queue) or self._keeper.is_asking
+        return bool(self.queue) or bool(self._keeper.questions)

@@ -6,6 +6,7 @@ strategy, or makes a Service that selects by template hash: what no watch shows 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,14 +16,13 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads, groups
 from evenkeel.flows.drain.sync.groups import Members
-from evenkeel.flows.drain.sync.questions import Question
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.remedies import metric_of, record_unread
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing
 from evenkeel.model.workload import Controller, Deployment, ReplicaSet
-from evenkeel.ports import Cluster, Recorder, Reply, Session
+from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 
 READ_AGAIN_AFTER = timedelta(seconds=30)
 """How old what is read once may get while a decision hangs on it."""
@@ -56,21 +56,21 @@ class Owners:
     """
 
     def __init__(
-        self, cluster: Cluster, session: Session, view: View, recorder: Recorder, now: datetime
+        self, cluster: Cluster, session: Session, view: View, recorder: Recorder, clock: Clock
     ) -> None:
         """What is in the view was just read, of all nodes that are doomed by now."""
         self._cluster = cluster
         self._session = session
         self._view = view
         self._recorder = recorder
+        self._clock = clock
         self._read = set(view.dooms)
         self._reads = Reads[str](session, self._see)  # of nodes
         self._pods: dict[str, list[Pod]] = {}  # of nodes of which nothing else is known yet
-        self._question = Question[Found]()
-        self._asked = Known({}), frozenset[str]()
-        self._has_failed = False
-        self._ask_at = now
-        self._again_at = now + READ_AGAIN_AFTER
+        self._is_reading = False
+        self._has_read = False
+        self._ask_at = clock.now()
+        self._again_at = self._ask_at + READ_AGAIN_AFTER
 
     @property
     def busy(self) -> bool:
@@ -78,24 +78,15 @@ class Owners:
         return bool(self._reads or self._pods)
 
     def catch_up(self, now: datetime) -> bool:
-        """Send the reads that are due, put what was read into the view; whether anything was."""
+        """Send the reads that are due; whether the view has learned of owners since the last."""
         self._view.see_unread(self._view.dooms.keys() - self._read)
-        found = self._question.answer(now)
-        has_told = False
-        try:
-            if found is not None:
-                self._take(found.result())
-                has_told = True
-        except ClusterError as error:
-            self._failed(error)
-        if self._has_failed:
-            self._has_failed, self._ask_at = False, now + AFTER_A_FAILURE
         if now >= self._ask_at:
             self._ask(now)
-        return has_told
+        has_read, self._has_read = self._has_read, False
+        return has_read
 
     def _failed(self, error: ClusterError) -> None:
-        self._has_failed = True
+        self._ask_at = self._clock.now() + AFTER_A_FAILURE
         self._recorder.counted(metric_of(error))
         self._recorder.noted(f"could not refresh workloads, using the last read: {error}")
 
@@ -103,7 +94,7 @@ class Owners:
         """Ask what is on nodes: at most a quarter of what the session carries out at once."""
         for name in self._reads.some(sorted(self._view.unread - self._pods.keys()), 4):
             self._reads.send(name, first_reads.candidates_on(name))
-        if self._question.is_open:
+        if self._is_reading:
             return
         view = self._view
         if self._pods:
@@ -116,8 +107,20 @@ class Owners:
             pods = [p for p in view.pods.active if p.released or p.spec.node_name in view.dooms]
         else:
             return
-        self._asked = known, frozenset(self._pods)
-        self._question.ask(self._session, partial(_read, self._cluster, known, pods), now)
+        self._is_reading = True
+        self._session.start(
+            partial(_read, self._cluster, known, pods),
+            partial(self._read_owners, known, frozenset(self._pods)),
+        )
+
+    def _read_owners(self, known: Known, nodes: frozenset[str], reading: Future[Found]) -> None:
+        """Take what the pods on these nodes hang on; what could not be read is read again."""
+        self._is_reading = False
+        try:
+            self._take(known, nodes, reading.result())
+            self._has_read = True
+        except ClusterError as error:
+            self._failed(error)
 
     def _see(self, name: str, reply: Reply) -> None:
         """Take what is on a node; one that could not be read is asked for again."""
@@ -126,9 +129,9 @@ class Owners:
         elif isinstance(reply.result, Listing):
             self._pods[name] = [item for item in reply.result.items if isinstance(item, Pod)]
 
-    def _take(self, found: Found) -> None:
+    def _take(self, known: Known, nodes: frozenset[str], found: Found) -> None:
         """Put what was read into the view, except where the view has a newer version."""
-        view, (known, nodes), read = self._view, self._asked, found.beside
+        view, read = self._view, found.beside
         keys = read.pods.controllers_of(read.pods)
         changed = _replace(view.controllers, read.controllers, keys - known.controllers.keys())
         owners = {key: view.controllers[key] for key in keys & view.controllers.keys()}

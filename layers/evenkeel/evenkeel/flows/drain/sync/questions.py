@@ -2,53 +2,59 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
-from evenkeel.ports import Background, fulfil
-
-GOOD_FOR = timedelta(seconds=30)
-"""An answer is of use if the question was asked no longer ago than this."""
+from evenkeel.ports import Background, Clock, fulfil
 
 
 class AtOnce:
     """ports.Background for a caller that waits: work is done when it is started."""
 
-    def start[T](self, work: Callable[[], T]) -> Future[T]:
-        """Carry out work."""
+    def start[T](
+        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
+    ) -> Future[T]:
+        """Carry out work, and take its result."""
         future = Future[T]()
-        fulfil(future, work)
+        fulfil(future, work, then).then()
         return future
 
 
-class Question[T]:
-    """A question that is asked now and then, never twice at a time."""
+class Questions:
+    """The questions of one invocation, each asked once at a time.
 
-    def __init__(self) -> None:
-        self._asked: tuple[Future[T], datetime] | None = None
+    An answer that comes after the end of the invocation is not taken: the next one asks again.
+    """
 
-    def ask(self, background: Background, work: Callable[[], T], now: datetime) -> None:
-        """Ask it. Only while it is not open."""
-        self._asked = background.start(work), now
+    def __init__(self, background: Background, clock: Clock, then: Callable[[], None]) -> None:
+        """``then`` is called after each answer was taken."""
+        self._background = background
+        self._clock = clock
+        self._then = then
+        self._open: set[str] = set()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it was asked and its answer is not taken yet."""
-        return self._asked is not None
+    def __bool__(self) -> bool:
+        """Whether one has no answer yet."""
+        return bool(self._open)
 
-    @property
-    def has_answer(self) -> bool:
-        """Whether there is an answer to take."""
-        return self._asked is not None and self._asked[0].done()
+    def ask[T](
+        self, about: str, work: Callable[[], T], take: Callable[[Future[T], datetime], None]
+    ) -> None:
+        """Ask what ``work`` answers, unless ``about`` this is asked already.
 
-    def answer(self, now: datetime) -> Future[T] | None:
-        """The answer, once; it may be an error. None while there is none.
-
-        Nor is one that took so long that it tells of the past: an invocation may end while
-        something is asked, and the next one come an hour later.
+        ``take`` gets the answer, which may be an error, and when it came.
         """
-        asked = self._asked
-        if asked is None or not asked[0].done():
-            return None
-        self._asked = None
-        future, asked_at = asked
-        return future if now - asked_at <= GOOD_FOR else None
+        if about not in self._open:
+            self._open.add(about)
+            self._background.start(work, partial(self._answered, about, take))
+
+    def is_open(self, about: str) -> bool:
+        """Whether a question about this has no answer yet."""
+        return about in self._open
+
+    def _answered[T](
+        self, about: str, take: Callable[[Future[T], datetime], None], answer: Future[T]
+    ) -> None:
+        self._open.discard(about)
+        take(answer, self._clock.now())
+        self._then()
