@@ -71,7 +71,7 @@ def feed(nodes: int) -> Fed:
         view.pods.see(pod)
     _plan(plans, view, clock)
     forced.settle()
-    assert sum(len(queue.turns) for queue in plans.queues.values()) == len(pods)
+    assert sum(len(ranking.turns) for ranking in plans.rankings) == len(pods)
     together = math.ceil(len(changes) / ROUNDS)
     for number, some in enumerate(itertools.batched(changes, together, strict=False)):
         now = NOW + timedelta(seconds=SECONDS * number / ROUNDS)
@@ -81,7 +81,7 @@ def feed(nodes: int) -> Fed:
         _plan(plans, view, clock)
         assert len(list(itertools.islice(forced.due(now, now), CAPACITY))) <= CAPACITY
         forced.next_at(now)
-    assert not plans.queues
+    assert not plans.rankings
     seconds = time.process_time() - began
     return Fed(doomed=nodes, pods=len(pods), seconds=seconds, megabytes=conditions.peak_megabytes())
 

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.loop import Loop
@@ -88,21 +87,21 @@ def forgotten(loop: Look) -> Iterator[str]:
 
 def essence(plan: WorkloadPlan) -> Mapping[str, Any]:
     """What a plan comes to."""
-    census, of_pods = plan.census, plan.plan
-    queue = pace.queue(census, of_pods.candidates) if census and of_pods.candidates else None
+    of_pods = plan.plan
+    turns = [] if plan.ranking is None else [turn for _, turn in plan.ranking.turns]
     return {
         "steps": [_told(each) for each in of_pods.steps],
         "evictions": [_told(each) for each in of_pods.evictions],
-        "releases": [turn.candidate.pod.uid for _, turn in queue.turns] if queue else [],
-        "promised": census.worth_keeping if census and queue else 0,
-        "saves from zero": bool(queue and queue.saves_from_zero),
-        "pending": census.pending_replacements if census else 0,
+        "releases": [turn.candidate.pod.uid for turn in turns],
+        "promised": {turn.census.worth_keeping for turn in turns},
+        "saves from zero": plan.ranking is not None and plan.ranking.saves_from_zero,
+        "pending": plan.pending_replacements,
         "forced": [_forced(each) for each in of_pods.forced],
         "handovers": plan.handovers,
         "watched by": plan.watched_by,
         "awaits_pods": plan.awaits_pods,
         "has_deadlines": bool(of_pods.forced),
-        "voluntary": plan.is_voluntary,
+        "voluntary": plan.held_in,
     }
 
 

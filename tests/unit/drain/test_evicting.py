@@ -33,7 +33,7 @@ class Planned:
             POD, Verb.EVICT, Reason.REPLACEMENT_AVAILABLE, "", write=writes.evict(POD)
         )
         plan = WorkloadPlan(plan=Plan(evictions=[eviction]))
-        plans: Any = SimpleNamespace(awaiting_pods={}, evicting={WEB.key: plan})
+        plans: Any = [(WEB.key, plan)]
         writer: Any = SimpleNamespace(may_write=lambda _: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)
         self.evictions = Evictions(plans, writer, self.view, listings)

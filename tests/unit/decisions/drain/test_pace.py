@@ -71,7 +71,7 @@ def candidate(pod: Pod, dooms: dict[str, NodeNotice]) -> Candidate:
 
 
 def turns(queues: Sequence[Waiting], room: int = 1000) -> list[pace.Turn]:
-    return list(pace.turns([pace.queue(*each) for each in queues], room))
+    return list(pace.turns([pace.rank(*each) for each in queues], room))
 
 
 def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
@@ -79,7 +79,7 @@ def order_of(queues: Sequence[Waiting], room: int = 1000) -> list[str]:
 
 
 def would_reach_zero(*queues: Waiting) -> bool:
-    return pace.would_reach_zero([pace.queue(*each) for each in queues])
+    return pace.would_reach_zero([pace.rank(*each) for each in queues])
 
 
 # The order.

@@ -37,7 +37,7 @@ class Turn(msgspec.Struct, frozen=True):
     candidate: Candidate
 
 
-class Queue(msgspec.Struct, frozen=True):
+class Ranking(msgspec.Struct, frozen=True):
     """The pods of one ReplicaSet that may be released, ranked, first to go first.
 
     ``saves_from_zero``: no pod of the workload is ready off doomed nodes, and none is released yet.
@@ -76,15 +76,15 @@ def window(setting: int, made_per_second: float, *, zeros_wait: bool) -> int:
     return round(min(max(setting, AHEAD * made_per_second), WIDEST * setting))
 
 
-def would_reach_zero(queues: Iterable[Queue], may_go: MayGo = _anybody) -> bool:
+def would_reach_zero(rankings: Iterable[Ranking], may_go: MayGo = _anybody) -> bool:
     """Whether some workload has no ready pod off doomed nodes, and no release yet."""
     return any(
-        queue.saves_from_zero and any(may_go(turn.candidate.pod) for _, turn in queue.turns)
-        for queue in queues
+        ranking.saves_from_zero and any(may_go(turn.candidate.pod) for _, turn in ranking.turns)
+        for ranking in rankings
     )
 
 
-def turns(queues: Iterable[Queue], room: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
+def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> Iterator[Turn]:
     """The candidates that may go and whose turn it is, first to go first, at most ``room``.
 
     - pods on nodes that die before those under a hint;
@@ -95,18 +95,18 @@ def turns(queues: Iterable[Queue], room: int, may_go: MayGo = _anybody) -> Itera
     - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
       would spend half its writes on status updates.
     """
-    ranked = heapq.merge(*(queue.turns for queue in queues), key=itemgetter(0))
+    ranked = heapq.merge(*(ranking.turns for ranking in rankings), key=itemgetter(0))
     going = (turn for _, turn in ranked if may_go(turn.candidate.pod))
     return itertools.islice(going, room)
 
 
-def queue(census: Census, candidates: Sequence[Candidate]) -> Queue:
+def rank(census: Census, candidates: Sequence[Candidate]) -> Ranking:
     """Rank the candidates of one ReplicaSet."""
     replica_set = census.replica_set
     if replica_set is None:
-        return Queue(turns=(), saves_from_zero=False)
+        return Ranking(turns=(), saves_from_zero=False)
     is_zero = not census.released and census.ready_off_doomed == 0
-    return Queue(
+    return Ranking(
         turns=list(_ranked(replica_set, census, candidates, is_zero=is_zero)),
         saves_from_zero=is_zero and any(each.deadline.forced for each in candidates),
     )

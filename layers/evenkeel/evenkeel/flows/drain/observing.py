@@ -28,9 +28,9 @@ def observe(
         plans.replan(key, now)
     forced.settle()
     once.record(slot.step(now) for slot in forced.due(now, now))
-    for step in (step for plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
+    for step in (step for _, plan in plans for step in (*plan.plan.steps, *plan.plan.evictions)):
         if not forced.has_begun(step.subject.uid, now):
             once.record([step])
-    turns = pace.turns(plans.queues.values(), len(view.pods.active))
+    turns = pace.turns(plans.rankings, len(view.pods.active))
     once.record(pace.release(turn, now) for turn in turns)
     once.record(keeper.plan(plans.handovers, now))

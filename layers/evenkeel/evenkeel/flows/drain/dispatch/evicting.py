@@ -39,10 +39,11 @@ class Evictions:
         with its pods.
         """
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
-        awaits_pods = self._plans.awaiting_pods.items()
-        stale = {key for key, plan in awaits_pods if not streams.show(plan.watched_by)}
-        for key, plan in list(self._plans.evicting.items()):
-            if view.queue.has_changed(key):
+        stale = set[str]()
+        for key, plan in self._plans:
+            if plan.awaits_pods and not streams.show(plan.watched_by):
+                stale.add(key)
+            if not plan.plan.evictions or view.queue.has_changed(key):
                 continue
             steps = [step for step in plan.plan.evictions if may_write(step.subject.uid)]
             if steps and view.is_fresh(key, plan.watched_by, now):

@@ -1,10 +1,9 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
@@ -19,12 +18,11 @@ from evenkeel.ports import Journal
 AFTER_A_FAILURE = timedelta(seconds=5)
 """How long until a workload is planned for again that could not be."""
 
+_NOTHING = WorkloadPlan(plan=Plan())
+
 
 class Plans:
-    """One plan per controller, by its key; a controller without active pods has none.
-
-    Their totals are kept up to date plan by plan, because each turn asks for them.
-    """
+    """One plan per controller, by its key; a controller without active pods has none."""
 
     def __init__(
         self, planner: Planner, view: View, forced: ForcedEvictions, journal: Journal
@@ -36,29 +34,44 @@ class Plans:
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._untold: set[str] = set()
-        self._nodes: Counter[str] = Counter()
-        self.pending_replacements = 0
-        """How many released pods have no replacement yet."""
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
-        self._writing: dict[str, Sequence[Decision]] = {}
-        self.queues: dict[str, pace.Queue] = {}
-        """The pods that wait to be released, per ReplicaSet."""
-        self.evicting: dict[str, WorkloadPlan] = {}
-        """The plans with evictions that need fresh knowledge."""
-        self.awaiting_pods: dict[str, WorkloadPlan] = {}
-        """The plans that change with the pods of their workloads."""
-        self.held_namespaces: Counter[str] = Counter()
-        """Where voluntary moves hang on budgets."""
 
-    def __iter__(self) -> Iterator[WorkloadPlan]:
-        """All plans."""
-        return iter(self._plans.values())
+    def __iter__(self) -> Iterator[tuple[str, WorkloadPlan]]:
+        """All plans, each with the key of its controller."""
+        return iter(self._plans.items())
 
     @property
     def controllers(self) -> set[str]:
         """The keys of the controllers of all pods that were seen."""
         return self._view.pods.controllers_of(self._view.pods)
+
+    @property
+    def rankings(self) -> Sequence[Ranking]:
+        """The pods that wait to be released, one ranking per ReplicaSet."""
+        return [plan.ranking for plan in self._plans.values() if plan.ranking is not None]
+
+    @property
+    def pending_replacements(self) -> int:
+        """How many released pods have no replacement yet."""
+        return sum(plan.pending_replacements for plan in self._plans.values())
+
+    @property
+    def held_namespaces(self) -> set[str]:
+        """Where voluntary moves hang on budgets."""
+        return {plan.held_in for plan in self._plans.values() if plan.held_in is not None}
+
+    @property
+    def handovers(self) -> frozenset[str]:
+        """The nodes that still have pods which are handed over."""
+        return frozenset().union(*(plan.handovers for plan in self._plans.values()))
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether something other than the mere passing of time can change a plan soon."""
+        if any(plan.is_unfinished for plan in self._plans.values()):
+            return True
+        return any(step.write is not None for step in self.of_nodes)
 
     def replan(self, key: str, now: datetime) -> None:
         """Plan again for a controller, and for those that share a gang with it."""
@@ -67,16 +80,16 @@ class Plans:
             self._replan(each, now)
 
     def _replan(self, key: str, now: datetime) -> None:
-        before = self._drop(key)
-        if self._view.pods.has_any(key):
-            plan = self._plan(key, now)
-            self._keep(key, plan)
-            handovers = plan.handovers
+        before = self._plans.pop(key, _NOTHING)
+        plan = self._plan(key, now) if self._view.pods.has_any(key) else _NOTHING
+        if plan is _NOTHING:
+            self._untold.discard(key)
         else:
-            self._forced.put(key, ())
-            self._view.queue.again(key, None)
-            handovers = frozenset[str]()
-        if handovers != before:
+            self._plans[key] = plan
+            self._untold.add(key)
+        self._forced.put(key, plan.plan.forced)
+        self._view.queue.again(key, plan.plan.due)
+        if plan.handovers != before.handovers:
             self._view.queue.add([NODES], urgent=True)
 
     def _plan(self, key: str, now: datetime) -> WorkloadPlan:
@@ -98,22 +111,10 @@ class Plans:
         except Exception:  # noqa: BLE001 - as above
             return WorkloadPlan(plan=Plan(due=again_at))
 
-    @property
-    def handovers(self) -> frozenset[str]:
-        """The nodes that still have pods which are handed over."""
-        return frozenset(self._nodes)
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether something other than the mere passing of time can change a plan soon."""
-        if self.awaiting_pods or self._writing or self.evicting:
-            return True
-        return any(step.write is not None for step in self.of_nodes)
-
     def writes(self) -> Iterator[Sequence[Decision]]:
         """The steps that write and need no fresh read, by workload; none of a wrong plan."""
         is_wrong = self._view.queue.is_wrong
-        return (steps for key, steps in self._writing.items() if not is_wrong(key))
+        return (plan.writes for key, plan in self if plan.writes and not is_wrong(key))
 
     def news(self) -> Iterator[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.
@@ -123,56 +124,14 @@ class Plans:
         ready = {key for key in self._untold if self._may_tell(key, self._plans[key])}
         self._untold -= ready
         for key in sorted(ready):
-            yield from (step for step in self._plans[key].plan.steps if step.write is None)
+            yield from self._plans[key].notes
 
     def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
         return not plan.awaits_pods or key in view.listed_at or view.streams.show(plan.watched_by)
-
-    def _keep(self, key: str, plan: WorkloadPlan) -> None:
-        self._plans[key] = plan
-        self._untold.add(key)
-        self._forced.put(key, plan.plan.forced)
-        writing = [step for step in plan.plan.steps if step.write is not None]
-        if writing:
-            self._writing[key] = writing
-        if plan.plan.evictions:
-            self.evicting[key] = plan
-        if plan.awaits_pods:
-            self.awaiting_pods[key] = plan
-        self._view.queue.again(key, plan.plan.due)
-        self._nodes.update(plan.handovers)
-        if plan.census is not None:
-            self.pending_replacements += plan.census.pending_replacements
-            if plan.plan.candidates:
-                self.queues[key] = pace.queue(plan.census, plan.plan.candidates)
-            if plan.is_voluntary and plan.census.owned:
-                self.held_namespaces[plan.census.owned[0].namespace] += 1
-
-    def _drop(self, key: str) -> frozenset[str]:
-        """Forget a plan; which nodes it said have handovers."""
-        plan = self._plans.pop(key, None)
-        if plan is None:
-            return frozenset()
-        for kept in (self._writing, self.queues, self.evicting, self.awaiting_pods):
-            kept.pop(key, None)
-        self._untold.discard(key)
-        _subtract(self._nodes, plan.handovers)
-        if plan.census is not None:
-            self.pending_replacements -= plan.census.pending_replacements
-            if plan.is_voluntary and plan.census.owned:
-                _subtract(self.held_namespaces, [plan.census.owned[0].namespace])
-        return plan.handovers
 
 
 def _checked(plan: WorkloadPlan) -> WorkloadPlan:
     """The plan, once it has named its eviction deadlines: the agenda needs them later."""
     earliest(*(each.evict_by for each in plan.plan.forced))
     return plan
-
-
-def _subtract(counts: Counter[str], keys: Iterable[str]) -> None:
-    for key in keys:
-        counts[key] -= 1
-        if not counts[key]:
-            del counts[key]

@@ -1,9 +1,11 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain.pace import Ranking
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -42,13 +44,13 @@ class Releases:
 
         A release by a plan that would promise too little waits until there is a new one.
         """
-        writer, queue = self._writer, self._view.queue
-        if writer.room == 0 or not self._plans.queues:
+        writer, queue, rankings = self._writer, self._view.queue, self._plans.rankings
+        if writer.room == 0 or not rankings:
             return
-        room = min(self._room_in_window(now), writer.room)
+        room = min(self._room_in_window(rankings, now), writer.room)
         if room <= 0:
             return
-        for turn in pace.turns(self._plans.queues.values(), room, partial(self._may_go, now)):
+        for turn in pace.turns(rankings, room, partial(self._may_go, now)):
             key, census = turn.replica_set.key, turn.census
             if census.worth_keeping < census.replicas and queue.has_changed(key):
                 queue.add([key], urgent=True)  # more may be worth keeping by now
@@ -57,7 +59,7 @@ class Releases:
             if writer.submit(pace.release(turn, now)):
                 self._unplanned[turn.candidate.pod.uid] = key
 
-    def _room_in_window(self, now: datetime) -> int:
+    def _room_in_window(self, rankings: Sequence[Ranking], now: datetime) -> int:
         """How many more pods may be released at the pace seen so far.
 
         Releases that no plan counts yet, under way or accepted a moment ago, count as pending
@@ -73,9 +75,7 @@ class Releases:
         window = pace.window(
             self._settings.window,
             self._progress.rate(self._writer.accepted(Verb.RELEASE) + under_way - short, now),
-            zeros_wait=pace.would_reach_zero(
-                self._plans.queues.values(), partial(self._may_go, now)
-            ),
+            zeros_wait=pace.would_reach_zero(rankings, partial(self._may_go, now)),
         )
         return window - short
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -48,13 +49,15 @@ class Planner:
             found = _with_orphans(
                 found, msgspec.structs.replace(census, owner=Owner(), moving=orphans)
             )
+        is_handed_over = census.is_of_replica_set
         return WorkloadPlan(
             plan=found,
-            census=census if census.is_of_replica_set else None,
+            writes=[step for step in found.steps if step.write is not None],
+            notes=[step for step in found.steps if step.write is None],
+            ranking=pace.rank(census, found.candidates) if found.candidates else None,
+            pending_replacements=census.pending_replacements if is_handed_over else 0,
             watched_by=_watched_by(controller, census),
-            is_voluntary=any(
-                mover.route.way is not Way.STAY and not mover.deadline.forced for mover in moving
-            ),
+            held_in=pods[0].namespace if is_handed_over and _is_voluntary(census) else None,
             handovers=_handovers(census),
         )
 
@@ -176,6 +179,12 @@ def _watched_by(controller: Controller | None, census: Census) -> frozenset[PodL
     values = {value for label in labels for value in label.values}
     borne = (item.pod.metadata.labels.get(names.TEMPLATE_HASH) for item in census.released)
     return labels if all(value in values for value in borne) else frozenset()
+
+
+def _is_voluntary(census: Census) -> bool:
+    """Whether pods of a workload would move for a mere hint."""
+    moving = any(m.route.way is not Way.STAY and not m.deadline.forced for m in census.moving)
+    return moving and bool(census.owned)
 
 
 def _handovers(census: Census) -> frozenset[str]:
