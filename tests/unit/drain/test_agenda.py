@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evenkeel.decisions.drain import agenda
+from evenkeel.flows.drain.progress import Answers
 from evenkeel.model import names
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import MakeScene
@@ -23,6 +24,7 @@ KEPT: dict[str, Any] = {"annotations": {names.AT_DEADLINE: "leave"}}
 @pytest.fixture
 def scene(make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch) -> Scene:
     monkeypatch.setattr(agenda, "RESERVE", 0)
+    monkeypatch.setattr(Answers, "fastest", 0)  # as if the API server had never shown more
     return make_scene(evictions_per_second=1)
 
 

@@ -313,6 +313,18 @@ def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
     assert agenda.rate(60, usual, at_once=30, number=0) == expected
 
 
+@pytest.mark.parametrize(
+    ("answer", "shown", "expected"),
+    [(0.05, 40, 60), (0.05, 205, 205), (0.1, 205, 150), (0.5, 205, 60), (1, 205, 30)],
+    ids=["no more than set", "what it took", "half of the session", "slow", "slower"],
+)
+def test_evictions_are_sent_as_fast_as_the_api_server_took_writes_of_late(
+    answer: float, shown: float, expected: float
+) -> None:
+    usual = Usual(seconds(answer), seconds(answer), shown)
+    assert agenda.rate(60, usual, at_once=30, number=0) == Rate(expected)
+
+
 def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> None:
     assert agenda.rate(60, Usual(seconds(0.2), seconds(3)), 30, 0) == Rate(60, ahead=seconds(2))
 
@@ -329,12 +341,13 @@ def test_a_tenth_of_the_time_is_kept_for_an_api_server_that_pauses(
     answer=st.timedeltas(timedelta(), seconds(600)),
     at_once=st.integers(1, 500),
     number=st.integers(0, 100_000),
+    shown=st.floats(0, 1000),
 )
-def test_the_rate_is_never_above_its_setting_nor_below_its_floor(
-    per_second: float, answer: timedelta, at_once: int, number: int
+def test_the_rate_is_never_above_its_setting_or_what_was_shown_nor_below_its_floor(
+    per_second: float, answer: timedelta, at_once: int, number: int, shown: float
 ) -> None:
-    found = agenda.rate(per_second, Usual(answer, answer), at_once, number)
-    assert FLOOR * per_second <= found.per_second <= per_second
+    found = agenda.rate(per_second, Usual(answer, answer, shown), at_once, number)
+    assert FLOOR * per_second <= found.per_second <= max(per_second, shown)
     assert timedelta() <= found.ahead <= SLOWEST + LONGEST_RESERVE
 
 

@@ -120,32 +120,48 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """How fast evictions are sent, per second, and by how much earlier all of them."""
+    """How fast evictions are sent, per second, and by how much earlier all of them.
+
+    ``shown``: so many a second at least were sent of late, whichever pods they were for.
+    """
 
     per_second: float
     ahead: timedelta = timedelta()
+    shown: float = 0
+
+    def slot(self, share: float) -> timedelta:
+        """How long an eviction takes of which such a share is expected to be sent."""
+        return timedelta(seconds=min(share / self.per_second, 1 / (self.shown or self.per_second)))
 
 
 class Usual(NamedTuple):
-    """How long answers take: ``half`` of them at most, and ``most``, nearly all, at most."""
+    """How long answers take: ``half`` of them at most, and ``most``, nearly all, at most.
+
+    ``per_second``: so many writes were answered in a second when most were.
+    """
 
     half: timedelta = timedelta()
     most: timedelta = timedelta()
+    per_second: float = 0
 
 
 def rate(per_second: float, usual: Usual, at_once: int, number: int) -> Rate:
     """The rate to reckon with where it is set to so many, and answers take so long.
 
-    ``at_once`` of the ``number`` of evictions can be under way. All evictions begin earlier by the
-    time that answers take beyond what a deadline allows for, because the last of them takes as
-    long, too; and by a tenth of the time that they need, for an API server that pauses.
+    ``at_once`` of the ``number`` of evictions can be under way. An API server that took more writes
+    of late than are set is expected to do so again, as long as half of ``at_once`` will do for it:
+    a pod that goes later serves longer.
+
+    All evictions begin earlier by the time that answers take beyond what a deadline allows for,
+    because the last of them takes as long, too; and by a tenth of the time that they need, for an
+    API server that pauses.
     """
     seconds = usual.half.total_seconds()
     possible = at_once / seconds if seconds else per_second
     reckoned = max(FLOOR * per_second, min(per_second, possible))
     slow = min(max(usual.most - EVICTION_OVERHEAD, timedelta()), SLOWEST)
     reserve = min(RESERVE * timedelta(seconds=number / reckoned), LONGEST_RESERVE)
-    return Rate(reckoned, slow + reserve)
+    return Rate(reckoned, slow + reserve, min(usual.per_second, possible / 2))
 
 
 def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
@@ -156,10 +172,9 @@ def schedule(forced: Iterable[Forced], rate: Rate) -> Sequence[Slot]:
     which leaves most of its workload.
     """
     ordered = sorted(forced, key=_order, reverse=True)
-    pace = timedelta(seconds=1 / rate.per_second)
     slots, begin = list[Slot](), _NEVER
     for each in ordered:
-        begin = min(each.evict_by - rate.ahead, begin) - each.share * pace
+        begin = min(each.evict_by - rate.ahead, begin) - rate.slot(each.share)
         slots.append(Slot(begin, each))
     slots.reverse()
     return slots

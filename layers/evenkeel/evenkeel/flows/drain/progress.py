@@ -30,18 +30,35 @@ class Answers:
 
     WINDOW = timedelta(seconds=30)
     NEARLY_ALL = 0.95
+    STRETCH = timedelta(seconds=2)
+    """How long as many answers have to come as count as a rate: what a pause held back does not."""
 
     def __init__(self) -> None:
         self._taken: deque[tuple[datetime, timedelta]] = deque()
+        self._written: deque[datetime] = deque()
 
-    def saw(self, took: timedelta, now: datetime) -> None:
+    def saw(self, took: timedelta, now: datetime, *, is_write: bool) -> None:
         """A request was answered, after so long."""
         self._taken.append((now, took))
+        if is_write:
+            self._written.append(now)
 
     def usual(self, now: datetime) -> Usual:
-        """How long recent answers took; zero where there were none."""
+        """How long recent answers took, and how fast writes were; zero where there were none."""
         while self._taken and now - self._taken[0][0] > self.WINDOW:
             self._taken.popleft()
+        while self._written and now - self._written[0] > self.WINDOW:
+            self._written.popleft()
         ordered = sorted(took for _, took in self._taken) or [timedelta()]
         last = len(ordered) - 1
-        return Usual(ordered[last // 2], ordered[int(self.NEARLY_ALL * last)])
+        return Usual(ordered[last // 2], ordered[int(self.NEARLY_ALL * last)], self.fastest)
+
+    @property
+    def fastest(self) -> float:
+        """The most writes a second that were answered over a whole stretch."""
+        most, first, times = 0, 0, list(self._written)
+        for last, at in enumerate(times):
+            while at - times[first] > self.STRETCH:
+                first += 1
+            most = max(most, last - first + 1)
+        return most / self.STRETCH.total_seconds()

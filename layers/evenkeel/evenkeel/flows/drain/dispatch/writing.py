@@ -108,7 +108,7 @@ class Writer:
     def _told_pause(self, asked: pause.Asked, reply: Reply) -> None:
         self._gate.heard(asked, reply)
         now = self._clock.now()
-        self._answers.saw(now - asked.at, now)
+        self._answers.saw(now - asked.at, now, is_write=False)
 
     def may_write(self, uid: str, *, forced: bool = False) -> bool:
         """Whether a write to this object may be sent as far as the object is concerned.
@@ -174,7 +174,7 @@ class Writer:
     def _heard(self, decision: Decision, sent_at: datetime, reply: Reply) -> None:
         """Take the reply to a decision's write."""
         now = self._clock.now()
-        self._answers.saw(now - sent_at, now)
+        self._answers.saw(now - sent_at, now, is_write=True)
         self._under_way.discard(decision.subject.uid)
         if isinstance(reply.result, Pod):
             self._view.wrote(reply.result, sent_at, now)
