@@ -12,10 +12,21 @@ from typing import Any
 import msgspec
 
 from evenkeel.decisions.drain.census import Census, MovingPod
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import (
+    NetworkPolicy,
+    NetworkPolicySpec,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PodDisruptionBudget,
+    PodDisruptionBudgetSpec,
+    PodDisruptionBudgetStatus,
+    Service,
+    ServiceSpec,
+)
 from evenkeel.model.meta import (
     Condition,
     KubernetesObject,
@@ -37,17 +48,6 @@ from evenkeel.model.pod import (
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown, Release, ReleaseReason
 from evenkeel.model.request import Patch
-from evenkeel.model.surroundings import (
-    NetworkPolicy,
-    NetworkPolicySpec,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimSpec,
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
-    Service,
-    ServiceSpec,
-)
 from evenkeel.model.workload import (
     Controller,
     Deployment,

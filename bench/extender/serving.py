@@ -22,9 +22,9 @@ from evenkeel.handlers import scheduling
 from evenkeel.handlers.requests import Requests, authenticate
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, Listing, Relisted
-from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from evenkeel_runtime.serve.server import WebhookServer, tls_context

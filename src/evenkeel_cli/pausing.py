@@ -9,9 +9,9 @@ from evenkeel.flows import home
 from evenkeel.flows.pause import QUESTION
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.request import Create, Delete
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Cluster
 from evenkeel_cli.output import Listing, ObjectItem
 

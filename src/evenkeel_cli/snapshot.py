@@ -10,11 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.names import is_subdomain
-from evenkeel.model.node import Node
-from evenkeel.model.pod import Pod
-from evenkeel.model.surroundings import (
+from evenkeel.model.cluster_objects import (
     Namespace,
     NetworkPolicy,
     PersistentVolumeClaim,
@@ -22,6 +18,10 @@ from evenkeel.model.surroundings import (
     ResourceQuota,
     Service,
 )
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.names import is_subdomain
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT

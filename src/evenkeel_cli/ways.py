@@ -7,15 +7,16 @@ from datetime import datetime
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way, route
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.flows import reads
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import Reference
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.ports import Clock, Cluster
 
 
@@ -25,7 +26,7 @@ class Situation:
 
     pod: Pod
     owner: Owner
-    surroundings: Surroundings
+    namespace_objects: NamespaceObjects
     now: datetime | None = None
 
     @property
@@ -43,18 +44,18 @@ class Situation:
     @property
     def budgets(self) -> Sequence[PodDisruptionBudget]:
         """The disruption budgets that select the pod."""
-        return self.surroundings.budgets_of(self.pod)
+        return self.namespace_objects.budgets_of(self.pod)
 
     def way(self, *, hint: bool) -> Route:
         """How it would go: for a rebalance recommendation (``hint``) or for a warning."""
-        found = route(self.pod, self.owner, self.surroundings, hint=hint, now=self.now)
+        found = route(self.pod, self.owner, self.namespace_objects, hint=hint, now=self.now)
         gang = self.gang
         return gangs.stays_under_hint(found, gang) if hint and gang is not None else found
 
     @property
     def gang(self) -> Gang | None:
         """The gang that it is one of."""
-        return gangs.gang_of(self.pod, self.owner, self.surroundings)
+        return gangs.gang_of(self.pod, self.owner, self.namespace_objects)
 
 
 def situations(
@@ -65,23 +66,23 @@ def situations(
 ) -> list[Situation]:
     """Read the selected pods and what bears on how they go. Raises ClusterError.
 
-    ``known``: who looks again and again gives the same one each time. Owners and surroundings that
+    ``known``: who looks again and again gives the same one each time. Owners and namespaces that
     it has are not read again, and it gets those that are read.
     """
     view = View()
     if known is not None:
         view.controllers, view.deployments = known.controllers, known.deployments
-        view.surroundings = known.surroundings
+        view.namespace_objects = known.namespace_objects
     pods: dict[str, Pod] = {}
     for listed in reads.list_all(cluster, [List(selection) for selection in selections]):
         pods |= {pod.uid: pod for pod in listed}
     for pod in pods.values():
         view.pods.see(pod)
     first_reads.read_owners(cluster, view)
-    first_reads.read_surroundings(cluster, view)
+    first_reads.read_namespaces(cluster, view)
     now = (clock or SystemClock()).now()
     return [
-        Situation(pod, view.owner_of(pod), view.surroundings_of(pod.namespace), now)
+        Situation(pod, view.owner_of(pod), view.objects_in(pod.namespace), now)
         for pod in pods.values()
     ]
 

@@ -8,9 +8,9 @@ from evenkeel.errors import (
     MultipleBudgetsError,
     NotFoundError,
 )
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict
-from evenkeel.model.surroundings import PodDisruptionBudget
 from tests.contract.ground import Ground
 from tests.contract.manifests import (
     QUICK,

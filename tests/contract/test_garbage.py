@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evenkeel.model.surroundings import ConfigMap
+from evenkeel.model.cluster_objects import ConfigMap
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map
 

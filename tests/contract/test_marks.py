@@ -11,12 +11,12 @@ from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Event
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node, Taint
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Operation, Patch, Selection
-from evenkeel.model.surroundings import Event
 from tests.contract.ground import Ground
 from tests.fixtures.nodes import is_marked
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from evenkeel.model.cluster_objects import Event, ResourceQuota
 from evenkeel.model.pod import Pod
-from evenkeel.model.surroundings import Event, ResourceQuota
 from evenkeel.model.workload import Deployment
 from tests.contract.ground import Ground
 from tests.contract.manifests import deployment, template

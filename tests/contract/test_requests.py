@@ -11,17 +11,17 @@ from evenkeel.errors import (
     InvalidError,
     NotFoundError,
 )
-from evenkeel.model.meta import Metadata
-from evenkeel.model.node import Node
-from evenkeel.model.pod import Pod
-from evenkeel.model.request import Create, Delete, Get, Operation, Patch
-from evenkeel.model.surroundings import (
+from evenkeel.model.cluster_objects import (
     ConfigMap,
     Event,
     Lease,
     LeaseSpec,
     ObjectReference,
 )
+from evenkeel.model.meta import Metadata
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Create, Delete, Get, Operation, Patch
 from evenkeel.model.workload import Deployment
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map, deployment, pod

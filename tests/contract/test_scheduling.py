@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from evenkeel.model.cluster_objects import Event
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
-from evenkeel.model.surroundings import Event
 from evenkeel.model.workload import Deployment
 from tests.contract.ground import ZONE, Ground
 from tests.contract.manifests import (

@@ -3,10 +3,10 @@
 import pytest
 
 from evenkeel.errors import ClusterError
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, List, Selection
-from evenkeel.model.surroundings import ConfigMap
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map, pod
 

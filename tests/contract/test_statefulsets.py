@@ -2,9 +2,9 @@
 
 import pytest
 
+from evenkeel.model.cluster_objects import PersistentVolumeClaim
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Operation
-from evenkeel.model.surroundings import PersistentVolumeClaim
 from evenkeel.model.workload import StatefulSet
 from tests.contract.ground import Ground
 from tests.contract.manifests import QUICK, SLOW_START, SLOW_STOP, template, workload

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.errors import ClusterError
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import (
@@ -18,7 +19,6 @@ from evenkeel.model.request import (
     Relisted,
     Selection,
 )
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Arrival, Reply, Session
 from tests.contract.ground import Ground
 from tests.contract.manifests import config_map, pod

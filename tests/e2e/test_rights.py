@@ -27,12 +27,12 @@ from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.errors import ForbiddenError
 from evenkeel.handlers import Handler
 from evenkeel.model import gang, names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import Instance
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Evict, Get, List, Patch, Request, Selection
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Arrival, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_cli.passing import PassingSession

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from evenkeel.errors import ClusterError, ForbiddenError, UnavailableError
+from evenkeel.model.cluster_objects import Event, Lease, Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Create, Get, List, Request, Write
-from evenkeel.model.surroundings import Event, Lease, Namespace
 from evenkeel.ports import Arrival, Clock, Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel_cli.passing import PassingSession
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from evenkeel.errors import ClusterError, UnavailableError
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Delete, Evict, Get, Patch, Request, Write
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster, OnReply, Reply, Session, TimeLeft
 from evenkeel_cli.passing import PassingSession
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel.model import names
-from evenkeel.model.surroundings import Namespace
+from evenkeel.model.cluster_objects import Namespace
 from tests import builders
 from tests.unit.scheduling.scene import Scheduling, waiting
 

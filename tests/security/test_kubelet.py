@@ -12,8 +12,8 @@ import pytest
 
 from evenkeel.decisions.notice import mark
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.hook import Hook, HookTimes, Termination
-from evenkeel.model.surroundings import Lease
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.scene import Scene
 from tests.security.conftest import MakeScene

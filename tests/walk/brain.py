@@ -6,8 +6,8 @@ from typing import Any
 
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.invocation import READS
+from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync import first_reads
@@ -62,7 +62,7 @@ class Brain:
             SETTINGS,
             Ports(server, session, clock),
             view,
-            Cloud(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
+            Kept(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
             OnceRecorder(recorder),
             leadership,
         )

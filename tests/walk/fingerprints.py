@@ -22,10 +22,10 @@ DERIVED = frozenset(
         # follows from the cache, as often as that is planned for
         "Plans",
         "ForcedEvictions",
-        "NodeKeeper",
+        "NodeReconciler",
         # counts, and how long things took: nothing passes but by a step that says so
         "Answers",
-        "Cloud",
+        "Kept",
         "OnceRecorder",
         "Progress",
         # the same in all states, or told by itself

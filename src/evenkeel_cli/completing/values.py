@@ -15,10 +15,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from evenkeel.flows.reads import list_all
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, Job, StatefulSet
 from evenkeel_cli import words
 from evenkeel_cli.targets import Target

@@ -7,8 +7,8 @@ from typing import Final
 
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Get
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, broken, fine, not_looked, unknown

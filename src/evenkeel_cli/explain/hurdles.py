@@ -6,8 +6,8 @@ from typing import Any, Final
 from evenkeel.decisions.drain.route import Way
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import list_all
+from evenkeel.model.cluster_objects import ResourceQuota
 from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import ResourceQuota
 from evenkeel.ports import Cluster
 from evenkeel_cli.ways import Situation
 from evenkeel_sandbox.simulator.api.objects import number

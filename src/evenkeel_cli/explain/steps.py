@@ -10,9 +10,9 @@ from evenkeel.decisions.drain.route import Route, Way
 from evenkeel.decisions.notice import rebalance_recommendation
 from evenkeel.decisions.notice.interruption_warning import LEAD
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import COOLDOWN_FIRST
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel_cli import words
 from evenkeel_cli.output import Item

@@ -16,13 +16,13 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.leadership import LONGEST_HELD
 from evenkeel.flows.reads import ask, ask_for_one, list_all
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.gang import GroupName, group_of
 from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Selection
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Clock, Cluster
 from evenkeel_cli import pausing
 from evenkeel_cli.pausing import Pause

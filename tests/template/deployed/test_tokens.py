@@ -14,10 +14,10 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import connect
 from evenkeel.errors import ForbiddenError, UnauthenticatedError
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.request import Create, List, Selection
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Reply
 from tests.template.deployed.conftest import CLUSTER_NAME
 from tests.template.deployed.ministack import REGION, Ministack

@@ -8,7 +8,8 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.notice.draining import LONGEST, SHORTEST
 from evenkeel.model.decision import Verb
 from evenkeel.model.pod import EmptyDir, Pod, Volume
@@ -25,7 +26,7 @@ WEB = builders.replica_set(replicas=2)
 def standing(*pods: Pod, kind: str = "") -> Pods:
     """The pods of a ReplicaSet, or of another kind of owner."""
     owner = Owner(kind=kind) if kind else builders.owner(WEB)
-    return Pods.of([Situation(pod, owner, Surroundings()) for pod in pods])
+    return Pods.of([Situation(pod, owner, NamespaceObjects()) for pod in pods])
 
 
 def web(name: str = "a", **options: Any) -> Pod:

@@ -12,9 +12,9 @@ from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.cluster_objects import ResourceQuota
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import List, Request
-from evenkeel.model.surroundings import ResourceQuota
 from evenkeel_cli import node_names
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.explain import drainers, gather, lookup

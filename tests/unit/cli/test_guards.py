@@ -7,6 +7,7 @@ import pytest
 from evenkeel.decisions.notice.which_notice import OUTLIVED_AFTER
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import ask
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, InstanceAction, Notice, NoticeKind
@@ -24,7 +25,6 @@ from evenkeel.model.request import (
     Selection,
     Write,
 )
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Reply
 from evenkeel_cli.guards import Guard, GuardedCluster
 from evenkeel_sandbox.node_instances import NodeInstances

@@ -5,8 +5,8 @@ import pytest
 
 from evenkeel.flows.pause import is_paused
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.request import Create, Request
-from evenkeel.model.surroundings import Namespace
 from evenkeel.ports import Reply
 from evenkeel_cli import pausing
 from evenkeel_sandbox.simulator.clock import SimulatedClock

@@ -16,8 +16,8 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.flows.drain.leadership import DURATION, HIDDEN, VALID, Leadership
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Operation, Patch, Request
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import OnReply, Reply, TimeLeft
 from evenkeel_cli.passing import PassingSession
 from evenkeel_sandbox.simulator.clock import SimulatedClock

@@ -15,8 +15,8 @@ from evenkeel.errors import (
     UnavailableError,
 )
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Evict, Get, Patch, Request
-from evenkeel.model.surroundings import Lease
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import with_a_stuck_pod
 from tests.unit.drain.manifests import deployment

@@ -5,6 +5,9 @@ from functools import partial
 
 import pytest
 
+from evenkeel.errors import UnavailableError
+from evenkeel.model.node import Node
+from evenkeel.model.request import Get, Request
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import budget, deployment
 
@@ -44,6 +47,19 @@ def test_a_released_pod_is_deleted_with_its_node_and_no_living_one_for_it(
     assert {pod.name for pod in half_done.pods("web")} == living
     assert half_done.lowest("web") == 2
     assert half_done.is_quiet
+
+
+def test_a_node_is_asked_for_again_when_the_api_server_did_not_answer(half_done: Scene) -> None:
+    old = half_done.pod("web", "s1")
+
+    def of_node(request: Request) -> bool:
+        return isinstance(request, Get) and request.kind is Node
+
+    half_done.run(until=95)
+    half_done.fail(UnavailableError("reset"), of_node, times=2)
+    lose(half_done, "s1")
+    half_done.run(until=105)
+    assert half_done.story(old)[-1].endswith("delete NodeGone")
 
 
 def test_a_released_pod_is_deleted_by_the_next_invocation_when_none_saw_its_node_go(

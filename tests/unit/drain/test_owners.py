@@ -8,9 +8,9 @@ import pytest
 from evenkeel.errors import UnavailableError
 from evenkeel.flows.drain.sync.owners import _replace
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.metrics import Metric
 from evenkeel.model.request import List, Request, Selection
-from evenkeel.model.surroundings import NetworkPolicy
 from tests import builders
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import NO_SURGE, Manifest, deployment

@@ -3,9 +3,9 @@
 import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, UnavailableError
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import Create, Evict, Get, List, Patch, Request
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from tests.fixtures.scene import Scene

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.flows.read_cache import KEPT_FOR, MOST_BYTES, ReadCache
+from evenkeel.model.cluster_objects import Service
 from evenkeel.model.request import List, Listing, Request, Selection
-from evenkeel.model.surroundings import Service
 from evenkeel.ports import Reply, Session
 from tests.fixtures.api_server import HandClock
 

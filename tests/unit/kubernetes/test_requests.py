@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evenkeel.errors import ExpiredError, InvalidError
+from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
@@ -21,7 +22,6 @@ from evenkeel.model.request import (
     Request,
     Selection,
 )
-from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.workload import ReplicaSet
 from tests.fixtures.api_server import ScriptedServer, Step, answer, dated, refusal
 from tests.unit.kubernetes.making import EVICT, LIST, Connect, page, pod

@@ -19,10 +19,10 @@ from evenkeel.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create, Delete, Request
-from evenkeel.model.surroundings import ConfigMap
 from tests.fixtures.api_server import (
     HandClock,
     Handler,

@@ -17,8 +17,8 @@ from evenkeel.errors import ClusterError
 from evenkeel.handlers import Handler
 from evenkeel.handlers.placement import build
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Patch, Request
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Reply, Session
 from evenkeel.settings import GateSettings, Mode, PlacementSettings
 from evenkeel_sandbox.simulator.api.patches import json_patch

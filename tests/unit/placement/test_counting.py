@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evenkeel.errors import ForbiddenError, UnavailableError
 from evenkeel.flows.placement.claims import sweep_claims
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import Lease
 from tests.unit.placement.scene import Scene, claims_a_place, failing, pod
 
 

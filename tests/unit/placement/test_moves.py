@@ -9,13 +9,13 @@ import pytest
 from evenkeel.errors import ConflictError, UnavailableError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.node import Node
 from evenkeel.model.placement import placed_of
 from evenkeel.model.release import Release, ReleaseReason
 from evenkeel.model.request import Get, List, Patch
-from evenkeel.model.surroundings import Lease
 from tests.unit.placement.scene import HASH, NAMESPACE, Document, Scene, apply_patch, pod, workload
 
 MINUTE = timedelta(minutes=1)

@@ -7,10 +7,10 @@ import pytest
 
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import move_of, new_move
 from evenkeel.model.quantity import number
-from evenkeel.model.surroundings import Lease
 from tests.builders import NOW, seconds
 
 OWNER = Reference(kind="ReplicaSet", namespace="shop", name="web-1", uid="owner")

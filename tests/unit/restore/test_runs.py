@@ -12,11 +12,11 @@ from evenkeel.flows.restore import flow
 from evenkeel.flows.restore.reading import MOVES, read_again
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.request import Create, List, Patch, Request
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
 from evenkeel.ports import Reply
 from evenkeel.settings import Mode

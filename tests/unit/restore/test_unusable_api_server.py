@@ -7,8 +7,8 @@ import pytest
 
 from evenkeel.errors import ClusterError, ForbiddenError, NothingDoneError, QueueError
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Create, Get, List, Patch, Request
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
 from tests.fixtures.restoring import RestoreScene
 from tests.fixtures.unusable import UNUSABLE

@@ -13,10 +13,10 @@ from evenkeel.flows.scheduling.world import SELECTIONS, World
 from evenkeel.handlers import scheduling
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Listing, Relisted
-from evenkeel.model.surroundings import Namespace
 from evenkeel.settings import Mode
 from tests import builders
 from tests.builders import NOW

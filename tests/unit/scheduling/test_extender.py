@@ -12,10 +12,10 @@ from evenkeel.flows.scheduling.patience import PATIENCE, REST
 from evenkeel.handlers.requests import RefusedError
 from evenkeel.handlers.scheduling import FILTER, PRIORITIZE
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.meta import Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.settings import Mode
 from tests import builders

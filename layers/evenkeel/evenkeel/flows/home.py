@@ -6,9 +6,9 @@ from typing import Final
 
 from evenkeel.errors import AlreadyExistsError, NotFoundError
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Write
-from evenkeel.model.surroundings import Namespace
 from evenkeel.ports import Reply
 
 HOME: Final = Create(Namespace(metadata=Metadata(name=names.SYSTEM_NAMESPACE)))

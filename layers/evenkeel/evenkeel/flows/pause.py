@@ -7,8 +7,8 @@ from typing import NamedTuple
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.reads import ask_for_one
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Cluster, Reply
 
 QUESTION = Get(ConfigMap, names.PAUSED, names.SYSTEM_NAMESPACE)

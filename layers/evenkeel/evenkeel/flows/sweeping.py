@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from evenkeel.flows.reads import ask
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Delete, List, Selection, Write
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster, Reply
 
 MOST: Final = 30

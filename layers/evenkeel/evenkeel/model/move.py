@@ -14,11 +14,11 @@ import msgspec
 
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
 from evenkeel.model.release import CLOCK_SKEW
-from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
 
 PER_RUN: Final = 50

@@ -13,10 +13,10 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
-from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound, to_micro_time
 
 FRESH = timedelta(seconds=10)

@@ -13,10 +13,10 @@ import msgspec
 from evenkeel.model import names
 from evenkeel.model.affinity import NodeRequirement, PreferredTerm, Toleration, TopologySpread
 from evenkeel.model.annotations import PLACEMENT
+from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.notes import read_note
 from evenkeel.model.notice import VERSION
-from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import is_sound
 
 

@@ -7,8 +7,8 @@ import msgspec
 import yaml
 
 from evenkeel.flows.reads import ask_for_one
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Cluster
 from evenkeel_cli.aws.asking import Aws, AwsError
 from evenkeel_cli.aws.stack import Stack

@@ -8,10 +8,10 @@ import pytest
 from evenkeel.errors import ForbiddenError, InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.node import Node, NodeSpec
-from evenkeel.model.surroundings import Lease
 from evenkeel_cli.doctor import (
     certificate,
     clocks,

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline, node_deadline
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan
 from evenkeel.decisions.drain.plan import plan as decide
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.notice import NodeNotice, NoticeKind
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
-from evenkeel.model.surroundings import PodDisruptionBudget
 from tests import builders
 from tests.builders import NOW, seconds
 from tests.effort import measured

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenkeel.decisions.drain import budgets
-from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, DeploymentSpec, DeploymentStrategy, IntOrString
 from tests import builders
 

@@ -24,7 +24,7 @@ READY_AT = NOW + seconds(4)
 def replaced(
     now: datetime,
     *,
-    cordons: Mapping[str, bool] | None = None,
+    kept_empty: Mapping[str, bool] | None = None,
     dooms: Mapping[str, NodeNotice] | None = None,
     reason: ReleaseReason = ReleaseReason.EVICTION,
     ready_at: datetime = READY_AT,
@@ -40,7 +40,7 @@ def replaced(
         dooms=dooms,
         now=now,
     )
-    return msgspec.structs.replace(census, cordons=cordons or {})
+    return msgspec.structs.replace(census, kept_empty=kept_empty or {})
 
 
 def steps(census: Census) -> list[Decision]:
@@ -50,7 +50,7 @@ def steps(census: Census) -> list[Decision]:
 
 
 @pytest.mark.parametrize(
-    ("after", "cordons", "verb", "reason"),
+    ("after", "kept_empty", "verb", "reason"),
     [
         pytest.param(0, {"n1": True}, Verb.WAIT, "LeftToDrainer", id="just replaced"),
         pytest.param(29.9, {"n1": True}, Verb.WAIT, "LeftToDrainer", id="it may come back"),
@@ -60,19 +60,19 @@ def steps(census: Census) -> list[Decision]:
     ],
 )
 def test_a_replaced_pod_is(
-    after: float, cordons: Mapping[str, bool], verb: Verb, reason: str
+    after: float, kept_empty: Mapping[str, bool], verb: Verb, reason: str
 ) -> None:
-    (step,) = steps(replaced(READY_AT + seconds(after), cordons=cordons))
+    (step,) = steps(replaced(READY_AT + seconds(after), kept_empty=kept_empty))
     assert (step.verb, step.reason) == (verb, reason)
 
 
 def test_a_pod_that_goes_back_needs_no_rest_afterwards() -> None:
-    made = plan(replaced(READY_AT + COMES_BACK, cordons={"n1": False}))
+    made = plan(replaced(READY_AT + COMES_BACK, kept_empty={"n1": False}))
     assert [step.verb for step in made.steps] == [Verb.ROLL_BACK]
 
 
 def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
-    census = replaced(READY_AT + COMES_BACK, cordons={"n1": False})
+    census = replaced(READY_AT + COMES_BACK, kept_empty={"n1": False})
     (step,) = steps(census)
     back = patched(census.released[0].pod, step.write)
     assert back.metadata.annotations == {names.ASKED_BEFORE: in_words(census.now)}
@@ -81,17 +81,17 @@ def test_a_pod_that_goes_back_notes_that_it_was_asked_for() -> None:
 @pytest.mark.parametrize(
     "key", [names.ASKED_BEFORE, names.REQUEST_EVICT_ONLY], ids=["asked before", "in the background"]
 )
-@pytest.mark.parametrize("cordons", [{}, {"n1": False}, {"n1": True}], ids=str)
+@pytest.mark.parametrize("kept_empty", [{}, {"n1": False}, {"n1": True}], ids=str)
 def test_a_pod_that_nobody_is_to_ask_for_again_is_evicted_at_once(
-    cordons: Mapping[str, bool], key: str
+    kept_empty: Mapping[str, bool], key: str
 ) -> None:
     notes = {key: "what it says does not matter"}
-    (step,) = steps(replaced(READY_AT, cordons=cordons, notes=notes))
+    (step,) = steps(replaced(READY_AT, kept_empty=kept_empty, notes=notes))
     assert (step.verb, step.reason) == (Verb.EVICT, "ReplacementAvailable")
 
 
 @pytest.mark.parametrize(
-    ("after", "cordons", "reasons"),
+    ("after", "kept_empty", "reasons"),
     [
         pytest.param(-1, {"n1": False}, ["LeftToDrainer"], id="the release has not ended"),
         pytest.param(0, {"n1": False}, ["NotAskedAgain"], id="it takes pods"),
@@ -100,10 +100,10 @@ def test_a_pod_that_nobody_is_to_ask_for_again_is_evicted_at_once(
     ],
 )
 def test_a_pod_that_is_replaced_as_its_release_ends_is_a_failure_only_where_it_should_go(
-    after: float, cordons: Mapping[str, bool], reasons: list[str]
+    after: float, kept_empty: Mapping[str, bool], reasons: list[str]
 ) -> None:
     end = NOW + timedelta(minutes=5)
-    made = plan(replaced(end + seconds(after), cordons=cordons, ready_at=end - seconds(3)))
+    made = plan(replaced(end + seconds(after), kept_empty=kept_empty, ready_at=end - seconds(3)))
     assert [step.reason for step in (*made.steps, *made.evictions)] == reasons
 
 
@@ -112,7 +112,7 @@ def test_it_is_looked_at_again_when_the_drainer_has_not_come_back() -> None:
 
 
 def test_it_is_left_to_the_drainer_from_its_release_on_where_a_replacement_was_there() -> None:
-    census = replaced(NOW + seconds(29), cordons={"n1": True}, ready_at=NOW - seconds(500))
+    census = replaced(NOW + seconds(29), kept_empty={"n1": True}, ready_at=NOW - seconds(500))
     (step,) = steps(census)
     assert step.verb is Verb.WAIT
 

@@ -10,8 +10,9 @@ from evenkeel.decisions.drain.gangs import (
     together,
     with_the_others,
 )
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
 from evenkeel.model.affinity import SchedulingGroup
 from evenkeel.model.gang import (
@@ -85,20 +86,22 @@ def test_the_group_says_how_many_it_takes() -> None:
         metadata=builders.metadata("train"), spec=PodGroupSpec(min_member=4)
     )
     other = own(policy=gang_policy(7))
-    found = gang_of(pod, owner, Surroundings(groups=[other, group]))
+    found = gang_of(pod, owner, NamespaceObjects(groups=[other, group]))
     assert found == Gang(group.reference, 4)
     assert str(found) == "gang podgroup default/train of at least 4"
 
 
 def test_a_group_that_cannot_be_read_is_a_gang_of_all_its_pods() -> None:
-    found = gang_of(labelled(**COSCHEDULED), Owner(), Surroundings(groups=[own()]))
+    found = gang_of(labelled(**COSCHEDULED), Owner(), NamespaceObjects(groups=[own()]))
     assert found == Gang(Reference("PodGroup", "train", "default"), None)
     assert str(found) == "gang podgroup default/train of a size that cannot be read"
 
 
 @pytest.mark.parametrize("mode", [None, SINGLE, "Pod"])
 def test_a_group_with_the_basic_policy_is_no_gang(mode: DisruptionMode | str | None) -> None:
-    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[own(policy=BASIC, mode=mode)]))
+    found = gang_of(
+        in_group("train"), Owner(), NamespaceObjects(groups=[own(policy=BASIC, mode=mode)])
+    )
     assert found is None
 
 
@@ -109,7 +112,7 @@ def test_a_group_that_is_disrupted_together_needs_all_its_pods_and_all_go(
 ) -> None:
     """Whatever its policy: the scheduler preempts such a group as one, too."""
     group = own(policy=policy, mode=mode)
-    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[group]))
+    found = gang_of(in_group("train"), Owner(), NamespaceObjects(groups=[group]))
     assert found == Gang(group.reference, None, all_go=True, is_one=True)
     assert str(found) == "gang podgroup default/train that is disrupted as one"
 
@@ -120,7 +123,7 @@ def test_the_annotation_says_more_than_the_disruption_mode() -> None:
     def all_go(group: PodGroup, at_notice: str = "") -> bool:
         notes = {names.GANG_AT_NOTICE: at_notice} if at_notice else {}
         owner = Owner(kind="ReplicaSet", controller=builders.replica_set(annotations=notes))
-        found = gang_of(in_group("train"), owner, Surroundings(groups=[group]))
+        found = gang_of(in_group("train"), owner, NamespaceObjects(groups=[group]))
         assert found is not None
         return found.all_go
 
@@ -135,7 +138,7 @@ def test_the_annotation_says_more_than_the_disruption_mode() -> None:
 
 def test_of_a_policy_that_is_not_known_all_are_needed() -> None:
     group = own(policy=SchedulingPolicy())
-    found = gang_of(in_group("train"), Owner(), Surroundings(groups=[group]))
+    found = gang_of(in_group("train"), Owner(), NamespaceObjects(groups=[group]))
     assert found == Gang(group.reference, None)
 
 
@@ -158,13 +161,13 @@ def test_a_job_is_one_if_it_says_so(said: str, fields: dict[str, int], minimum: 
         spec=type(plain.spec)(**fields),  # type: ignore[arg-type] # a table
         status=type(plain.status)(succeeded=succeeded),
     )
-    found = gang_of(builders.pod(), Owner(kind="Job", controller=job), Surroundings())
+    found = gang_of(builders.pod(), Owner(kind="Job", controller=job), NamespaceObjects())
     assert (found.minimum if found is not None else None) == minimum
 
 
 def test_of_no_group_and_no_job_there_is_none() -> None:
     owner = Owner(kind="ReplicaSet", controller=builders.replica_set())
-    assert gang_of(builders.pod(), owner, Surroundings()) is None
+    assert gang_of(builders.pod(), owner, NamespaceObjects()) is None
 
 
 @pytest.mark.parametrize("where", ["group", "workload"])
@@ -176,7 +179,7 @@ def test_the_owner_says_whether_all_go(where: str) -> None:
     )
     controller = builders.replica_set(annotations=notes if where == "workload" else {})
     owner = Owner(kind="ReplicaSet", controller=controller)
-    found = gang_of(labelled(**COSCHEDULED), owner, Surroundings(groups=[group]))
+    found = gang_of(labelled(**COSCHEDULED), owner, NamespaceObjects(groups=[group]))
     assert found is not None
     assert found.all_go
 

@@ -15,13 +15,13 @@ from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import COOLDOWN_FIRST, LONGEST_RELEASE, Cooldown, ReleaseReason
 from evenkeel.model.request import Delete, Evict
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
 from tests.builders import NOW, patched, seconds

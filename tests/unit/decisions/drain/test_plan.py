@@ -10,10 +10,10 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.decisions.drain.route import Way
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.reasons import Reason
-from evenkeel.model.surroundings import PodDisruptionBudget
 from tests import builders
 from tests.builders import NOW, patched, seconds
 

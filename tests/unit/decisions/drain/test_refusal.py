@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.drain.deadlines import Deadline
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import after_refusal, kept_past_deadline, needs_condition
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition

@@ -7,27 +7,28 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.kubernetes.objects import read_object
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way, route
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement, OwnerReference
 from evenkeel.model.pod import Pod
-from evenkeel.model.surroundings import NetworkPolicy
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
 from tests.builders import NOW
 
-NOTHING = Surroundings()
+NOTHING = NamespaceObjects()
 
 
 def way_of(
     pod: Pod,
     owner: Owner,
-    surroundings: Surroundings = NOTHING,
+    namespace_objects: NamespaceObjects = NOTHING,
     *,
     hint: bool = False,
 ) -> Route:
-    return route(pod, owner, surroundings, hint=hint, now=NOW)
+    return route(pod, owner, namespace_objects, hint=hint, now=NOW)
 
 
 def of_deployment(deployment: Deployment, **pod_options: Any) -> tuple[Pod, Owner]:
@@ -209,12 +210,12 @@ RULED_OUT = [
     (
         "SelectedByHash",
         of_deployment(builders.deployment()),
-        Surroundings(services=[builders.service(), builders.service("canary", selects=HASHED)]),
+        NamespaceObjects(services=[builders.service(), builders.service("canary", selects=HASHED)]),
     ),
     (
         "SelectedByHash",
         of_deployment(builders.deployment()),
-        Surroundings(
+        NamespaceObjects(
             policies=[
                 builders.policy(),
                 builders.policy("canary", selects=LabelSelector(match_labels=HASHED)),
@@ -225,7 +226,7 @@ RULED_OUT = [
         (
             "SelectedByHash",
             of_deployment(builders.deployment()),
-            Surroundings(policies=[builders.policy(), of_the_database(**rules)]),
+            NamespaceObjects(policies=[builders.policy(), of_the_database(**rules)]),
         )
         for rules in (
             {"ingress": [{"from": [{"podSelector": {"matchLabels": HASHED}}]}]},
@@ -237,17 +238,17 @@ RULED_OUT = [
 
 
 @pytest.mark.parametrize(
-    ("reason", "pod_and_owner", "surroundings"),
+    ("reason", "pod_and_owner", "namespace_objects"),
     RULED_OUT,
     ids=[f"{i}-{row[0]}" for i, row in enumerate(RULED_OUT)],
 )
 def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
-    reason: str, pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings
+    reason: str, pod_and_owner: tuple[Pod, Owner], namespace_objects: NamespaceObjects
 ) -> None:
     pod, owner = pod_and_owner
 
-    warned = way_of(pod, owner, surroundings)
-    hinted = way_of(pod, owner, surroundings, hint=True)
+    warned = way_of(pod, owner, namespace_objects)
+    hinted = way_of(pod, owner, namespace_objects, hint=True)
 
     assert (warned.way, warned.reason) == (Way.RATIONED, reason)
     assert (hinted.way, hinted.reason) == (Way.STAY, reason)
@@ -258,18 +259,18 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
 
 
 @pytest.mark.parametrize(
-    ("reason", "pod_and_owner", "surroundings"),
+    ("reason", "pod_and_owner", "namespace_objects"),
     [
         ("Recreate", of_deployment(RECREATE), NOTHING),
         (
             "SingleNodeVolume",
             of_deployment(builders.deployment(), **CLAIMED),
-            Surroundings(claims=[builders.claim("other"), builders.claim()]),
+            NamespaceObjects(claims=[builders.claim("other"), builders.claim()]),
         ),
         (
             "SingleNodeVolume",
             of_replica_set(builders.replica_set(), **CLAIMED),
-            Surroundings(claims=[builders.claim("data", "ReadWriteOncePod")]),
+            NamespaceObjects(claims=[builders.claim("data", "ReadWriteOncePod")]),
         ),
         (
             "HandoverNever",
@@ -294,12 +295,12 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
         (
             "SingleNodeVolume",
             of_deployment(builders.deployment(annotations=NEVER), **CLAIMED),
-            Surroundings(claims=[builders.claim()]),
+            NamespaceObjects(claims=[builders.claim()]),
         ),
         (
             "SingleNodeVolume",
             of_deployment(builders.deployment(max_surge=0, max_unavailable=1), **CLAIMED),
-            Surroundings(claims=[builders.claim()]),
+            NamespaceObjects(claims=[builders.claim()]),
         ),
     ],
     ids=[
@@ -315,13 +316,13 @@ def test_a_few_go_at_a_time_and_none_for_a_hint_when_two_at_once_are_ruled_out(
     ],
 )
 def test_all_go_at_once_when_waiting_would_only_take_time_from_the_replacement(
-    reason: str, pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings
+    reason: str, pod_and_owner: tuple[Pod, Owner], namespace_objects: NamespaceObjects
 ) -> None:
     pod, owner = pod_and_owner
-    warned = way_of(pod, owner, surroundings)
+    warned = way_of(pod, owner, namespace_objects)
     assert (warned.way, warned.reason) == (Way.AT_ONCE, reason)
     assert warned.remedy
-    assert way_of(pod, owner, surroundings, hint=True).way is Way.STAY
+    assert way_of(pod, owner, namespace_objects, hint=True).way is Way.STAY
 
 
 HASH_IN_OTHERS = LabelSelector(
@@ -332,7 +333,7 @@ HASH_IN_OTHERS = LabelSelector(
 
 
 @pytest.mark.parametrize(
-    ("pod_and_owner", "surroundings"),
+    ("pod_and_owner", "namespace_objects"),
     [
         (of_deployment(builders.deployment(max_surge=1, max_unavailable=0)), NOTHING),
         (of_deployment(builders.deployment(max_surge="1%")), NOTHING),
@@ -343,18 +344,18 @@ HASH_IN_OTHERS = LabelSelector(
         ),
         (
             of_deployment(builders.deployment(), **CLAIMED),
-            Surroundings(claims=[builders.claim("data", "ReadWriteOnce", "ReadWriteMany")]),
+            NamespaceObjects(claims=[builders.claim("data", "ReadWriteOnce", "ReadWriteMany")]),
         ),
         (
             of_deployment(builders.deployment(), **CLAIMED),
-            Surroundings(claims=[builders.claim("data", "ReadOnlyMany")]),
+            NamespaceObjects(claims=[builders.claim("data", "ReadOnlyMany")]),
         ),
         (of_deployment(builders.deployment(), **CLAIMED), NOTHING),
-        (of_deployment(builders.deployment()), Surroundings(claims=[builders.claim()])),
-        (of_deployment(builders.deployment()), Surroundings(services=[builders.service()])),
+        (of_deployment(builders.deployment()), NamespaceObjects(claims=[builders.claim()])),
+        (of_deployment(builders.deployment()), NamespaceObjects(services=[builders.service()])),
         (
             of_deployment(builders.deployment()),
-            Surroundings(
+            NamespaceObjects(
                 services=[
                     builders.service(selects={"app": "other", names.TEMPLATE_HASH: builders.HASH}),
                     builders.service(selects={"app": "web", names.TEMPLATE_HASH: "other"}),
@@ -379,14 +380,14 @@ HASH_IN_OTHERS = LabelSelector(
 )
 @pytest.mark.parametrize("hint", [False, True])
 def test_a_pod_is_handed_over_when_nothing_rules_out_two_at_once(
-    pod_and_owner: tuple[Pod, Owner], surroundings: Surroundings, *, hint: bool
+    pod_and_owner: tuple[Pod, Owner], namespace_objects: NamespaceObjects, *, hint: bool
 ) -> None:
-    found = way_of(*pod_and_owner, surroundings, hint=hint)
+    found = way_of(*pod_and_owner, namespace_objects, hint=hint)
     assert (found.way, found.reason) == (Way.HANDOVER, "MakeBeforeBreak")
 
 
 def test_a_namespace_that_could_not_be_read_stops_a_hint_and_no_warning() -> None:
-    unread = Surroundings(unread="GET services: 500")
+    unread = NamespaceObjects(unread="GET services: 500")
     pod, owner = of_deployment(builders.deployment())
     left = way_of(pod, owner, unread, hint=True)
     assert (left.way, left.reason) == (Way.STAY, "NamespaceUnread")
@@ -414,7 +415,7 @@ def test_a_pod_goes_by_its_hash_when_its_replica_set_is_not_known() -> None:
 )
 def test_peers_that_a_released_pod_still_is_one_of_rule_nothing_out(peer: dict[str, Any]) -> None:
     pod, owner = of_deployment(builders.deployment())
-    around = Surroundings(policies=[of_the_database(ingress=[{"from": [peer]}, {}])])
+    around = NamespaceObjects(policies=[of_the_database(ingress=[{"from": [peer]}, {}])])
     assert way_of(pod, owner, around).way is Way.HANDOVER
 
 
@@ -428,7 +429,7 @@ def test_of_a_policy_only_peers_by_template_hash_are_kept() -> None:
 def test_a_released_pod_still_counts_as_selected_by_the_hash_that_it_had() -> None:
     replica_set = builders.replica_set()
     pod = builders.pod(of=replica_set, released=builders.release(replica_set))
-    canary = Surroundings(services=[builders.service(selects=HASHED)])
+    canary = NamespaceObjects(services=[builders.service(selects=HASHED)])
     assert way_of(pod, builders.owner(replica_set), canary).reason == "SelectedByHash"
 
 

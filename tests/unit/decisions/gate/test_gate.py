@@ -12,11 +12,11 @@ from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Verb
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, ReplicaSet
 from tests import builders
 from tests.builders import NOW, patched, release_on, seconds

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.gate.scope import Evictor, passes_by_itself, passes_by_place
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Metadata
 from evenkeel.model.reasons import Reason
-from evenkeel.model.surroundings import Namespace
 from tests import builders
 
 OWNED = builders.owner(builders.replica_set())

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.restore.move_gang import named_by
@@ -79,7 +79,7 @@ def case(
     replica_sets: Sequence[ReplicaSet] | None = None,
     nodes: Fleet | None = None,
     is_managed: bool = True,
-    around: Surroundings | None = None,
+    around: NamespaceObjects | None = None,
     **options: Any,
 ) -> Case:
     """A workload with a pod on each of these nodes (empty: on none), or these ``pods``."""
@@ -88,14 +88,14 @@ def case(
     if pods is None:
         pods = pods_of(workload, *places)
     where = nodes or fleet()
-    around = around or Surroundings()
+    around = around or NamespaceObjects()
     floor = floor_of(workload, {}, in_gang=named_by(workload, around) is not None)
     standing = stand(workload, floor, pods, where.capacity, is_managed=is_managed)
     return Case(
         standing=standing,
         replica_sets=replica_sets,
         pods=pods,
-        surroundings=around,
+        namespace_objects=around,
         **options,
     )
 

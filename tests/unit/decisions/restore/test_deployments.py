@@ -6,17 +6,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.step import Step
 from evenkeel.errors import InvalidError
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of, new_move
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Create, Patch
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Deployment
 from tests import builders
 from tests.builders import NOW, metadata, patched, release_on, seconds
@@ -185,7 +185,7 @@ def test_a_pod_that_was_not_to_be_disrupted_for_a_while_moves_after_it() -> None
 
 def test_a_volume_that_one_node_mounts_is_left() -> None:
     web = deployment(1, "none")
-    around = Surroundings(claims=[builders.claim("data")])
+    around = NamespaceObjects(claims=[builders.claim("data")])
     pods = pods_of(web, "o1", claim="data")
     assert reason(case(web, pods=pods, around=around)) == "SingleNodeVolume"
 
@@ -200,13 +200,13 @@ def test_a_volume_that_one_node_mounts_is_left() -> None:
     ids=["none at all", "all of them", "in trouble"],
 )
 def test_a_budget_without_room_is_left_alone(budget: Any) -> None:
-    around = Surroundings(budgets=[budget])
+    around = NamespaceObjects(budgets=[budget])
     assert reason(case(deployment(3, "1"), "o1", "o2", "s1", around=around)) == "BudgetHolds"
     assert reason(case(deployment(3, "1"), "s1", "s2", "s1", around=around)) == "BudgetHolds"
 
 
 def test_a_budget_of_one_that_only_a_replacement_opens_is_no_hindrance() -> None:
-    around = Surroundings(budgets=[builders.budget(min_available=2, healthy=2, demanded=2)])
+    around = NamespaceObjects(budgets=[builders.budget(min_available=2, healthy=2, demanded=2)])
     assert step(case(deployment(2, "1"), "o1", "o2", around=around)).moves
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.move_gang import named_by
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.room import NodeRequest, Rooms
@@ -72,10 +72,10 @@ def test_a_group_with_the_basic_policy_is_no_gang() -> None:
     """One that cannot be read is one."""
     policy = PodGroupSpec(scheduling_policy=SchedulingPolicy(basic=Chosen()))
     group = PodGroup(metadata=builders.metadata("train"), spec=policy)
-    around = Surroundings(groups=[group])
+    around = NamespaceObjects(groups=[group])
     web = in_group(deployment(3, "1"))
     assert named_by(web, around) is None
-    assert named_by(web, Surroundings()) == TRAIN
+    assert named_by(web, NamespaceObjects()) == TRAIN
     assert named_by(deployment(3, "1"), around) is None
     made = step(case(web, "o1", "o2", "s1", around=around))
     assert (made.moves, made.decision.reason) == (1, "AboveFloor")
@@ -180,7 +180,7 @@ def _with_a_kept_pod(word: str) -> Case:
 def test_a_budget_without_room_or_a_replica_set_that_cannot_make_pods_keeps_all() -> None:
     never = builders.budget(max_unavailable=0, healthy=2, demanded=2)
     web = in_group(deployment(2, "none"))
-    around = Surroundings(budgets=[never])
+    around = NamespaceObjects(budgets=[never])
     assert reason(case(web, "o1", "o2", around=around)) == "BudgetHolds"
     failing = replica_set(web, failure="quota exceeded")
     assert reason(case(web, "o1", "o2", replica_sets=[failing])) == "CannotBeReplaced"

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.move import Restored, move_of
 from evenkeel.model.request import Create, Evict
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Ordinals, StatefulSetStatus, StatefulSetStrategy
 from tests import builders
 from tests.builders import NOW, patched
@@ -108,12 +108,12 @@ def test_all_have_to_be_available() -> None:
     ids=["never", "not now"],
 )
 def test_its_budget_is_obeyed(budget: dict[str, Any]) -> None:
-    around = Surroundings(budgets=[builders.budget(selects={"app": "db"}, **budget)])
+    around = NamespaceObjects(budgets=[builders.budget(selects={"app": "db"}, **budget)])
     assert reason(case(stateful_set(3), "o1", "o2", "o1", around=around)) == "BudgetHolds"
 
 
 def test_a_budget_with_room_is_none() -> None:
-    around = Surroundings(budgets=[builders.budget(selects={"app": "db"}, max_unavailable=1)])
+    around = NamespaceObjects(budgets=[builders.budget(selects={"app": "db"}, max_unavailable=1)])
     assert step(case(stateful_set(3), "o1", "o2", "o1", around=around)).moves
 
 
@@ -145,8 +145,8 @@ def test_and_that_in_the_zone_of_its_volumes() -> None:
     nodes = fleet(node("o1", labels=ZONE), node("s1"))
     db = stateful_set(3)
     pods = pods_of(db, "o1", "o1", "o1", claim="disk")
-    alone = Surroundings(claims=[builders.claim("disk")])
-    shared = Surroundings(claims=[builders.claim("disk", "ReadWriteMany")])
+    alone = NamespaceObjects(claims=[builders.claim("disk")])
+    shared = NamespaceObjects(claims=[builders.claim("disk", "ReadWriteMany")])
     assert reason(case(db, pods=pods, nodes=nodes, around=alone), nodes=nodes) == "NoRoomOnSpot"
     assert step(case(db, pods=pods, nodes=nodes, around=shared), nodes=nodes).moves
 

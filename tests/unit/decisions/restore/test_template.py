@@ -13,10 +13,10 @@ from evenkeel.decisions.restore.snapshot import Case, Fleet
 from evenkeel.decisions.restore.step import Step
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Verb
 from evenkeel.model.node import Taint
 from evenkeel.model.request import Create, Delete
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.template import Rather, Written, new_trace
 from evenkeel.model.workload import OrdinalUpdate, StatefulSetStrategy
 from tests import builders

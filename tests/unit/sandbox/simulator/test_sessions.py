@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from evenkeel.errors import ThrottledError, UnavailableError
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Get, Patch, Request
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import Result
 from tests.unit.sandbox.simulator.scene import SECOND, Scene, workload

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Change, Get, Relisted, Selection
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Arrival, Reply
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession

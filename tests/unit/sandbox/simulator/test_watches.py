@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from evenkeel.model.cluster_objects import ConfigMap
 from evenkeel.model.request import Change, List, Relisted, Selection
-from evenkeel.model.surroundings import ConfigMap
 from evenkeel.ports import Arrival
 from evenkeel_sandbox.simulator.options import SimulatorOptions
 from evenkeel_sandbox.simulator.session import SimulatedSession

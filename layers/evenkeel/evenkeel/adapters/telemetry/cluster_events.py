@@ -12,13 +12,13 @@ from datetime import datetime
 from threading import Lock
 from typing import Final
 
+from evenkeel.model.cluster_objects import Event, EventSource, ObjectReference
 from evenkeel.model.decision import QUIET_VERBS, Decision
 from evenkeel.model.meta import KubernetesObject, Metadata, Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Create
-from evenkeel.model.surroundings import Event, EventSource, ObjectReference
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster, Recorder
 

@@ -2,7 +2,8 @@
 
 | module | what |
 |---|---|
-| ``surroundings`` | what a decision has to know of the objects around a pod |
+| ``owner`` | who owns a pod, and what its owners say about it |
+| ``namespace_objects`` | the budgets, services, claims and groups that bear on a pod |
 | ``route`` | which way a pod goes, and why |
 | ``gangs`` | pods that go together, or not at all |
 | ``deadlines`` | by when a pod has to go |

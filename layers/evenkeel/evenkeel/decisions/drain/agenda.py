@@ -8,7 +8,7 @@ import msgspec
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
-from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from evenkeel.model.surroundings import PodDisruptionBudget
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, IntOrString
 
 MOST_DIGITS: Final = 9

@@ -9,15 +9,15 @@ import msgspec
 
 from evenkeel.decisions.drain.budgets import kept_in_rollout
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline, released_deadline
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod, next_available_at
 from evenkeel.model.release import Release
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import earliest, span
 from evenkeel.model.workload import ReplicaSet, StatefulSet
 
@@ -69,8 +69,8 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
       goes on, or they were not read.
     - ``minimum_available``: the highest count so far of pods to keep available. A census in the
       middle of many releases may miss a pod.
-    - ``capacities``: of which type a node is, ``cordons``: whether it is drained by anybody, as far
-      as that was read.
+    - ``capacities``: of which type a node is, ``kept_empty``: whether it is drained by anybody, as
+      far as that was read.
     """
 
     now: datetime
@@ -83,7 +83,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     siblings: Sequence[Pod] | None = None
     minimum_available: int = 0
     capacities: Mapping[str, Capacity] = {}
-    cordons: Mapping[str, bool] = {}
+    kept_empty: Mapping[str, bool] = {}
 
     @property
     def replica_set(self) -> ReplicaSet | None:

@@ -47,7 +47,7 @@ def left_to_drainer(census: Census, item: ReleasedPod) -> PodPlan | None:
     until = min(until, deadline.at)
     if census.now < until:
         return PodPlan(verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until), until)
-    is_kept_empty = census.cordons.get(pod.spec.node_name)
+    is_kept_empty = census.kept_empty.get(pod.spec.node_name)
     if is_kept_empty:
         return None
     if is_kept_empty is None and census.now < deadline.at:

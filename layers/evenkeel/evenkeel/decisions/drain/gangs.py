@@ -10,9 +10,10 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.refusal import tried_until
 from evenkeel.decisions.drain.route import Route, Way
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
 from evenkeel.model.annotations import GANG_AT_NOTICE
 from evenkeel.model.gang import group_of, is_gang
 from evenkeel.model.meta import Reference
@@ -60,7 +61,7 @@ class Together(msgspec.Struct, frozen=True):
         return tried_until(node_deadline(self.notice))
 
 
-def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
+def gang_of(pod: Pod, owner: Owner, around: NamespaceObjects) -> Gang | None:
     """The gang of a pod: of the group that it names, or of its Job; None without one.
 
     Whether all go is said by the annotation, of the workload before that of the group, and else by
@@ -69,7 +70,7 @@ def gang_of(pod: Pod, owner: Owner, surroundings: Surroundings) -> Gang | None:
     named = group_of(pod)
     noted = owner.says(GANG_AT_NOTICE, pod)
     if named is not None:
-        group = surroundings.group(named)
+        group = around.group(named)
         if group is None:
             kind = named.kind.resource.kind
             return Gang(Reference(kind, named.name, named.namespace), None, noted == "all")

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain import writes
 from evenkeel.decisions.drain.deadlines import Deadline
-from evenkeel.decisions.drain.surroundings import Owner
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
 from evenkeel.model.annotations import AT_DEADLINE
 from evenkeel.model.decision import Decision, Verb

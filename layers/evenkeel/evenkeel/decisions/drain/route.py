@@ -9,7 +9,8 @@ from enum import StrEnum
 import msgspec
 
 from evenkeel.decisions.drain.budgets import max_surge
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
 from evenkeel.model.annotations import HANDOVER
 from evenkeel.model.durations import go_duration
@@ -61,7 +62,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 def route(
     pod: Pod,
     owner: Owner,
-    surroundings: Surroundings,
+    around: NamespaceObjects,
     *,
     hint: bool,
     now: datetime | None = None,
@@ -88,11 +89,11 @@ def route(
         protected = _protected(pod, owner, now)
         if protected is not None:
             return protected
-        if surroundings.unread and owner.kind == "ReplicaSet":
+        if around.unread and owner.kind == "ReplicaSet":
             return Route(
                 way=Way.STAY,
                 reason=Reason.NAMESPACE_UNREAD,
-                message=f"its namespace could not be read: {surroundings.unread}",
+                message=f"its namespace could not be read: {around.unread}",
             )
     way: Route
     match owner.kind:
@@ -110,7 +111,7 @@ def route(
                 message="a Job's pod may still finish: it goes at the last moment",
             )
         case "ReplicaSet":
-            way = _replica_set(pod, owner, surroundings)
+            way = _replica_set(pod, owner, around)
         case "":
             way = Route(
                 way=Way.AT_LAST_MOMENT,
@@ -191,13 +192,13 @@ def _kept(key: str, word: str, until: datetime | None = None) -> Route:
     )
 
 
-def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
+def _replica_set(pod: Pod, owner: Owner, around: NamespaceObjects) -> Route:
     """The way of a ReplicaSet's pod: a handover, unless two at once are ruled out.
 
     Single replicas, Recreate and a volume that only one node can mount gain nothing from
     waiting: they go at once. All others go a few at a time.
     """
-    ruled_out = _two_at_once_ruled_out(pod, owner, surroundings)
+    ruled_out = _two_at_once_ruled_out(pod, owner, around)
     if ruled_out is None:
         return Route(
             way=Way.HANDOVER,
@@ -223,7 +224,7 @@ def _replica_set(pod: Pod, owner: Owner, surroundings: Surroundings) -> Route:
 
 
 def _two_at_once_ruled_out(
-    pod: Pod, owner: Owner, surroundings: Surroundings
+    pod: Pod, owner: Owner, around: NamespaceObjects
 ) -> tuple[Reason, str, str] | None:
     """Why a pod and its replacement cannot, or must not, run at the same time.
 
@@ -249,7 +250,7 @@ def _two_at_once_ruled_out(
             "the Deployment's strategy is Recreate",
             "set the strategy to RollingUpdate",
         )
-    claim = _single_node_claim(pod, surroundings)
+    claim = _single_node_claim(pod, around)
     if claim:
         return (
             Reason.SINGLE_NODE_VOLUME,
@@ -275,7 +276,7 @@ def _two_at_once_ruled_out(
             f"its ReplicaSet does not select by {names.TEMPLATE_HASH}, so it cannot be released",
             "run it under a Deployment",
         )
-    selector = _selects_by_hash(pod, surroundings)
+    selector = _selects_by_hash(pod, around)
     if selector:
         return (
             Reason.SELECTED_BY_HASH,
@@ -285,27 +286,27 @@ def _two_at_once_ruled_out(
     return None
 
 
-def _single_node_claim(pod: Pod, surroundings: Surroundings) -> str:
+def _single_node_claim(pod: Pod, around: NamespaceObjects) -> str:
     wanted = {
         volume.persistent_volume_claim.claim_name
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     }
     return next(
-        (claim.name for claim in surroundings.claims if claim.name in wanted and claim.single_node),
+        (claim.name for claim in around.claims if claim.name in wanted and claim.single_node),
         "",
     )
 
 
-def _selects_by_hash(pod: Pod, surroundings: Surroundings) -> str:
+def _selects_by_hash(pod: Pod, around: NamespaceObjects) -> str:
     labels = pod.metadata.labels
     if pod.released:
         labels = labels | {names.TEMPLATE_HASH: pod.template_hash}
-    for service in surroundings.services:
+    for service in around.services:
         selector = service.spec.selector
         if names.TEMPLATE_HASH in selector and selector.items() <= labels.items():
             return str(service.reference)
-    for policy in surroundings.policies:
+    for policy in around.policies:
         if any(selector.matches(labels) for selector in policy.spec.by_hash):
             return str(policy.reference)
     return ""

@@ -20,11 +20,11 @@ from evenkeel.decisions.drain.verdicts import Candidate
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Allowed, Deferred, Verdict
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Asked, ReleaseReason
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.times import in_words
 
 SHORTEST_RETRY: Final = timedelta(seconds=1)

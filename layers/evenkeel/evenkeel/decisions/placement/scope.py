@@ -8,9 +8,9 @@ from evenkeel.decisions.placement.verdict import Left
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.placement import NewPod
 from evenkeel.model.reasons import Reason
-from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Controller, Job, ReplicaSet, StatefulSet
 
 CONTROLLERS: Final[Mapping[tuple[str, str], type[Controller]]] = {

@@ -4,8 +4,8 @@ import msgspec
 
 from evenkeel.decisions.drain import budgets, writes
 from evenkeel.decisions.drain.census import Census
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.room import NodeRequest
 from evenkeel.decisions.restore.step import Outcome, Step, leave
@@ -89,7 +89,7 @@ def held_back(moving: Moving, replica_set: ReplicaSet, pod: Pod) -> Decision | N
     failure = replica_set.cannot_create
     if failure is not None:
         return leave(moving.case, Reason.CANNOT_BE_REPLACED, failure.message)
-    return moving.held_by(budgets.hold_now(moving.case.surroundings.budgets_of(pod)))
+    return moving.held_by(budgets.hold_now(moving.case.namespace_objects.budgets_of(pod)))
 
 
 def release_of(moving: Moving, replica_set: ReplicaSet, owner: Owner) -> Release:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.surroundings import Surroundings
 from evenkeel.decisions.floor.standing import Workload
 from evenkeel.decisions.restore.move_deployment import held_back, owner_of, release_of, released
 from evenkeel.decisions.restore.moving import Moving
@@ -15,10 +15,10 @@ from evenkeel.model.reasons import Reason
 from evenkeel.model.workload import Deployment, ReplicaSet
 
 
-def named_by(workload: Workload, surroundings: Surroundings) -> GroupName | None:
+def named_by(workload: Workload, around: NamespaceObjects) -> GroupName | None:
     """The group that the pods of a workload name, if it is a gang."""
     name = group_of_template(workload)
-    return name if name is not None and is_gang(surroundings.group(name)) else None
+    return name if name is not None and is_gang(around.group(name)) else None
 
 
 def move(moving: Moving, group: GroupName, replica_sets: Sequence[ReplicaSet]) -> Outcome:

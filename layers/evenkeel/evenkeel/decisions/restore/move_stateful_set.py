@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Final
 
 from evenkeel.decisions.drain import budgets, writes
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.floor.source import Source
 from evenkeel.decisions.restore.moving import Moving
 from evenkeel.decisions.restore.room import NodeRequest
@@ -83,7 +83,7 @@ def _held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decision | Non
     if available < stateful_set.spec.replicas:
         message = f"{available} of {stateful_set.spec.replicas} are available"
         return leave(case, Reason.NOT_ALL_AVAILABLE, message, verb=Verb.WAIT)
-    selecting = case.surroundings.budgets_of(pod)
+    selecting = case.namespace_objects.budgets_of(pod)
     used_up = (each for each in selecting if each.status.disruptions_allowed < 1)
     return moving.held_by(budgets.hold_now(selecting) or next(used_up, None))
 
@@ -101,7 +101,7 @@ def _zone(moving: Moving, pod: Pod) -> str:
         for volume in pod.spec.volumes
         if volume.persistent_volume_claim is not None
     }
-    shared = {claim.name for claim in moving.case.surroundings.claims if not claim.single_node}
+    shared = {claim.name for claim in moving.case.namespace_objects.claims if not claim.single_node}
     if not mounted - shared:
         return ""
     node = moving.snapshot.fleet.nodes[pod.spec.node_name]

@@ -5,20 +5,20 @@ from datetime import datetime
 
 import msgspec
 
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Way, route
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.decisions.restore import cooldown
 from evenkeel.decisions.restore.room import Rooms
 from evenkeel.decisions.restore.snapshot import Case, Snapshot
 from evenkeel.decisions.restore.step import about, leave
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease, PodDisruptionBudget
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.move import new_move
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Operation, Patch, Write, as_read
-from evenkeel.model.surroundings import Lease, PodDisruptionBudget
 
 
 class Moving(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Moving(msgspec.Struct, frozen=True):
 
     def stays(self, pod: Pod, owner: Owner, way: Way) -> Decision | None:
         """Why a pod does not go this way; None if it does."""
-        found = route(pod, owner, self.case.surroundings, hint=True, now=self.snapshot.now)
+        found = route(pod, owner, self.case.namespace_objects, hint=True, now=self.snapshot.now)
         if found.way is way:
             return None
         return leave(self.case, found.reason, found.message, until=found.until)

@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.standing import Standing, Workload
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.gang import GroupName
 from evenkeel.model.move import PER_RUN, Move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import ReplicaSet
 
 
@@ -62,7 +62,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     replica_sets: Sequence[ReplicaSet] = ()
     pods: Sequence[Pod] = ()
-    surroundings: Surroundings = Surroundings()
+    namespace_objects: NamespaceObjects = NamespaceObjects()
     moves: Mapping[str, Move] = {}
     trace: Lease | None = None
 

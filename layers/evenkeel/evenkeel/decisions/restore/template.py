@@ -28,11 +28,11 @@ from evenkeel.decisions.template.form import Form, form_of, serves
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Create, Delete, Write
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.template import Rather, Written, is_by_template, new_trace
 from evenkeel.model.times import in_words
 from evenkeel.model.workload import Deployment, StatefulSet

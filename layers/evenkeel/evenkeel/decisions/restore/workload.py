@@ -50,7 +50,7 @@ def consider(case: Case, snapshot: Snapshot, rooms: Rooms) -> Outcome:
         return template.consider(case, snapshot, rooms, busy=busy or _in_rollout(case))
     if busy is not None:
         return busy
-    group = move_gang.named_by(case.workload, case.surroundings)
+    group = move_gang.named_by(case.workload, case.namespace_objects)
     relaxed = relaxed_floor.consider(case, snapshot, rooms) if group is None else None
     if relaxed is not None:
         return relaxed

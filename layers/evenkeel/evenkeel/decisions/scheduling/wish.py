@@ -10,10 +10,10 @@ from evenkeel.decisions.placement.share import share_of
 from evenkeel.decisions.placement.verdict import Counted
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.gang import named
 from evenkeel.model.placement import is_relaxed
 from evenkeel.model.scheduling import PendingPod
-from evenkeel.model.surroundings import Namespace
 from evenkeel.model.template import is_by_template
 from evenkeel.model.workload import Controller, Deployment
 

@@ -11,7 +11,7 @@ From the top:
 
 The rooms:
 
-- ``cache``: the objects as last seen. ``view`` holds nodes, controllers and surroundings, and
+- ``cache``: the objects as last seen. ``view`` holds nodes, controllers and namespaces, and
   ``pods`` the pods, ``groups`` which of them are in one group; ``streams`` how old a watch is. An
   eviction counts from when it is sent. Each change adds the workloads that depend on it to the
   queue.
@@ -29,7 +29,7 @@ The rooms:
 
 Beside them:
 
-- ``nodes`` decides what becomes of the doomed nodes themselves; ``cloud`` asks about EC2's
+- ``nodes`` decides what becomes of the doomed nodes themselves; ``kept`` asks about EC2's
   instances and about other nodes, and keeps the answers from one invocation to the next.
 - ``hooks`` tells Auto Scaling groups to wait for their nodes, or to go on.
 - ``progress`` measures how fast replacements are made, how long answers take, how long planning.

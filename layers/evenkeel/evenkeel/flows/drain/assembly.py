@@ -3,16 +3,16 @@
 from typing import NamedTuple
 
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.dispatch.evicting import Evictions
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.releasing import Releases
 from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
+from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Leadership
 from evenkeel.flows.drain.loop import Loop
-from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.reconcile import Reconcile
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.sync.informer import Informer
@@ -35,19 +35,19 @@ def loop_of(
     settings: HandoverSettings,
     ports: Ports,
     view: View,
-    cloud: Cloud,
+    kept: Kept,
     once: OnceRecorder,
     leadership: Leadership,
 ) -> Loop:
-    """The loop of an invocation that has gathered a view. ``cloud`` and ``once`` outlive it."""
+    """The loop of an invocation that has gathered a view. ``kept`` and ``once`` outlive it."""
     cluster, session, clock = ports
-    forced = ForcedEvictions(settings.evictions_per_second, session.capacity, cloud.answers)
+    forced = ForcedEvictions(settings.evictions_per_second, session.capacity, kept.answers)
     plans = Plans(Planner(view), view, forced, once.recorder)
-    writer = Writer(session, view, clock, once, cloud.answers, leadership.left)
+    writer = Writer(session, view, clock, once, kept.answers, leadership.left)
     evictions = Evictions(plans, writer, view, Listings(session, view))
     releases = Releases(settings, view, plans, writer, forced)
     owners = Owners(cluster, session, view, once.recorder, clock)
-    keeper = NodeKeeper(settings, view, cloud, session, clock)
+    keeper = NodeReconciler(settings, view, kept, session, clock)
     return Loop(
         session,
         clock,

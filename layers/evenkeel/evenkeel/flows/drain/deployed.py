@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from evenkeel.errors import NotFoundError
 from evenkeel.flows.reads import answer, ask_for_one
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Patch
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Cluster
 

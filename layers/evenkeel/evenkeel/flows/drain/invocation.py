@@ -11,12 +11,12 @@ from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
 from evenkeel.flows.drain.assembly import Ports, loop_of
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.cloud import Cloud
 from evenkeel.flows.drain.deployed import are_deployed, note_schedule
 from evenkeel.flows.drain.hooks import Hooks
+from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.leadership import Hide, Leadership
 from evenkeel.flows.drain.loop import CLOSING
-from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.observing import observe
 from evenkeel.flows.drain.outcome import REST_IN_CALM, Outcome
 from evenkeel.flows.drain.recording import OnceRecorder
@@ -88,7 +88,7 @@ class HandoverFlow:
         self._runs = itertools.count(1)
         acts = settings.mode is Mode.ACT
         hooks = Hooks(lifecycle if acts else None, settings.lifecycle_hook, recorder)
-        self._cloud = Cloud(cluster, instances, settings.capacity_labels, recorder, hooks)
+        self._kept = Kept(cluster, instances, settings.capacity_labels, recorder, hooks)
 
     def run(
         self,
@@ -138,7 +138,7 @@ class HandoverFlow:
     def _observe(self, view: View) -> Outcome:
         if first_reads.is_any_work(self._cluster, view) or view.notices:
             self._read(view)
-            keeper = NodeKeeper(self._settings, view, self._cloud, AtOnce(), self._clock)
+            keeper = NodeReconciler(self._settings, view, self._kept, AtOnce(), self._clock)
             first_reads.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._clock.now())
         return Outcome("Observed")
@@ -159,7 +159,7 @@ class HandoverFlow:
         held_for = self._look(leadership)
         if held_for:
             return Outcome("LeaseHeld", None if scheduled else held_for)
-        view = View(capacities=self._cloud.capacities.known(started))
+        view = View(capacities=self._kept.capacities.known(started))
         if not first_reads.is_any_work(self._cluster, view):
             self._once.forget()
             return Outcome("Quiet")
@@ -236,7 +236,7 @@ class HandoverFlow:
                     arrival.then(arrival)
         reads.result()
         ports = Ports(self._cluster, session, self._clock)
-        loop = loop_of(self._settings, ports, view, self._cloud, self._once, leadership)
+        loop = loop_of(self._settings, ports, view, self._kept, self._once, leadership)
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)
         outcome = loop.act(until, self._clock.now() - started, left)
@@ -247,7 +247,7 @@ class HandoverFlow:
     def _read(self, view: View) -> None:
         for each in READS:
             each(self._cluster, view)
-        record_unread(self._recorder, first_reads.read_surroundings(self._cluster, view))
+        record_unread(self._recorder, first_reads.read_namespaces(self._cluster, view))
 
     def _finish_hiding(self, session: Session, leadership: Leadership) -> None:
         """Wait a moment for SQS: a late request would hide a wake-up that was given back."""

@@ -19,9 +19,9 @@ from evenkeel.flows import home
 from evenkeel.flows.drain.server_time import ServerTime
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import Metadata
 from evenkeel.model.request import Create, Get, Operation, Patch, as_read, pointer
-from evenkeel.model.surroundings import Lease, LeaseSpec
 from evenkeel.model.times import sound_time, to_micro_time
 from evenkeel.ports import Clock, Cluster, Recorder, Reply, Session
 

@@ -12,7 +12,7 @@ from evenkeel.decisions.node.doomed_node import Situation
 from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import mark, wording
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.cloud import Cloud
+from evenkeel.flows.drain.kept import Kept
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.model.decision import Decision, Verb
@@ -31,21 +31,21 @@ LOOK_AGAIN_AFTER = timedelta(seconds=5)
 """How long until the next try when it was not known what load balancers would keep."""
 
 
-class NodeKeeper:
+class NodeReconciler:
     """Decides about the doomed nodes of one invocation."""
 
     def __init__(
         self,
         settings: HandoverSettings,
         view: View,
-        cloud: Cloud,
+        kept: Kept,
         background: Background,
         clock: Clock,
     ) -> None:
-        """Answers that ``cloud`` lacks are asked for in the background."""
+        """Answers that ``kept`` lacks are asked for in the background."""
         self._settings = settings
         self._view = view
-        self._cloud = cloud
+        self._kept = kept
         self.questions = Questions(background, clock, partial(view.queue.add, [NODES], urgent=True))
         """What is asked that the nodes are decided by."""
         self._handovers: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class NodeKeeper:
         ]
         if all(notice.cordoned_at is not None for _, notice in hinted):
             return ()
-        spot_nodes = self._cloud.spot_count.read(now, self.questions)
+        spot_nodes = self._kept.spot_count.read(now, self.questions)
         if spot_nodes is None:
             return ()
         share = self._settings.rebalance_share
@@ -107,9 +107,9 @@ class NodeKeeper:
                 dues.append(now + LOOK_AGAIN_AFTER)
             often = situation.is_missing or now < situation.notice.deadline + ASK_OFTEN_FOR
             if situation.over and not situation.is_off and often:
-                dues.append(self._cloud.states.ask_again_at)
+                dues.append(self._kept.states.ask_again_at)
         empty, empty_at = self._emptied({node.name for node, *_ in waiting}, now)
-        ends, due = self._cloud.hooks.keep(waiting, empty, now, self.questions)
+        ends, due = self._kept.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at]
         self._view.queue.again(NODES, earliest(*dues))
         return [*self._cordons(now), *self._unreadable(), *steps, *ends]
@@ -119,7 +119,7 @@ class NodeKeeper:
 
         A node past its deadline is skipped while EC2's answer about its instance is pending.
         """
-        states = self._cloud.states
+        states = self._kept.states
         for node in self._view.nodes.values():
             notice = self._view.notices.get(node.name)
             if notice is None:
@@ -146,7 +146,7 @@ class NodeKeeper:
         """Whether load balancers would keep another node; None also if no decision needs it."""
         if not any(situation.wants_exclusion for situation in situations):
             return None
-        return self._cloud.others.remain(self._view.nodes.keys(), now, self.questions)
+        return self._kept.others.remain(self._view.nodes.keys(), now, self.questions)
 
     def _ask_about_overdue(self, now: datetime) -> None:
         """Ask EC2 about all nodes whose deadline has passed."""
@@ -156,7 +156,7 @@ class NodeKeeper:
             for node in self._view.nodes.values()
             if node.name in notices and notices[node.name].deadline <= now
         )
-        self._cloud.states.refresh(filter(None, overdue), now, self.questions)
+        self._kept.states.refresh(filter(None, overdue), now, self.questions)
 
     def _terminations(self) -> Sequence[tuple[Node, NodeNotice, Termination]]:
         """The nodes whose Auto Scaling groups wait for them."""
@@ -165,8 +165,7 @@ class NodeKeeper:
         return [
             (node, notice, termination)
             for node, notice in marked
-            if notice is not None
-            and (termination := self._cloud.hooks.of(node, notice)) is not None
+            if notice is not None and (termination := self._kept.hooks.of(node, notice)) is not None
         ]
 
     def _emptied(

@@ -7,7 +7,7 @@ from evenkeel.decisions.drain import pace
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.dispatch.plans import Plans
-from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.progress import Answers
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.workload.planning import Planner
@@ -17,7 +17,7 @@ from evenkeel.settings import HandoverSettings
 def observe(
     settings: HandoverSettings,
     view: View,
-    keeper: NodeKeeper,
+    keeper: NodeReconciler,
     once: OnceRecorder,
     now: datetime,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
-from evenkeel.flows.drain.nodes import NodeKeeper
+from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.ports import Clock
 
@@ -14,7 +14,7 @@ class Reconcile:
     are due do not wait, nor those that have to be made before another step.
     """
 
-    def __init__(self, view: View, plans: Plans, keeper: NodeKeeper, clock: Clock) -> None:
+    def __init__(self, view: View, plans: Plans, keeper: NodeReconciler, clock: Clock) -> None:
         self.queue = view.queue
         self._view = view
         self._plans = plans

@@ -129,11 +129,11 @@ class GateFlow:
             return passes, found.pod, None
         workload = self._reader.workload(found.pod)
         of = workload.owner.workload
-        way = route(found.pod, workload.owner, workload.surroundings, hint=False)
+        way = route(found.pod, workload.owner, workload.namespace_objects, hint=False)
         passes = passes_by_itself(found.pod, workload.owner, way)
         if passes is not None:
             return passes, found.pod, of
-        held = workload.surroundings.budgets_of(found.pod)
+        held = workload.namespace_objects.budgets_of(found.pod)
         has_room = found.pod.released or self._window.has_room(found.pod.namespace)
 
         def decide(census: Census) -> Verdict:

@@ -7,17 +7,18 @@ from typing import Final
 import msgspec
 
 from evenkeel.decisions.drain.census import Census
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import NotFoundError
-from evenkeel.flows import pause, selections, surroundings
+from evenkeel.flows import namespace_objects, pause, selections
 from evenkeel.flows.read_cache import Found, ReadCache
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing
-from evenkeel.model.surroundings import Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 
@@ -43,7 +44,7 @@ class Workload:
 
     owner: Owner
     pods: Sequence[Pod] = ()
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    namespace_objects: NamespaceObjects = field(default_factory=NamespaceObjects)
     dooms: Mapping[str, NodeNotice] = field(default_factory=dict)
 
 
@@ -79,7 +80,7 @@ class Reader:
             return Workload(Owner(kind=kind))
         asked = Get(ReplicaSet, name, pod.namespace)
         pods = List(selections.of_hash(pod.namespace, pod.template_hash), fresh=False)
-        around = surroundings.questions(pod.namespace)
+        around = namespace_objects.questions(pod.namespace)
         marked = List(selections.MARKED_NODES, fresh=False)
         above = Get(Deployment, name.removesuffix(f"-{pod.template_hash}"), pod.namespace)
         afresh = (asked, pods, above)
@@ -91,7 +92,7 @@ class Reader:
         return Workload(
             Owner(kind="ReplicaSet", controller=replica_set, deployment=deployment),
             _as_released(pod, _pods(listed)),
-            Surroundings.of(_items(*lists)),
+            NamespaceObjects.of(_items(*lists)),
             _dooms(_items(nodes)),
         )
 

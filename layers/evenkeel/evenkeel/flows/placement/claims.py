@@ -12,10 +12,10 @@ from evenkeel.errors import NotFoundError as MissingError
 from evenkeel.flows import home
 from evenkeel.flows.sweeping import sweep
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.meta import Reference
 from evenkeel.model.placement import Claim, claim_spec, new_claim
 from evenkeel.model.request import Create, Operation, Patch, Selection, Write, as_read
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster
 
 TRIES: Final = 3

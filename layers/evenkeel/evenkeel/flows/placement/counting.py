@@ -12,11 +12,11 @@ from evenkeel.flows.placement import claims
 from evenkeel.flows.reads import answer
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.placement import Placed, claims_of, placed_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Listing, Selection
-from evenkeel.model.surroundings import Lease
 from evenkeel.model.workload import Controller, ReplicaSet
 from evenkeel.ports import Clock, Cluster
 

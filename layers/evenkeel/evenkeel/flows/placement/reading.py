@@ -9,13 +9,13 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows import pause
 from evenkeel.flows.read_cache import ReadCache
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import GroupName, PodGroup, is_gang, named
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.move import Move, move_name, move_of
 from evenkeel.model.node import Node
 from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Get, List, Listing, Read, Selection
-from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Controller, Deployment
 from evenkeel.ports import Clock, Cluster
 

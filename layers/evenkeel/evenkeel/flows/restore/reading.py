@@ -12,27 +12,27 @@ from typing import Any, Final
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.floor.standing import Workload, stand
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.restore import move_gang
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot, Terms
 from evenkeel.errors import ForbiddenError
-from evenkeel.flows import surroundings
+from evenkeel.flows import namespace_objects
 from evenkeel.flows.reads import answered, ask, list_all
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.gang import group_of, group_of_template
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.move import Move, believed_move
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
-from evenkeel.model.surroundings import Lease, Namespace
 from evenkeel.model.workload import Deployment, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock, Cluster
 
@@ -65,13 +65,13 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     where = scope.namespace
     workload_kinds: list[Any] = [Deployment, StatefulSet, ReplicaSet]
     requests = [List(Selection(kind, where)) for kind in workload_kinds]
-    requests += surroundings.questions(where, fresh=True)
+    requests += namespace_objects.questions(where, fresh=True)
     requests += [List(Selection(Namespace)), List(Selection(Node))]
     found = list_all(cluster, requests)
     deployments, stateful_sets, replica_sets, *around, namespaces, nodes = found
     workloads = (*deployments, *stateful_sets)
     groups = _read_groups(cluster, workloads, where)
-    around_pods = surroundings.by_namespace([*chain.from_iterable(around), *groups])
+    around_pods = namespace_objects.by_namespace([*chain.from_iterable(around), *groups])
     fleet = _fleet(nodes, pods, scope.capacity_labels)
     moves, traces = _read_moves(cluster, clock.now()), _read_traces(cluster)
     spaces = {space.name: space.metadata for space in namespaces}
@@ -81,9 +81,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     cases = []
     for workload in workloads:
         its_pods, its_sets = by_workload[workload.key], by_owner[workload.key]
-        its_surroundings = around_pods.get(workload.namespace, Surroundings())
+        in_its_namespace = around_pods.get(workload.namespace, NamespaceObjects())
         space = spaces.get(workload.namespace, Metadata(name=workload.namespace))
-        in_gang = move_gang.named_by(workload, its_surroundings) is not None
+        in_gang = move_gang.named_by(workload, in_its_namespace) is not None
         standing = stand(
             workload,
             floor_of(workload, space.annotations, in_gang=in_gang),
@@ -96,7 +96,7 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             standing=standing,
             replica_sets=its_sets,
             pods=its_pods,
-            surroundings=its_surroundings,
+            namespace_objects=in_its_namespace,
             moves={uid: moves[uid] for uid in uids if uid in moves},
             trace=traces.get(workload.uid),
         )

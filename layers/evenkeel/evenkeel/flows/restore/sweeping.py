@@ -8,8 +8,8 @@ from evenkeel.flows.restore.reading import MOVES, TRACES
 from evenkeel.flows.restore.writing import Writer
 from evenkeel.flows.sweeping import sweep
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.move import believed_move
-from evenkeel.model.surroundings import Lease
 from evenkeel.ports import Cluster
 
 SWEPT_AFTER: Final = timedelta(hours=1)

@@ -10,11 +10,11 @@ from evenkeel.flows.scheduling.fleet import Fleet
 from evenkeel.flows.scheduling.population import Population
 from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.cluster_objects import ConfigMap, Namespace
 from evenkeel.model.meta import KubernetesObject, Metadata
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Relisted, Selection
-from evenkeel.model.surroundings import ConfigMap, Namespace
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Clock
 

@@ -7,7 +7,8 @@ from datetime import datetime
 import msgspec
 
 from evenkeel.decisions.drain.deadlines import Deadline, node_deadline
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.notice import mark
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.pods import Pods
@@ -68,9 +69,9 @@ class View:
         self.controllers: dict[str, Controller] = {}  # by key, see pods
         self.deployments: dict[str, Deployment] = {}  # by key
         self.siblings: dict[str, Mapping[str, Pod]] = {}  # by key: what its Deployment's others own
-        self.surroundings: dict[str, Surroundings] = {}
+        self.namespace_objects: dict[str, NamespaceObjects] = {}
         self.capacities = {} if capacities is None else capacities
-        self.cordons: dict[str, bool] = {}  # whether a node is drained, as far as it was read
+        self.kept_empty: dict[str, bool] = {}  # whether a node is drained, as far as it was read
         self.unknown_nodes: dict[str, set[str]] = {}  # and the controllers that depend on each
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
         self.minimums: dict[str, int] = {}  # by uid: how many pods of a ReplicaSet are to stay
@@ -266,12 +267,12 @@ class View:
                 if controller.controller_key == deployment.key
             )
 
-    def surroundings_of(self, namespace: str) -> Surroundings:
+    def objects_in(self, namespace: str) -> NamespaceObjects:
         """What was read of a namespace's budgets, services, policies and claims."""
-        return self.surroundings.get(namespace, _NOTHING)
+        return self.namespace_objects.get(namespace, _NOTHING)
 
 
-_NOTHING = Surroundings()
+_NOTHING = NamespaceObjects()
 
 
 def _is_the_same(known: Controller, controller: Controller) -> bool:

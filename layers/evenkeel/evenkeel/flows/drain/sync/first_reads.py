@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.errors import ClusterError, NotFoundError
-from evenkeel.flows import selections, surroundings
+from evenkeel.flows import namespace_objects, selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.reads import MANY, find_all, is_unanswered, list_all, shown
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Listing, Selection
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import Deployment, Job, ReplicaSet, StatefulSet
 from evenkeel.ports import Cluster
 
@@ -112,14 +112,14 @@ def _controller_of(pod: Pod) -> Iterator[tuple[str, Get[Any]]]:
         yield pod.origin_key, Get(ReplicaSet, release.controller, pod.namespace)
 
 
-def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError]:
+def read_namespaces(cluster: Cluster, view: View) -> Mapping[str, ClusterError]:
     """Read what surrounds the pods seen: budgets, services and policies of their namespaces.
 
     Claims only where a pod of the namespace mounts one; groups of pods where one names one, and
     none of a kind that the cluster does not have or show. Answers by namespace why something of it
     could not be read: that concerns its pods alone.
     """
-    namespaces = {pod.namespace for pod in view.pods.active} - set(view.surroundings)
+    namespaces = {pod.namespace for pod in view.pods.active} - set(view.namespace_objects)
     mounting = {
         pod.namespace
         for pod in view.pods.active
@@ -128,7 +128,7 @@ def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError
     ordered = sorted(namespaces)
     requests: list[List[Any]] = []
     for namespace in ordered:
-        requests += surroundings.questions(namespace, with_claims=namespace in mounting)
+        requests += namespace_objects.questions(namespace, with_claims=namespace in mounting)
     groups = {Selection(each.kind, each.namespace) for each in view.pods.groups}
     requests += [List(each, fresh=False) for each in groups if each.namespace in namespaces]
     items: list[KubernetesObject] = []
@@ -139,17 +139,17 @@ def read_surroundings(cluster: Cluster, view: View) -> Mapping[str, ClusterError
             items += reply.result.items
         elif reply.error is not None and (where not in groups or is_unanswered(reply.error)):
             unread.setdefault(where.namespace, reply.error)
-    found = surroundings.by_namespace(items)
+    found = namespace_objects.by_namespace(items)
     for namespace in ordered:
-        around = found.get(namespace, Surroundings())
+        around = found.get(namespace, NamespaceObjects())
         if error := unread.get(namespace):
             around = msgspec.structs.replace(around, unread=str(error))
-        view.surroundings[namespace] = around
+        view.namespace_objects[namespace] = around
     return unread
 
 
 def put_budgets(view: View, namespace: str, budgets: Sequence[PodDisruptionBudget]) -> None:
     """Replace what is known of a namespace's budgets."""
-    view.surroundings[namespace] = msgspec.structs.replace(
-        view.surroundings_of(namespace), budgets=budgets
+    view.namespace_objects[namespace] = msgspec.structs.replace(
+        view.objects_in(namespace), budgets=budgets
     )

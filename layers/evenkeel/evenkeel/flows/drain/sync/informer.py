@@ -9,16 +9,17 @@ from evenkeel.errors import ClusterError, NotFoundError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads
-from evenkeel.flows.drain.sync.owners import Owners
+from evenkeel.flows.drain.sync.owners import AFTER_A_FAILURE, Owners
 from evenkeel.flows.drain.sync.reads import Reads
 from evenkeel.flows.drain.sync.unwatched import Unwatched
 from evenkeel.flows.drain.sync.watches import Watches
+from evenkeel.flows.reads import is_unanswered
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
-from evenkeel.model.surroundings import PodDisruptionBudget
 from evenkeel.model.workload import ReplicaSet
 from evenkeel.ports import Recorder, Reply, Session
 
@@ -49,6 +50,8 @@ class Informer:
         self._unwatched = Unwatched(session, view)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._node_reads = Reads[str](session, self._see_node)
+        self._has_failed = False
+        self._nodes_at: datetime | None = None
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
 
@@ -72,7 +75,7 @@ class Informer:
         if self._owners.catch_up(now):
             self.follow(now)
         self._keep_budgets(held_namespaces, now)
-        self._ask_for_nodes()
+        self._ask_for_nodes(now)
         if self._look_at is None or now >= self._look_at:
             self._look_at = now + LOOK_AFTER
             self._watches.follow(now)
@@ -89,8 +92,12 @@ class Informer:
         """Whether a watch has not shown yet what there is."""
         return self._watches.are_blind
 
-    def _ask_for_nodes(self) -> None:
-        """Read the nodes that plans depend on, a few at a time."""
+    def _ask_for_nodes(self, now: datetime) -> None:
+        """Read the nodes that plans depend on, a few at a time; none right after a failure."""
+        if self._has_failed:
+            self._has_failed, self._nodes_at = False, now + AFTER_A_FAILURE
+        if self._nodes_at is not None and now < self._nodes_at:
+            return
         for name in self._node_reads.some(sorted(self._view.unknown_nodes), 8):
             self._node_reads.send(name, Get(Node, name))
 
@@ -112,11 +119,17 @@ class Informer:
             self._budget_reads.send(namespace, request)
 
     def _see_node(self, name: str, reply: Reply) -> None:
-        """Take what became of a node; one that is not there is gone for good."""
+        """Take what became of a node; one that is not there is gone for good.
+
+        Where the API server did not answer, the node is asked for again.
+        """
+        if reply.error is not None and is_unanswered(reply.error):
+            self._has_failed = True
+            return
         wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):
             self._view.capacities[name] = self._labels.of(reply.result)
-            self._view.cordons[name] = reply.result.is_kept_empty
+            self._view.kept_empty[name] = reply.result.is_kept_empty
             self._view.queue.add(wanted_by)
         elif isinstance(reply.error, NotFoundError):
             self._view.lose_node(name)
@@ -125,7 +138,7 @@ class Informer:
         if not isinstance(reply.result, Listing):
             return
         budgets = [b for b in reply.result.items if isinstance(b, PodDisruptionBudget)]
-        if list(self._view.surroundings_of(namespace).budgets) != budgets:
+        if list(self._view.objects_in(namespace).budgets) != budgets:
             first_reads.put_budgets(self._view, namespace, budgets)
             pods = self._view.pods
             self._view.queue.add(pods.controllers_of(p for p in pods if p.namespace == namespace))

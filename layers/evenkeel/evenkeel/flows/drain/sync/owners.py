@@ -1,4 +1,4 @@
-"""What pods hang on, read beside the loop: their controllers, Deployments and surroundings.
+"""What pods hang on, read beside the loop: their controllers, Deployments and namespace_objects.
 
 In a storm nodes are doomed all the time: first what is on a node is read, then what that hangs on.
 And an invocation works for minutes, in which somebody scales a StatefulSet, changes a Deployment's
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from evenkeel.decisions.drain.surroundings import Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.errors import ClusterError
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync import first_reads, groups
@@ -36,7 +36,7 @@ class Known(NamedTuple):
 
     controllers: Mapping[str, Controller]
     deployments: Mapping[str, Deployment] = {}
-    surroundings: Mapping[str, Surroundings] = {}
+    namespace_objects: Mapping[str, NamespaceObjects] = {}
 
 
 class Found(NamedTuple):
@@ -75,7 +75,7 @@ class Owners:
     @property
     def busy(self) -> bool:
         """Whether it is not known yet what is on a node, or what that hangs on."""
-        return bool(self._reads or self._pods)
+        return bool(self._reads or self._pods or self._view.unread)
 
     def catch_up(self, now: datetime) -> bool:
         """Send the reads that are due; whether the view has learned of owners since the last."""
@@ -98,7 +98,9 @@ class Owners:
             return
         view = self._view
         if self._pods:
-            known = Known(dict(view.controllers), dict(view.deployments), dict(view.surroundings))
+            known = Known(
+                dict(view.controllers), dict(view.deployments), dict(view.namespace_objects)
+            )
             pods = [pod for on_one in self._pods.values() for pod in on_one]
         elif now >= self._again_at:
             self._again_at = now + READ_AGAIN_AFTER
@@ -138,9 +140,9 @@ class Owners:
         above = {each.controller_key for each in owners.values()} - known.deployments.keys()
         changed |= _replace(view.deployments, read.deployments, above)
         record_unread(self._recorder, found.unread)
-        around = read.surroundings.keys() - known.surroundings.keys()
-        around -= found.unread.keys() & view.surroundings.keys()
-        namespaces = _replace(view.surroundings, read.surroundings, around)
+        around = read.namespace_objects.keys() - known.namespace_objects.keys()
+        around -= found.unread.keys() & view.namespace_objects.keys()
+        namespaces = _replace(view.namespace_objects, read.namespace_objects, around)
         for pod in (pod for name in nodes for pod in self._pods.pop(name)):
             view.pods.see(pod, urgent=True)
         for members in found.members:
@@ -164,12 +166,12 @@ def _read(cluster: Cluster, known: Known, pods: Iterable[Pod]) -> Found:
     beside = View()
     beside.controllers = dict(known.controllers)
     beside.deployments = dict(known.deployments)
-    beside.surroundings = dict(known.surroundings)
+    beside.namespace_objects = dict(known.namespace_objects)
     for pod in pods:
         beside.pods.see(pod)
     members = groups.read_members(cluster, beside)
     first_reads.read_owners(cluster, beside)
-    unread = first_reads.read_surroundings(cluster, beside)
+    unread = first_reads.read_namespaces(cluster, beside)
     return Found(beside, members, unread)
 
 

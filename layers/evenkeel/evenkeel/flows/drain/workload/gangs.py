@@ -44,7 +44,7 @@ class Gangs:
         ``siblings``: the pods of its controller.
         """
         owner = self._view.owner_of(pod)
-        gang = gangs.gang_of(pod, owner, self._view.surroundings_of(pod.namespace))
+        gang = gangs.gang_of(pod, owner, self._view.objects_in(pod.namespace))
         if gang is None:
             return own
         if own is not None and own.notice.is_hint:

@@ -9,10 +9,10 @@ from evenkeel.decisions.drain import pace
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census, MovingPod
 from evenkeel.decisions.drain.deadlines import node_deadline
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.plan import Plan, plan
 from evenkeel.decisions.drain.refusal import kept_past_deadline
 from evenkeel.decisions.drain.route import Route, Way, not_ours, route
-from evenkeel.decisions.drain.surroundings import Owner
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.workload.gangs import Gangs
@@ -112,17 +112,17 @@ class Planner:
             owner=owner,
             pods=pods,
             moving=moving,
-            budgets=view.surroundings_of(one.namespace).budgets_of(one),
+            budgets=view.objects_in(one.namespace).budgets_of(one),
             dooms=view.dooms,
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
             capacities=view.capacities,
-            cordons=view.cordons,
+            kept_empty=view.kept_empty,
         )
         if any(item.release.target is not None for item in census.released):
             view.need_nodes(controller_key, census.owned, view.capacities)
         asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
-        view.need_nodes(controller_key, asked, view.cordons)
+        view.need_nodes(controller_key, asked, view.kept_empty)
         if census.replica_set is None:
             return census
         uid = census.replica_set.uid
@@ -153,14 +153,14 @@ class Planner:
     def _route(self, pod: Pod, notice: NodeNotice, now: datetime) -> Route:
         """The way of a pod, decided anew when something changes that it depends on."""
         owner = self._view.owner_of(pod)
-        surroundings = self._view.surroundings_of(pod.namespace)
+        around = self._view.objects_in(pod.namespace)
         above = owner.controller
         known = None if above is None else (above.metadata.annotations, above.spec)
-        inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, surroundings)
+        inputs = (pod.revision, notice.is_hint, owner.kind, known, owner.deployment, around)
         found = self._routes.get(pod.uid)
         is_over = found is not None and found[1].until is not None and found[1].until <= now
         if found is None or found[0] != inputs or is_over:
-            way = route(pod, owner, surroundings, hint=notice.is_hint, now=now)
+            way = route(pod, owner, around, hint=notice.is_hint, now=now)
             found = self._routes[pod.uid] = inputs, way
         return found[1]
 

@@ -1,4 +1,4 @@
-"""What else decides how a pod can go: budgets, services, policies, claims, quotas, scalers."""
+"""Kinds beside pods, nodes and workloads: budgets, services, claims, quotas, Leases, Events."""
 
 from collections.abc import Iterator
 from datetime import datetime

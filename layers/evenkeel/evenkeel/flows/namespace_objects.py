@@ -1,24 +1,24 @@
-"""Reading what surrounds pods in their namespaces."""
+"""Reading the objects of namespaces that bear on how pods can go."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evenkeel.decisions.drain.surroundings import Surroundings
-from evenkeel.model.meta import KubernetesObject
-from evenkeel.model.request import List, Selection
-from evenkeel.model.surroundings import (
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.model.cluster_objects import (
     NetworkPolicy,
     PersistentVolumeClaim,
     PodDisruptionBudget,
     Service,
 )
+from evenkeel.model.meta import KubernetesObject
+from evenkeel.model.request import List, Selection
 
 
 def questions(
     namespace: str, *, fresh: bool = False, with_claims: bool = True
 ) -> Sequence[List[Any]]:
-    """What to ask for the surroundings of a namespace, or of all where it is empty.
+    """What to ask for such objects of a namespace, or of all where it is empty.
 
     It leaves groups of pods out, whose kinds only pods and templates name.
     """
@@ -28,9 +28,9 @@ def questions(
     return [List(Selection(kind, namespace), fresh=fresh) for kind in kinds]
 
 
-def by_namespace(items: Iterable[KubernetesObject]) -> Mapping[str, Surroundings]:
-    """The surroundings that these objects make, of each namespace that has any."""
+def by_namespace(items: Iterable[KubernetesObject]) -> Mapping[str, NamespaceObjects]:
+    """These objects by namespace."""
     found: defaultdict[str, list[KubernetesObject]] = defaultdict(list)
     for item in items:
         found[item.namespace].append(item)
-    return {namespace: Surroundings.of(mine) for namespace, mine in found.items()}
+    return {namespace: NamespaceObjects.of(mine) for namespace, mine in found.items()}

@@ -189,7 +189,7 @@ class CapacityTypes:
         return self._known
 
 
-class Cloud:
+class Kept:
     """All that outlives an invocation; ``answers``: how long recent requests took."""
 
     def __init__(

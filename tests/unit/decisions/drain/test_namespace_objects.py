@@ -3,11 +3,12 @@
 import msgspec
 import pytest
 
-from evenkeel.decisions.drain.surroundings import Owner, Surroundings
+from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudgetSpec
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.meta import LabelSelector, Reference
-from evenkeel.model.surroundings import PodDisruptionBudgetSpec
 from evenkeel.model.workload import ReplicaSet
 from tests import builders
 
@@ -20,8 +21,8 @@ def test_a_pod_has_the_budgets_that_select_its_labels_and_none_without_a_selecto
     )
     nobodys = msgspec.structs.replace(builders.budget("none"), spec=PodDisruptionBudgetSpec())
     others = builders.budget("other", selects={"app": "web", "tier": "back"})
-    surroundings = Surroundings(budgets=[others, its, nobodys, everyones])
-    assert surroundings.budgets_of(pod) == [its, everyones]
+    namespace_objects = NamespaceObjects(budgets=[others, its, nobodys, everyones])
+    assert namespace_objects.budgets_of(pod) == [its, everyones]
 
 
 def test_a_workload_is_named_after_its_deployment_else_its_controller_else_not_at_all() -> None:
@@ -112,7 +113,7 @@ def test_each_object_of_a_namespace_is_among_those_of_its_kind_and_others_are_le
     budget, service, policy = builders.budget(), builders.service(), builders.policy()
     claim, other = builders.claim(), builders.pod()
     group = PodGroup(metadata=builders.metadata("train"))
-    found = Surroundings.of([claim, other, policy, service, budget, group])
-    assert found == Surroundings(
+    found = NamespaceObjects.of([claim, other, policy, service, budget, group])
+    assert found == NamespaceObjects(
         budgets=[budget], services=[service], policies=[policy], claims=[claim], groups=[group]
     )
