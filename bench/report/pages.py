@@ -34,6 +34,7 @@ from bench.report import (
     storm,
 )
 from bench.report.picture import picture
+from bench.report.sections import sections
 from bench.restoring.results import Restored
 from bench.store import ROOT
 
@@ -43,7 +44,7 @@ PAGES: Final = (
     ROOT / "docs" / "compatibility.md",
     ROOT / "docs" / "cost.md",
 )
-"""Each table is in one of them."""
+"""Each table is in one of them: in docs/measurements.md those that have a section there."""
 
 PICTURE: Final = ROOT / readme.PICTURE
 
@@ -86,15 +87,15 @@ def drawn() -> str | None:
 
 def blocks() -> Mapping[str, str]:
     """What stands between the pages' markers, by name: the tables, and where the picture is."""
-    measured = readme.read()
+    measured, found = readme.read(), tables()
     shown = {"picture": readme.shown(measured.storm)} if measured is not None else {}
-    return {**tables(), **shown}
+    return {**found, **shown, "measurements": sections(found)}
 
 
 def paste(page: str, found: Mapping[str, str]) -> str:
     """A page with these blocks; one that it has no markers for is left out.
 
-    ``<!-- storm -->`` begins the table of that name, ``<!-- /storm -->`` ends it.
+    ``<!-- cost -->`` begins the block of that name, ``<!-- /cost -->`` ends it.
     """
     for name, table in found.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"

@@ -9,11 +9,13 @@ from bench.storm.curve import STEP
 from bench.storm.storm import LEAD
 
 WIDTH: Final = 480
-"""A phone shows it in about three quarters of its size, and 14 becomes 10.5."""
-HEIGHT: Final = 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 466, 30, 226
-LEGEND: Final = 284
-FONT: Final = 14
+"""A phone shows it in about three quarters of its size, and 17 becomes 12.7."""
+HEIGHT: Final = 318
+LEFT, RIGHT, TOP, BOTTOM = 64, 460, 38, 232
+LEGEND: Final = 306
+FONT: Final = 17
+LETTER: Final = 9.5
+"""About as wide as a letter of the widest usual font."""
 GREY: Final = "#6f7a85"
 """Readable on white and on nearly black, as are the colours of the curves."""
 TICK: Final = 30
@@ -53,7 +55,7 @@ def picture(curves: Sequence[Curve]) -> str:
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-            f' width="{WIDTH * 4 // 3}" font-family="system-ui, sans-serif" font-size="{FONT}"'
+            f' width="{WIDTH * 7 // 6}" font-family="system-ui, sans-serif" font-size="{FONT}"'
             f' fill="{GREY}">'
         ),
         f"<title>Share of Ready pods in the course of a storm: {escape(names)}</title>",
@@ -67,18 +69,18 @@ def picture(curves: Sequence[Curve]) -> str:
 
 
 def _axes(longest: int) -> Iterable[str]:
-    yield _text(4, 16, "Ready pods")
+    yield _text(4, 18, "Ready pods")
     for percent in (0, 50, 100):
         y = _y(percent / 100)
         yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="{GREY}" stroke-opacity="0.35"/>'
-        yield _text(LEFT - 6, y + 5, f"{percent} %", "end")
+        yield _text(LEFT - 6, y + 6, f"{percent} %", "end")
     for second in range(0, longest + 1, TICK):
-        yield _text(_x(second, longest), BOTTOM + 18, f"{second}", "middle")
-    yield _text((LEFT + RIGHT) / 2, BOTTOM + 37, "seconds after the notice", "middle")
+        yield _text(_x(second, longest), BOTTOM + 21, f"{second}", "middle")
+    yield _text((LEFT + RIGHT) / 2, BOTTOM + 43, "seconds after the notice", "middle")
     if longest >= LEAD:
         x = _x(LEAD, longest)
         yield f'<path d="M{x} {TOP}V{BOTTOM}" stroke="{GREY}" stroke-opacity="0.6"/>'
-        yield _text(x, 16, "nodes end", "middle")
+        yield _text(x, 18, "nodes end", "end")
 
 
 def _curve(curve: Curve, look: Look, longest: int) -> str:
@@ -90,10 +92,11 @@ def _curve(curve: Curve, look: Look, longest: int) -> str:
 
 
 def _legend(drawn: Sequence[tuple[Curve, Look]]) -> Iterable[str]:
-    for number, (curve, look) in enumerate(drawn):
-        x = 14 + number * (WIDTH - 20) // len(drawn)
-        yield f'<path d="M{x} {LEGEND - 5}h26" {_stroke(look)}/>'
-        yield _text(x + 34, LEGEND, curve.name)
+    x = 10.0
+    for curve, look in drawn:
+        yield f'<path d="M{x:g} {LEGEND - 6}h26" {_stroke(look)}/>'
+        yield _text(x + 33, LEGEND, curve.name)
+        x += 48 + len(curve.name) * LETTER
 
 
 def _stroke(look: Look) -> str:

@@ -94,7 +94,8 @@ def shown(storm: Result) -> str:
     return (
         f"![Share of Ready pods over time: Evenkeel, kubectl drain, bare deletion]({PICTURE})\n\n"
         f"The picture is of the {storm.nodes} nodes with {storm.pods:,} pods, once for each way to"
-        " empty them. Of Evenkeel it is the worst run.\n"
+        " empty them. Of Evenkeel it is the worst run. A curve ends with the last change of a"
+        " pod.\n"
     )
 
 

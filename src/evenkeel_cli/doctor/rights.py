@@ -14,10 +14,14 @@ import msgspec
 from evenkeel_cli import manifests
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, broken, fine
+from evenkeel_cli.program import NAME
 
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 MOST_NAMED: Final = 3
 """Rights that are named where many are missing."""
+
+REMEDY: Final = f"{NAME} upgrade --cluster-name NAME --apply, or apply manifests/ again"
+"""A wheel has no folder that a person could apply; an installation by hand may have no stack."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -145,27 +149,13 @@ def judge(subject: Subject, wanted: Sequence[Right], refused: Sequence[Right]) -
         return fine(link, f"it may do all {len(wanted)} things that the manifests grant")
     named = ", ".join(map(str, refused[:MOST_NAMED]))
     more = f", and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
-    return broken(
-        link, f"the API server forbids {_told(subject)}: {named}{more}", _remedy(subject, refused)
-    )
+    return broken(link, f"the API server forbids {_told(subject)}: {named}{more}", REMEDY)
 
 
 def _told(subject: Subject) -> str:
     if subject.kind == "Group":
         return f"the group {subject.name}"
     return f"the service account {subject.namespace}/{subject.name}"
-
-
-def _remedy(subject: Subject, refused: Sequence[Right]) -> str:
-    of_rbac = granted(in_manifests("rbac")).get(subject, ())
-    commands = []
-    if subject.kind != "Group":
-        commands.append("kubectl apply -k manifests/serve")
-    if subject.kind != "Group" or any(right in of_rbac for right in refused):
-        commands.insert(0, "kubectl apply -k manifests/rbac")
-    if any(right not in of_rbac for right in refused):
-        commands.append("kubectl apply -f manifests/gate/rights.yaml")
-    return ", ".join(commands)
 
 
 def _review(subject: Subject, right: Right) -> Mapping[str, Any]:

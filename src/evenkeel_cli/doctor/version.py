@@ -6,7 +6,7 @@ what the manifests grant. tools/write-version writes it into the manifests and i
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,7 @@ import evenkeel
 from evenkeel.errors import NotFoundError
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.findings import Finding, broken, fine, unknown
-from evenkeel_cli.doctor.rights import granted, in_manifests
+from evenkeel_cli.doctor.rights import REMEDY, granted, in_manifests
 
 LABEL: Final = "app.kubernetes.io/version"
 OUTPUT: Final = "RightsVersion"
@@ -30,8 +30,6 @@ ROLES: Final = (
 GATE: Final = "evenkeel-gate"
 POLICY: Final = "ValidatingAdmissionPolicy"
 """And its binding."""
-APPLY: Final = "kubectl apply -k manifests/rbac"
-APPLY_GATE: Final = "kubectl apply -f manifests/gate/rights.yaml"
 
 
 class Metadata(msgspec.Struct, frozen=True):
@@ -46,8 +44,8 @@ class ClusterRole(msgspec.Struct, frozen=True):
     metadata: Metadata
 
 
-def of_checkout() -> str:
-    """The version of this checkout's rights."""
+def of_command() -> str:
+    """The version of the rights that come with this command."""
     return stamp(evenkeel.__version__, in_manifests("rbac", "gate"))
 
 
@@ -74,40 +72,37 @@ def look(server: ApiServer, of_code: str | None, *, is_gated: bool) -> Iterator[
     Raises ClusterError.
     """
     roles = {name: _label(server, name) for name in (*ROLES, *([GATE] if is_gated else []))}
-    here = of_checkout()
+    here = of_command()
     yield judge_rights(roles, here)
     if of_code is not None:
-        yield judge_code(of_code, roles, here)
+        yield judge_code(of_code, roles)
 
 
 def judge_rights(roles: Mapping[str, str | None], here: str) -> Finding:
-    """Whether the roles in the cluster are this checkout's; None: there is no such role."""
+    """Whether the roles in the cluster are this command's; None: there is no such role."""
     missing = [name for name, label in roles.items() if label is None]
     if missing:
-        return broken(IN_CLUSTER, f"there is no ClusterRole {', '.join(missing)}", _apply(missing))
+        return broken(IN_CLUSTER, f"there is no ClusterRole {', '.join(missing)}", REMEDY)
     other = [name for name, label in roles.items() if label != here]
     if other:
         found = ", ".join(sorted({roles[name] or "no version" for name in other}))
         return broken(
             IN_CLUSTER,
-            f"{', '.join(other)}: {found}, and this checkout has {here}",
-            f"{_apply(other)}, from the checkout that the stack was deployed from",
+            f"{', '.join(other)}: {found}, and this command has {here}",
+            REMEDY,
         )
     return fine(IN_CLUSTER, here)
 
 
-def judge_code(of_code: str, roles: Mapping[str, str | None], here: str) -> Finding:
+def judge_code(of_code: str, roles: Mapping[str, str | None]) -> Finding:
     """Whether the stack's code was made with the rights that are in the cluster."""
     if not of_code:
-        return unknown(
-            OF_CODE, f"the stack has no output {OUTPUT}: it is older", "deploy the stack again"
-        )
+        return unknown(OF_CODE, f"the stack has no output {OUTPUT}: it is older", REMEDY)
     found = sorted({label or "none" for label in roles.values()})
     if found == [of_code]:
         return fine(OF_CODE, f"the stack's code has {of_code}, as the rights have")
-    remedy = APPLY if of_code == here else f"check out what belongs together; then {APPLY}, deploy"
     return broken(
-        OF_CODE, f"the stack's code has {of_code}, the rights have {', '.join(found)}", remedy
+        OF_CODE, f"the stack's code has {of_code}, the rights have {', '.join(found)}", REMEDY
     )
 
 
@@ -118,8 +113,3 @@ def _label(server: ApiServer, name: str) -> str | None:
     except NotFoundError:
         return None
     return role.metadata.labels.get(LABEL, "")
-
-
-def _apply(names: Sequence[str]) -> str:
-    commands = [APPLY] if any(name != GATE for name in names) else []
-    return ", ".join([*commands, *([APPLY_GATE] if GATE in names else [])])

@@ -93,7 +93,7 @@ def test_a_probe_of_a_role_without_access_is_not_answered_and_does_not_stay(
 
 @pytest.mark.parametrize("function", ["Handover", "Restore"])
 @pytest.mark.parametrize(
-    ("group", "remedy"), [(None, "access entry"), ("nobody", "manifests/rbac")], ids=["401", "403"]
+    ("group", "remedy"), [(None, "access entry"), ("nobody", "evenkeel doctor")], ids=["401", "403"]
 )
 def test_a_call_of_the_schedule_without_access_is_an_error_that_says_what_mends_it(
     group: str | None, remedy: str, function: str, stack: Deployed, access: Access

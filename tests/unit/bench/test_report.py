@@ -9,7 +9,8 @@ import pytest
 from bench.faults.results import Faults, Suffered, tally
 from bench.growth.results import Growth, Point
 from bench.report import faults, growth
-from bench.report.pages import PAGES, PICTURE, blocks, drawn, paste
+from bench.report.pages import PAGES, PICTURE, REPORTS, blocks, drawn, paste
+from bench.report.sections import SECTIONS, sections
 from bench.storm.figures import judge, percentiles
 from tests.unit.bench.made import CONDITIONS
 
@@ -98,5 +99,19 @@ def test_the_picture_is_that_of_the_results_that_are_kept() -> None:
 
 
 def test_every_table_is_on_one_page() -> None:
-    shown = [name for page in PAGES for name in blocks() if f"<!-- {name} -->" in page.read_text()]
-    assert sorted(shown) == sorted(blocks())
+    marked = [name for name in blocks() if name not in SECTIONS]
+    shown = [name for page in PAGES for name in marked if f"<!-- {name} -->" in page.read_text()]
+    assert sorted(shown) == sorted(marked)
+    assert REPORTS.keys() - SECTIONS.keys() == {"cost", "drainers"}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_bench_has_a_section_with_its_table_or_is_listed_among_those_without(name: str) -> None:
+    heading, item = f"## {SECTIONS[name].title}\n", f"- {SECTIONS[name].what.splitlines()[0]}\n"
+    measured = sections(dict.fromkeys(SECTIONS, "figures\n"))
+    assert heading in measured
+    assert item not in measured
+    assert "without kept results" not in measured
+    without = sections(dict.fromkeys(SECTIONS.keys() - {name}, "figures\n"))
+    assert heading not in without
+    assert item in without.partition("without kept results")[2]

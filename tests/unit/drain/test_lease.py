@@ -178,7 +178,7 @@ def test_without_the_lease_a_pod_goes_at_its_last_moment_and_no_sooner(
     assert min(sent.at for sent in scene.written(pod)) == pytest.approx(88.9, abs=0.2)
     assert scene.recorder.total("LeaseRefused") > 0
     assert str(error) in scene.recorder.notes[0][0]
-    assert "apply manifests/rbac" in scene.recorder.notes[0][0]
+    assert "evenkeel doctor says" in scene.recorder.notes[0][0]
 
 
 @pytest.mark.parametrize(

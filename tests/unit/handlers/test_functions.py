@@ -222,7 +222,7 @@ def test_the_handover_function_finds_nothing_to_do_on_a_quiet_cluster(
 
 @pytest.mark.parametrize("name", ["handover", "restore"])
 @pytest.mark.parametrize(
-    ("code", "remedy"), [(401, "restore its access entry"), (403, "apply manifests/rbac")]
+    ("code", "remedy"), [(401, "restore its access entry"), (403, "evenkeel doctor")]
 )
 @pytest.mark.usefixtures("account")
 def test_a_call_of_the_schedule_fails_where_the_api_server_refuses_the_role(

@@ -48,8 +48,8 @@ def _remedy_of(error: ClusterError) -> str:
             )
         case ForbiddenError():
             return (
-                "the API server accepts the function's role and forbids what it needs (403): apply"
-                " manifests/rbac, and see that the role's access entry names its group"
+                "the API server accepts the function's role and forbids what it needs (403):"
+                " evenkeel doctor says which right is missing and what gives it back"
             )
     return (
         "the API server cannot be used: check that it is up, and the endpoint, the certificate"

@@ -13,7 +13,7 @@ HOOKS = {
     "mutatingwebhookconfigurations/evenkeel": ("placement.evenkeel.dev", "managed"),
     "validatingwebhookconfigurations/evenkeel-gate": ("gate.evenkeel.dev", "gate"),
 }
-VERSION = version.of_checkout()
+VERSION = version.of_command()
 SAID = '299 - "evenkeel to spot: it is above its floor"'
 
 

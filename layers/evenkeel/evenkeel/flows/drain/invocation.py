@@ -210,8 +210,8 @@ class HandoverFlow:
     def _tell_refusal(self, error: ClusterError) -> None:
         self._recorder.counted(Metric.LEASE_REFUSED)
         self._recorder.noted(
-            "without the Lease, so only forced evictions are made; where a right is missing,"
-            f" apply manifests/rbac: {error}",
+            "without the Lease, so only forced evictions are made; evenkeel doctor says"
+            f" whether a right is missing: {error}",
             error=type(error).__name__,
         )
 
