@@ -29,8 +29,8 @@ LONGEST_WORK: Final = timedelta(seconds=870)
 
 EVICTIONS: Final = whole(
     "EVENKEEL_EVICTIONS_PER_SECOND",
-    "How many forced evictions the API server is expected to carry out in a second. The fewer, the"
-    " earlier they begin.",
+    "How many forced evictions the API server is expected to carry out in a second, until it has"
+    " taken more of late. The fewer, the earlier they begin.",
     60,
     lowest=10,
     highest=1_000,

@@ -50,7 +50,7 @@ class Ranking(msgspec.Struct, frozen=True):
 WIDEST = 4
 """The window grows up to this many times its setting."""
 
-LARGEST_ROUND = 8
+LARGEST_ROUND = 4
 """So many pods of a workload are released in a round at most; a power of two."""
 
 AHEAD = 20.0
@@ -90,7 +90,7 @@ def turns(rankings: Iterable[Ranking], room: int, may_go: MayGo = _anybody) -> I
     - pods on nodes that die before those under a hint;
     - then one pod of every workload that would otherwise reach zero;
     - then by priority;
-    - then in rounds of 2, 4, 8, 8 ... per workload;
+    - then in rounds of 2, 4, 4 ... per workload;
     - then fewest ready replicas off doomed nodes; earliest deadline;
     - and a round of one ReplicaSet at a time: with few pods to make per ReplicaSet its controller
       would spend half its writes on status updates.
@@ -140,8 +140,8 @@ def _ranked(
 def _round_of(earlier: int) -> int:
     """The round of the next pod of a workload of which so many have their place, or will soon.
 
-    One, two, four, eight, and on in eights: were they to double on, some workloads would have
-    sixteen replacements more than others when the time is up.
+    One, two, four, and on in fours: were they to double on, some workloads would have sixteen
+    replacements more than others when the time is up.
     """
     doubled = 2 * LARGEST_ROUND - 1
     if earlier < doubled:
