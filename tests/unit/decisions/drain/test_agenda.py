@@ -310,19 +310,29 @@ def test_evictions_are_sent_as_fast_as_set_unless_answers_take_too_long(
     answer: float, expected: Rate
 ) -> None:
     usual = Usual(seconds(answer), seconds(answer))
-    assert agenda.rate(60, usual, at_once=30, number=0) == expected
+    found = agenda.rate(60, usual, at_once=30, number=0)
+    assert (found.per_second, found.ahead) == (expected.per_second, expected.ahead)
 
 
 @pytest.mark.parametrize(
-    ("answer", "shown", "expected"),
-    [(0.05, 40, 60), (0.05, 205, 205), (0.1, 205, 150), (0.5, 205, 60), (1, 205, 30)],
-    ids=["no more than set", "what it took", "half of the session", "slow", "slower"],
+    ("answer", "shown", "owned", "replaced"),
+    [
+        (0.05, 40, 1 / 60, LIKELY_GONE / 60),
+        (0.05, 100, 1 / 100, LIKELY_GONE / 60),
+        (0.05, 250, 1 / 250, 1 / 250),
+        (0.1, 250, 1 / 150, LIKELY_GONE / 60),
+        (0.5, 250, 1 / 60, LIKELY_GONE / 60),
+        (1, 250, 1 / 30, LIKELY_GONE / 30),
+    ],
+    ids=["less", "more", "much more", "half of the session", "slow", "slower"],
 )
-def test_evictions_are_sent_as_fast_as_the_api_server_took_writes_of_late(
-    answer: float, shown: float, expected: float
+def test_no_eviction_takes_longer_than_the_writes_that_the_api_server_took_of_late(
+    answer: float, shown: float, owned: float, replaced: float
 ) -> None:
-    usual = Usual(seconds(answer), seconds(answer), shown)
-    assert agenda.rate(60, usual, at_once=30, number=0) == Rate(expected)
+    """``owned`` and ``replaced``: the seconds of a slot without a replacement, and with one."""
+    rate = agenda.rate(60, Usual(seconds(answer), seconds(answer), shown), at_once=30, number=0)
+    found = [rate.slot(share).total_seconds() for share in (1, LIKELY_GONE)]
+    assert found == pytest.approx([owned, replaced], abs=1e-6)
 
 
 def test_a_few_slow_answers_make_evictions_go_earlier_but_not_more_slowly() -> None:
@@ -343,11 +353,12 @@ def test_a_tenth_of_the_time_is_kept_for_an_api_server_that_pauses(
     number=st.integers(0, 100_000),
     shown=st.floats(0, 1000),
 )
-def test_the_rate_is_never_above_its_setting_or_what_was_shown_nor_below_its_floor(
+def test_the_rate_is_never_above_its_setting_or_below_its_floor_nor_above_what_was_shown(
     per_second: float, answer: timedelta, at_once: int, number: int, shown: float
 ) -> None:
     found = agenda.rate(per_second, Usual(answer, answer, shown), at_once, number)
-    assert FLOOR * per_second <= found.per_second <= max(per_second, shown)
+    assert FLOOR * per_second <= found.per_second <= per_second
+    assert found.shown <= shown
     assert timedelta() <= found.ahead <= SLOWEST + LONGEST_RESERVE
 
 
