@@ -30,6 +30,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "uninstall": "Take Evenkeel out of a cluster and an account.",
         "rotate-token": "Give the webhook a new token, without a gap.",
         "webhook-config": "Print the webhook's configuration, filled in.",
+        "headroom": "Print what keeps room free on on-demand nodes.",
         "scheduler-config": "Print the configuration of a scheduler.",
     },
     "Run": {

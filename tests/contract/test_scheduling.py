@@ -278,6 +278,28 @@ def test_a_full_node_takes_no_more_until_something_leaves(ground: Ground) -> Non
     bound(ground, "second")
 
 
+def test_a_pod_needs_room_for_its_init_container_beside_the_sidecars_before_it(
+    ground: Ground,
+) -> None:
+    name = ground.add_node("n", cpu="4")
+
+    def starting(cpu: str) -> dict[str, Any]:
+        asks = {each: {"requests": {"cpu": each}} for each in ("1", cpu)}
+        image = {"image": "example.org/image"}
+        return {
+            "container": {"resources": asks["1"]},
+            "initContainers": [
+                {"name": "proxy", "restartPolicy": "Always", "resources": asks["1"], **image},
+                {"name": "load", "resources": asks[cpu], **image},
+            ],
+        }
+
+    ground.apply(pod("large", **starting("3100m")))
+    assert "Insufficient cpu" in unschedulable(ground, "large")
+    ground.apply(pod("fits", **starting("3")))
+    assert bound(ground, "fits") == name
+
+
 def test_the_more_important_pod_is_placed_first(ground: Ground) -> None:
     """Of those whose back-off is over when there is room. Negative priorities are allowed."""
     low, high = f"{ground.namespace}-low", f"{ground.namespace}-high"

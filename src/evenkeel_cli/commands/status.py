@@ -55,7 +55,7 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
             found = gather(cluster, searched, labels=labels)
             shown = listing.listing(found)
             of_nodes = listing.of_nodes(found.unlabelled, labels.keys[0])
-            sentences = [*shown.sentences(), *of_nodes]
+            sentences = [*shown.sentences(), *of_nodes, *filter(None, [found.headroom])]
             return Seen(
                 shown, shown.headline, shown.told(), listing.GONE, sentences, namespace=searched
             )

@@ -10,6 +10,7 @@ from evenkeel_cli.doctor import (
     certificate,
     clocks,
     drainers,
+    headroom,
     nodes,
     pause,
     rights,
@@ -65,6 +66,7 @@ def look(half: Half, known: Known) -> Iterator[Finding]:
     yield from failed
     yield from _webhooks(half, placing, gating, failed)
     yield from _nodes(half, known, is_gated=is_gated)
+    yield from looked(headroom.LINK, headroom.look, half.cluster, half.clock, half.labels)
     yield from looked("clocks", clocks.look, half.cluster, half.server, half.clock)
 
 

@@ -68,6 +68,14 @@ class Objects:
             return None
         return found
 
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the API server has this kind in this version."""
+        try:
+            self._resource(api_version, kind)
+        except NotFoundError:
+            return False
+        return True
+
     def change(self, manifest: Manifest) -> Change:
         """What applying would do; the server says so in a dry run."""
         found = self.find(manifest)

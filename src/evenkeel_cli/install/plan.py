@@ -7,6 +7,7 @@ from typing import Final
 
 from evenkeel.settings import Mode
 from evenkeel_cli import manifests
+from evenkeel_cli.headroom import printed
 from evenkeel_cli.install import concurrency, hooks, rights, scheduler, serving
 from evenkeel_cli.install.absence import Absent
 from evenkeel_cli.install.build import Build
@@ -83,6 +84,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         not_served(objects),
         Absent("monitoring", objects, manifests.documents("monitoring")),
         Absent("poll", objects, manifests.documents("poll")),
+        Absent("headroom", objects, printed.of_both_forms()),
         Deleted(site),
         Swept(site),
         Unmapped(site),

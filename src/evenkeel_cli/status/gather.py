@@ -13,18 +13,21 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.decision import Decision
 from evenkeel.model.meta import Reference
 from evenkeel.ports import Clock, Cluster
+from evenkeel_cli.headroom.wording import told
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """Where each workload stands, and the nodes that have no label of a capacity type.
 
-    ``restores`` is what restore decides about each workload.
+    ``restores`` is what restore decides about each workload. ``headroom`` is a sentence, where all
+    namespaces were read.
     """
 
     standings: Sequence[Standing]
     unlabelled: Sequence[str]
     restores: Mapping[Reference, Decision] = field(default_factory=dict)
+    headroom: str = ""
 
 
 def gather(
@@ -41,7 +44,8 @@ def gather(
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
     unlabelled = sorted(node.name for node in nodes if not labels.are_on(node))
-    return Found(standings, unlabelled, _by_workload(plan(snapshot)))
+    headroom = "" if namespace else told(cluster, snapshot)
+    return Found(standings, unlabelled, _by_workload(plan(snapshot)), headroom)
 
 
 def _by_workload(made: RestorePlan) -> Mapping[Reference, Decision]:

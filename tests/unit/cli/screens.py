@@ -67,6 +67,7 @@ PLAYED = (
     "restore --built-in",
     "restore --snapshot fleet.json",
     "restore --snapshot fleet.json -n search",
+    "headroom --built-in",
     "doctor --kubeconfig kubeconfig",
 )
 """Without a cluster, or with the API server of ``kubeconfig``."""

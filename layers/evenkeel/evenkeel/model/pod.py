@@ -33,6 +33,12 @@ class Container(ApiStruct, frozen=True, kw_only=True):
     """The part of a container that Evenkeel reads."""
 
     resources: ResourceRequirements = ResourceRequirements()
+    restart_policy: str = ""
+
+    @property
+    def is_sidecar(self) -> bool:
+        """Whether it is an init container that goes on beside the pod's containers."""
+        return self.restart_policy == "Always"
 
 
 class ClaimSource(ApiStruct, frozen=True, kw_only=True):
@@ -53,14 +59,41 @@ class Volume(ApiStruct, frozen=True, kw_only=True):
 
 
 class PodSpec(ApiStruct, frozen=True, kw_only=True):
-    """The part of a pod's spec that Evenkeel reads."""
+    """The part of a pod's spec that Evenkeel reads.
+
+    ``resources`` are the pod's own, which count instead of its containers'; ``overhead`` is what
+    its runtime class takes besides.
+    """
 
     node_name: str = ""
     termination_grace_period_seconds: int | None = None
     priority: int = 0
+    init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
+    resources: ResourceRequirements = ResourceRequirements()
+    overhead: dict[str, str] = {}
     volumes: tuple[Volume, ...] = ()
     scheduling_group: SchedulingGroup | None = None
+
+    @property
+    def requests(self) -> Mapping[str, float]:
+        """What the scheduler keeps free for it, in cores, bytes and the like.
+
+        That is what its containers and sidecars ask for together. It is more where an init
+        container asks for more, together with the sidecars that are started before it.
+        https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers
+        """
+        running: dict[str, float] = {}
+        most: dict[str, float] = {}
+        for each in self.init_containers:
+            started = _sum(running, each.resources.requests)
+            most = _larger(most, started)
+            if each.is_sidecar:
+                running = started
+        for each in self.containers:
+            running = _sum(running, each.resources.requests)
+        found = _larger(running, most) | _sum({}, self.resources.requests)
+        return _sum(found, self.overhead)
 
 
 class PodStatus(ApiStruct, frozen=True, kw_only=True):
@@ -87,12 +120,8 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @property
     def requests(self) -> Mapping[str, float]:
-        """What it takes of its node: what its containers ask for, and its place."""
-        found = {PLACES: 1.0}
-        for container in self.spec.containers:
-            for name, quantity in container.resources.requests.items():
-                found[name] = found.get(name, 0.0) + number(quantity)
-        return found
+        """What it takes of its node: what it asks for, and its place."""
+        return {**self.spec.requests, PLACES: 1.0}
 
     @property
     def finished(self) -> bool:
@@ -225,6 +254,19 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
                 sound = since is not None and is_sound(since)
                 return since if sound else self.metadata.creation_timestamp
         return None
+
+
+def _sum(amounts: Mapping[str, float], more: Mapping[str, str]) -> dict[str, float]:
+    """Amounts of resources, and quantities that are added to them."""
+    found = dict(amounts)
+    for name, quantity in more.items():
+        found[name] = found.get(name, 0.0) + number(quantity)
+    return found
+
+
+def _larger(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Of each resource the larger amount."""
+    return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in (*one, *other)}
 
 
 def next_available_at(

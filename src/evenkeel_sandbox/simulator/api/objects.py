@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
+
+from evenkeel.model.pod import PodSpec
+
 type Obj = dict[str, Any]
 type Key = tuple[str, str]
 """Namespace and name; the namespace is empty for cluster-scoped kinds."""
@@ -172,14 +176,9 @@ def node_of(pod: Obj) -> str:
     return str(pod["spec"].get("nodeName", ""))
 
 
-def requests_of(pod: Obj) -> dict[str, float]:
-    """What a pod's containers ask for together, in cores, bytes and the like."""
-    total: dict[str, float] = {}
-    for container in pod["spec"].get("containers") or ():
-        requests = at(container, "resources", "requests", default=None) or {}
-        for name, quantity in requests.items():
-            total[name] = total.get(name, 0) + number(quantity)
-    return total
+def requests_of(pod: Obj) -> Mapping[str, float]:
+    """What the scheduler keeps free for a pod, in cores, bytes and the like."""
+    return msgspec.convert(pod["spec"], PodSpec).requests
 
 
 SUFFIXES = {

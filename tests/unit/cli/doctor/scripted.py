@@ -13,6 +13,18 @@ HOOKS = {
     "mutatingwebhookconfigurations/evenkeel": ("placement.evenkeel.dev", "managed"),
     "validatingwebhookconfigurations/evenkeel-gate": ("gate.evenkeel.dev", "gate"),
 }
+EMPTY = {
+    "deployments": "Deployment",
+    "leases": "Lease",
+    "networkpolicies": "NetworkPolicy",
+    "persistentvolumeclaims": "PersistentVolumeClaim",
+    "poddisruptionbudgets": "PodDisruptionBudget",
+    "replicasets": "ReplicaSet",
+    "services": "Service",
+    "statefulsets": "StatefulSet",
+    "namespaces/evenkeel-system/leases": "Lease",
+}
+"""Kinds of which there is no object."""
 VERSION = version.of_command()
 SAID = '299 - "evenkeel to spot: it is above its floor"'
 
@@ -79,7 +91,7 @@ class Api:
             "nodes": items("Node", {"name": "a", "labels": spot}),
             "namespaces/shop/replicasets": items("ReplicaSet"),
             "pods": items("Pod"),
-        }
+        } | {name: items(kind) for name, kind in EMPTY.items()}
         if end == "namespaces/shop/pods" and method == "GET":
             return answer(200, items("Pod", pod))
         if end in ("namespaces/shop/pods", "namespaces/shop/pods/web-1/eviction"):

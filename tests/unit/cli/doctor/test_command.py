@@ -65,7 +65,7 @@ def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Pat
     assert verdicts(api, tmp_path) == NOT_LOOKED
     done = run(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("None of 18 links is broken. 4 were not looked at.\n")
+    assert done.stdout.endswith("None of 19 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_the_broken_come_first_and_the_exit_code_says_so(api: Api, tmp_path: Pat
     done = run(api, tmp_path)
     lines = done.stdout.splitlines()
     assert lines[1].split()[:2] == ["pause", "no"]
-    assert lines[-1].startswith("3 of 18 links are broken: pause, rights of handover")
+    assert lines[-1].startswith("3 of 19 links are broken: pause, rights of handover")
 
 
 def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_path: Path) -> None:
@@ -146,11 +146,11 @@ DENIED = refusal(403, "Forbidden", "you may not")
         ("/clusterroles/evenkeel-restore", {"version"}),
         ("configurations/evenkeel", {"placement webhook"}),
         ("configurations/evenkeel-gate", {"eviction gate"}),
-        ("/replicasets", {"placement webhook"}),
+        ("/replicasets", {"placement webhook", "headroom"}),
         ("/eviction", {"eviction gate"}),
         ("/metrics", {"answers of webhooks"}),
-        ("/v1/nodes", {"capacity labels", "other drainers"}),
-        ("/api/v1/pods", {"other drainers"}),
+        ("/v1/nodes", {"capacity labels", "other drainers", "headroom"}),
+        ("/api/v1/pods", {"other drainers", "headroom"}),
         ("/leases/evenkeel-handover", {"clocks"}),
     ],
 )

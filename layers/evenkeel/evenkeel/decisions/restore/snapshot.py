@@ -78,10 +78,15 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at the cluster. ``members``: how many active pods name a group."""
+    """One look at the cluster.
+
+    ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
+    a group.
+    """
 
     now: datetime
     cases: Sequence[Case]
     fleet: Fleet
+    pods: Sequence[Pod] = ()
     terms: Terms = Terms()
     members: Mapping[GroupName, int] = {}

@@ -62,7 +62,10 @@ class Compactor:
             spec=msgspec.structs.replace(
                 spec,
                 node_name=self._once(spec.node_name),
+                init_containers=tuple(map(self._container, spec.init_containers)),
                 containers=tuple(map(self._container, spec.containers)),
+                resources=self._requirements(spec.resources),
+                overhead=self._map(spec.overhead),
                 volumes=tuple(v for v in spec.volumes if v.persistent_volume_claim is not None),
             ),
             status=msgspec.structs.replace(
@@ -77,10 +80,16 @@ class Compactor:
         )
 
     def _container(self, container: Container) -> Container:
-        requests = self._map(container.resources.requests)
-        key = ("container", id(requests))
-        made = Container(resources=ResourceRequirements(requests=requests))
+        resources = self._requirements(container.resources)
+        key = ("container", id(resources), container.restart_policy)
+        made = msgspec.structs.replace(container, resources=resources)
         kept: Container = self._kept.setdefault(key, made)
+        return kept
+
+    def _requirements(self, resources: ResourceRequirements) -> ResourceRequirements:
+        requests = self._map(resources.requests)
+        key = ("resources", id(requests))
+        kept: ResourceRequirements = self._kept.setdefault(key, resources)
         return kept
 
     def _condition(self, condition: Condition) -> Condition:

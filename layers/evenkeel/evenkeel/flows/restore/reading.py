@@ -103,7 +103,9 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
         cases.append(case)
     named = (group_of(pod) for pod in pods if pod.active)
     members = Counter(group for group in named if group is not None)
-    return Snapshot(now=clock.now(), cases=cases, fleet=fleet, terms=terms, members=members)
+    return Snapshot(
+        now=clock.now(), cases=cases, fleet=fleet, pods=pods, terms=terms, members=members
+    )
 
 
 def read_again(cluster: Cluster, cases: Sequence[Case], fleet: Fleet) -> Sequence[Case | None]:

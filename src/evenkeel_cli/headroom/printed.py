@@ -1,0 +1,56 @@
+"""The manifests of headroom: those of manifests/headroom, with their sizes filled in."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from evenkeel.decisions.placement.clauses import not_spot
+from evenkeel.model.affinity import NewAffinity, NodeAffinity, NodeSelector, NodeSelectorTerm
+from evenkeel.model.capacity import CapacityLabels
+from evenkeel_cli.headroom.present import CapacityBuffer
+from evenkeel_cli.headroom.sizing import Room
+from evenkeel_cli.manifests import Manifest
+from evenkeel_hosting import files
+
+FOLDER: Final = "headroom"
+BUFFER: Final = "buffer.yaml"
+PODS: Final = "pods.yaml"
+
+
+def documents(name: str) -> Sequence[dict[str, Any]]:
+    """The objects of one form as they are in manifests/."""
+    return list(yaml.safe_load_all(files.manifest(FOLDER, name)))
+
+
+def of_both_forms() -> Sequence[Manifest]:
+    """All objects that headroom may have."""
+    return [*documents(BUFFER), *documents(PODS)]
+
+
+def buffer(version: str, room: Room, labels: CapacityLabels) -> Sequence[Manifest]:
+    """A PodTemplate and a CapacityBuffer of this version of its API."""
+    template, made = documents(BUFFER)
+    _fill(template["template"]["spec"], room, labels)
+    made["apiVersion"] = f"{CapacityBuffer.resource.group}/{version}"
+    made["spec"]["replicas"] = room.placeholders
+    return [template, made]
+
+
+def pause_pods(room: Room, labels: CapacityLabels) -> Sequence[Manifest]:
+    """A PriorityClass and a Deployment."""
+    priority, deployment = documents(PODS)
+    _fill(deployment["spec"]["template"]["spec"], room, labels)
+    deployment["spec"]["replicas"] = room.placeholders
+    return [priority, deployment]
+
+
+def _fill(spec: dict[str, Any], room: Room, labels: CapacityLabels) -> None:
+    """Give a pod spec its size, and keep it off spot."""
+    term = NodeSelectorTerm(match_expressions=not_spot(labels))
+    required = NodeSelector(node_selector_terms=(term,))
+    affinity = NewAffinity(node_affinity=NodeAffinity(required=required))
+    spec["affinity"] = msgspec.to_builtins(affinity)
+    (container,) = spec["containers"]
+    container["resources"]["requests"] = room.size.quantities

@@ -1,0 +1,158 @@
+"""Whether headroom is there, and what status and doctor say of it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from evenkeel.model import names
+from evenkeel.model.meta import Condition
+from evenkeel_cli.doctor import headroom
+from evenkeel_cli.doctor.findings import Verdict
+from evenkeel_cli.headroom.present import (
+    HEADROOM,
+    PROVISIONING,
+    READY,
+    CapacityBuffer,
+    CapacityBufferStatus,
+    Present,
+    judge_buffer,
+    judge_pods,
+)
+from evenkeel_cli.headroom.sizing import GI, Need, Room, Size
+from evenkeel_cli.status.gather import gather
+from evenkeel_cli.targets import Target
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from evenkeel_sandbox.simulator.cluster import SimulatedCluster
+from tests import builders
+from tests.builders import NOW, seconds
+from tests.fixtures.api_server import refusal, serving
+from tests.unit.cli.doctor.checking import BROKEN, FINE, NOT_LOOKED, check
+from tests.unit.cli.doctor.scripted import Api, kubeconfig
+from tests.unit.decisions.restore.cases import case, deployment, pods_of, waiting
+from tests.unit.drain.manifests import deployment as manifest
+
+ROOM = Room(2, Size(500, GI))
+NONE = Need.of(())
+SINGLES = Need(3, Size(1000, 2 * GI), ROOM)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "lack", "remedy"),
+    [
+        ({}, f"no autoscaler says of it that it is {READY}", "feature gate CapacityBuffer"),
+        ({READY: "True"}, f"that it is {PROVISIONING}", "--capacity-buffer-pod-injection-enabled"),
+        ({READY: "False"}, f"{READY} is not true: Why (because)", "print and apply it anew"),
+        ({READY: "True", PROVISIONING: "False"}, f"{PROVISIONING} is not true: Why", "NodePool"),
+        ({READY: "True", PROVISIONING: "True"}, "", ""),
+    ],
+)
+def test_a_buffer_is_there_when_both_conditions_hold(
+    conditions: Mapping[str, str], lack: str, remedy: str
+) -> None:
+    told = tuple(
+        Condition(type=each, status=status, reason="Why", message="because")
+        for each, status in conditions.items()
+    )
+    buffer = CapacityBuffer(
+        metadata=builders.metadata(HEADROOM), status=CapacityBufferStatus(conditions=told)
+    )
+    found = judge_buffer(buffer, ROOM)
+    assert lack in found.lack
+    assert remedy in found.remedy
+    assert bool(found.lack) == bool(lack)
+
+
+def test_pause_pods_are_there_when_all_have_a_node() -> None:
+    web = deployment(2)
+    placed = pods_of(web, "o1", "o2", requests={"cpu": "500m", "memory": "1Gi"})
+    assert judge_pods(case(web, pods=placed)) == Present("pause pods", ROOM)
+    found = judge_pods(case(web, pods=[placed[0], waiting(web)]))
+    assert found.room == ROOM
+    assert found.lack == "1 of 2 pods have no on-demand node (no node had room)"
+    assert judge_pods(case(web, pods=[])).lack == "2 of 2 pods have no on-demand node"
+
+
+@pytest.mark.parametrize(
+    ("found", "singles", "verdict", "said"),
+    [
+        ([], NONE, FINE, "no single replica needs any"),
+        ([], Need.of([Size()]), FINE, "no single replica needs any"),
+        ([], SINGLES, NOT_LOOKED, "evenkeel headroom | kubectl apply -f -"),
+        ([Present("pause pods", ROOM)], SINGLES, FINE, "2 placeholders of 500m cpu"),
+        ([Present("pause pods", ROOM, "lost", "find them")], SINGLES, BROKEN, "find them"),
+    ],
+)
+def test_headroom_is_advised_where_there_is_none(
+    found: list[Present], singles: Need, verdict: Verdict, said: str
+) -> None:
+    (finding,) = headroom.judge(found, singles)
+    check(finding, verdict, said)
+
+
+@pytest.fixture
+def cluster() -> SimulatedCluster:
+    """A node of each type; the pods of ``login``, a single replica, are on spot."""
+    made = SimulatedCluster(SimulatedClock(NOW))
+    for name in ("spot", "on-demand"):
+        meta = {"name": name, "labels": {names.CAPACITY_LABELS[0]: name}}
+        room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
+        made.apply(node | {"status": {"allocatable": room}})
+    spot = {"nodeSelector": {names.CAPACITY_LABELS[0]: "spot"}}
+    made.apply(manifest("login", pod=spot))
+    made.clock.advance(seconds(30))
+    return made
+
+
+def add_buffer(cluster: SimulatedCluster, template: str) -> None:
+    meta = {"name": HEADROOM, "namespace": names.SYSTEM_NAMESPACE}
+    containers = [{"name": "pause", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}]
+    cluster.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": names.SYSTEM_NAMESPACE}},
+        {
+            "apiVersion": "v1",
+            "kind": "PodTemplate",
+            "metadata": meta,
+            "template": {"spec": {"containers": containers}},
+        },
+        {
+            "apiVersion": "autoscaling.x-k8s.io/v1beta1",
+            "kind": "CapacityBuffer",
+            "metadata": meta,
+            "spec": {"podTemplateRef": {"name": template}, "replicas": 3},
+        },
+    )
+
+
+def test_status_says_what_is_needed_and_that_there_is_none(cluster: SimulatedCluster) -> None:
+    assert gather(cluster).headroom == (
+        "Headroom: none is seen. 1 pod of the largest spot pool (no type in no zone) asks for"
+        " 100m cpu; 1 single replica on spot, or free to go there, asks for 100m cpu."
+    )
+    assert gather(cluster, "default").headroom == ""
+
+
+def test_status_says_what_there_is(cluster: SimulatedCluster) -> None:
+    add_buffer(cluster, HEADROOM)
+    told = gather(cluster).headroom
+    assert told.startswith(
+        "Headroom: a CapacityBuffer of 3 placeholders of 1 cpu and 2Gi memory, which is not there:"
+    )
+
+
+def test_what_may_not_be_read_is_said_to_be_unseen(tmp_path: Path) -> None:
+    with serving() as server:
+        api = Api(server)
+        api.answers["/capacitybuffers"] = refusal(403, "Forbidden", "you may not")
+        with Target(kubeconfig=kubeconfig(api, tmp_path)).connect() as cluster:
+            assert "what there is cannot be seen (" in gather(cluster).headroom
+
+
+def test_status_says_what_there_is_also_where_none_is_needed() -> None:
+    cluster = SimulatedCluster(SimulatedClock(NOW))
+    assert gather(cluster).headroom == ""
+    add_buffer(cluster, "gone")
+    assert gather(cluster).headroom.startswith(
+        "Headroom: a CapacityBuffer of 3 placeholders, which"
+    )

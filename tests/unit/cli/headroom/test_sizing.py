@@ -1,0 +1,153 @@
+"""How much headroom is needed, as a decision."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from evenkeel.decisions.restore.snapshot import Case, Snapshot
+from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.meta import OwnerReference
+from evenkeel.model.node import Node
+from evenkeel.model.pod import Pod
+from evenkeel_cli.headroom.sizing import (
+    GI,
+    MI,
+    Need,
+    Pool,
+    Room,
+    Size,
+    of_largest_pool,
+    of_singles,
+    room_for,
+    size_of,
+)
+from tests import builders
+from tests.builders import NOW
+from tests.unit.decisions.restore.cases import (
+    case,
+    deployment,
+    fleet,
+    pods_of,
+    stateful_set,
+    with_rules,
+)
+
+ON_DEMAND_ALONE = {"karpenter.sh/capacity-type": "on-demand"}
+SMALL = {"cpu": "500m", "memory": "1Gi"}
+
+
+def seen(*cases: Case, pods: Sequence[Pod] = (), nodes: Sequence[Node] = ()) -> Snapshot:
+    return Snapshot(now=NOW, cases=cases, fleet=fleet(*nodes), pods=pods)
+
+
+@pytest.mark.parametrize(
+    ("pods", "room"),
+    [
+        ([], Room(0, Size())),
+        ([Size(500, GI)] * 3, Room(3, Size(500, GI))),
+        ([Size(1000, GI), Size(600, 0), Size(600, 0), Size(400, 0)], Room(3, Size(1000, GI))),
+        ([Size(1000, 0), Size(0, GI)], Room(1, Size(1000, GI))),
+        ([Size(1000, GI), Size(100, 2 * GI)], Room(2, Size(1000, 2 * GI))),
+        ([Size(), Size()], Room(0, Size())),
+        ([Size(), Size(100, 0)], Room(1, Size(100, 0))),
+    ],
+    ids=[
+        "no pod",
+        "pods alike",
+        "small ones share, but not more than fit",
+        "one that asks for CPU beside one that asks for memory",
+        "not beside it where one of both is too little",
+        "pods that ask for nothing",
+        "the same beside one that asks",
+    ],
+)
+def test_all_pods_fit_into_the_placeholders(pods: Sequence[Size], room: Room) -> None:
+    assert room_for(pods) == room
+
+
+def test_a_size_is_what_a_pod_asks_for_rounded_up() -> None:
+    assert size_of({"cpu": 0.1 * 3, "memory": 1.5, "pods": 1}) == Size(300, 2)
+    assert Size(1500, 3 * GI).quantities == {"cpu": "1500m", "memory": "3Gi"}
+    assert Size(2000, GI + 1).quantities == {"cpu": "2", "memory": "1025Mi"}
+    assert Size(0, MI).quantities == {"memory": "1Mi"}
+    assert str(Room(2, Size(500, GI))) == "2 placeholders of 500m cpu and 1Gi memory"
+
+
+@pytest.mark.parametrize(
+    ("found", "pods"),
+    [
+        (case(deployment(1), "s1"), 1),
+        (case(stateful_set(1, "none"), "s1"), 1),
+        (case(deployment(2), "s1", "s2"), 0),
+        (case(deployment(1), "s1", is_managed=False), 1),
+        (case(deployment(1), "o1"), 1),
+        (case(deployment(1), "o1", is_managed=False), 0),
+        (case(deployment(1, "1"), "o1"), 0),
+        (case(stateful_set(1), "o1"), 0),
+        (case(with_rules(deployment(1), nodeSelector=ON_DEMAND_ALONE), "o1"), 0),
+        (case(deployment(1)), 0),
+    ],
+    ids=[
+        "on spot",
+        "a StatefulSet's, on spot",
+        "two replicas",
+        "on spot though not managed",
+        "free to go to spot",
+        "not managed, and not on spot",
+        "its floor keeps it off spot",
+        "a StatefulSet's default floor does",
+        "its own rules do",
+        "it has no pod",
+    ],
+)
+def test_singles_are_on_spot_or_may_go_there(found: Case, pods: int) -> None:
+    assert of_singles(seen(found)).pods == pods
+
+
+def test_singles_need_room_for_the_largest_pod_of_each() -> None:
+    one, two = deployment(1), stateful_set(1, "none")
+    pods = [*pods_of(one, "s1", requests={"cpu": "200m"}), *pods_of(one, "s2", requests=SMALL)]
+    rollout = case(one, pods=pods)
+    other = case(two, pods=pods_of(two, "s1", requests={"cpu": "400m"}))
+    assert of_singles(seen(rollout, other)) == Need(2, Size(900, GI), Room(2, Size(500, GI)))
+
+
+def in_pool(name: str, type_: str = "", zone: str = "", *, spot: bool = True) -> Node:
+    told = {"node.kubernetes.io/instance-type": type_, "topology.kubernetes.io/zone": zone}
+    return builders.node(name, spot=spot, labels={key: v for key, v in told.items() if v})
+
+
+def test_the_largest_pool_is_the_one_whose_pods_ask_for_most() -> None:
+    nodes = [in_pool("a", "m5", "z"), in_pool("b", "m5", "z"), in_pool("c", "m5", "y")]
+    nodes += [in_pool("d", spot=False), in_pool("e"), in_pool("f")]
+    web = deployment(9)
+    pods = [
+        *pods_of(web, "a", "b", requests=SMALL),
+        *pods_of(web, "c", requests={"cpu": "900m"}),
+        *pods_of(web, *"dddddd", requests=SMALL),
+        *pods_of(web, "e", "f", requests={"cpu": "200m"}),
+    ]
+    found = of_largest_pool(seen(pods=pods, nodes=nodes))
+    assert found == (Pool("m5", "z"), Need(2, Size(1000, 2 * GI), Room(2, Size(500, GI))))
+    without = of_largest_pool(seen(pods=pods[3:], nodes=nodes))
+    assert without == (Pool("", ""), Need(2, Size(400, 0), Room(2, Size(200, 0))))
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [None, OwnerReference(kind="DaemonSet", name="agent", uid="d", controller=True)],
+    ids=["nobody makes it again", "it goes with its node"],
+)
+def test_pods_that_need_no_other_node_do_not_count(owner: OwnerReference | None) -> None:
+    pod = builders.pod("a-1", of=owner, node="s1", requests=SMALL)
+    assert of_largest_pool(seen(pods=[pod])) is None
+
+
+def test_capacity_is_told_by_the_labels_that_count() -> None:
+    labels = CapacityLabels(("example.com/kind",))
+    node = builders.node("s1", spot=True)
+    pod = pods_of(deployment(1), "s1")
+    found = fleet(node)
+    other = type(found)(found.nodes, found.doomed, found.used, labels)
+    assert other.capacity(pod[0]) is Capacity.ON_DEMAND
+    assert of_largest_pool(Snapshot(now=NOW, cases=(), fleet=other, pods=pod)) is None

@@ -1,0 +1,152 @@
+"""``evenkeel headroom``: what it prints, for whom, and in which form."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from evenkeel.decisions.placement.clauses import SPELLINGS
+from evenkeel_cli import snapshot
+from evenkeel_cli.headroom import printed
+from evenkeel_cli.main import main
+from evenkeel_sandbox.built_in import cluster as built_in
+from evenkeel_sandbox.simulator.clock import SimulatedClock
+from tests.builders import NOW
+from tests.fixtures.api_server import answer, serving
+from tests.unit.cli.doctor.scripted import Api, kubeconfig
+
+TOLD = ("--replicas", "3", "--cpu", "500m", "--memory", "1Gi")
+GROUP = "/apis/autoscaling.x-k8s.io"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["headroom", *arguments])
+
+
+def documents(*arguments: str) -> dict[str, Any]:
+    done = run(*arguments)
+    assert done.exit_code == 0, done.stderr
+    return {each["kind"]: each for each in yaml.safe_load_all(done.stdout)}
+
+
+def requests_of(spec: dict[str, Any]) -> dict[str, str]:
+    (container,) = spec["containers"]
+    found: dict[str, str] = container["resources"]["requests"]
+    return found
+
+
+def test_by_default_single_replicas_get_room_from_pause_pods() -> None:
+    found = documents("--built-in")
+    assert found["PriorityClass"]["value"] == -10
+    assert found["PriorityClass"]["preemptionPolicy"] == "Never"
+    deployment = found["Deployment"]["spec"]
+    spec = deployment["template"]["spec"]
+    assert deployment["replicas"] == 4
+    assert requests_of(spec) == {"cpu": "200m", "memory": "256Mi"}
+    assert spec["priorityClassName"] == found["PriorityClass"]["metadata"]["name"]
+    assert spec["terminationGracePeriodSeconds"] == 0
+    assert spec["automountServiceAccountToken"] is False
+
+
+def test_the_largest_pool_needs_more() -> None:
+    found = documents("--built-in", "--for", "pool")
+    assert found["Deployment"]["spec"]["replicas"] > 4
+
+
+def test_a_buffer_names_its_template_and_how_many() -> None:
+    found = documents("--built-in", "--buffer", "v1alpha1", *TOLD)
+    buffer, template = found["CapacityBuffer"], found["PodTemplate"]
+    assert buffer["apiVersion"] == "autoscaling.x-k8s.io/v1alpha1"
+    name = template["metadata"]["name"]
+    assert buffer["spec"] == {"podTemplateRef": {"name": name}, "replicas": 3}
+    assert buffer["metadata"]["namespace"] == template["metadata"]["namespace"]
+    assert requests_of(template["template"]["spec"]) == {"cpu": "500m", "memory": "1Gi"}
+
+
+def test_json_is_a_list_that_kubectl_takes() -> None:
+    found = json.loads(run("--built-in", "-o", "json", *TOLD).stdout)
+    assert (found["apiVersion"], found["kind"]) == ("v1", "List")
+    assert [each["kind"] for each in found["items"]] == ["PriorityClass", "Deployment"]
+
+
+def test_the_size_is_said_beside_the_manifests() -> None:
+    done = run("--built-in", *TOLD)
+    assert done.stderr == "note: 3 placeholders of 500m cpu and 1Gi memory\n"
+
+
+@pytest.mark.parametrize("form", [("--buffer", "v1beta1"), ("--buffer", "none")])
+def test_placeholders_are_kept_off_spot_by_the_labels_that_count(
+    form: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVENKEEL_CAPACITY_LABELS", "example.com/kind")
+    cluster = built_in.build(SimulatedClock(NOW))
+    snapshot.write(tmp_path / "mine.json", cluster.objects)
+    found = documents("--snapshot", str(tmp_path / "mine.json"), *TOLD, *form)
+    templates = [found[kind] for kind in ("PodTemplate", "Deployment") if kind in found]
+    template = templates[0].get("template") or templates[0]["spec"]["template"]
+    affinity = template["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [
+        {"key": "example.com/kind", "operator": "NotIn", "values": list(SPELLINGS)}
+    ]
+
+
+def test_the_manifests_keep_off_spot_as_the_command_does() -> None:
+    kept = {each["kind"]: each for each in printed.of_both_forms()}
+    pods = documents("--built-in")["Deployment"]["spec"]["template"]["spec"]
+    template = documents("--built-in", "--buffer", "v1beta1")["PodTemplate"]["template"]["spec"]
+    assert kept["Deployment"]["spec"]["template"]["spec"]["affinity"] == pods["affinity"]
+    assert kept["PodTemplate"]["template"]["spec"]["affinity"] == template["affinity"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--replicas", "3"), "go together"),
+        (("--for", "pool", *TOLD), "contradict each other"),
+        (("--replicas", "3", "--cpu", "many", "--memory", "1Gi"), "are quantities"),
+        (("--replicas", "0", "--cpu", "1", "--memory", "1Gi"), "--replicas"),
+    ],
+)
+def test_what_makes_no_sense_is_bad_input(arguments: Sequence[str], said: str) -> None:
+    done = run("--built-in", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    """A cluster with a spot node and no workload."""
+    with serving() as server:
+        yield Api(server)
+
+
+@pytest.mark.parametrize("whose", ["singles", "pool"])
+def test_where_nothing_is_needed_nothing_is_printed(whose: str, api: Api, tmp_path: Path) -> None:
+    done = run("--kubeconfig", str(kubeconfig(api, tmp_path)), "--for", whose)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "name the room by --replicas, --cpu and --memory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("served", "kind"),
+    [
+        ({}, "Deployment"),
+        ({"v1beta1": "ProvisioningRequest"}, "Deployment"),
+        ({"v1beta1": "ProvisioningRequest", "v1alpha1": "CapacityBuffer"}, "v1alpha1"),
+        ({"v1beta1": "CapacityBuffer", "v1alpha1": "CapacityBuffer"}, "v1beta1"),
+    ],
+)
+def test_discovery_decides_which_form_it_is(
+    served: dict[str, str], kind: str, api: Api, tmp_path: Path
+) -> None:
+    for version, each in served.items():
+        resource = {"name": f"{each.lower()}s", "kind": each, "namespaced": True}
+        api.answers[f"{GROUP}/{version}"] = answer(200, {"resources": [resource]})
+    found = documents("--kubeconfig", str(kubeconfig(api, tmp_path)), *TOLD)
+    version = found.get("CapacityBuffer", {}).get("apiVersion", "").rpartition("/")[2]
+    assert (version or "Deployment") == kind
