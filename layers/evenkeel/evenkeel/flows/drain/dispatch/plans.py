@@ -1,5 +1,6 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -34,6 +35,7 @@ class Plans:
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
         self._untold: set[str] = set()
+        self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
         """What was decided about the nodes."""
 
@@ -64,7 +66,7 @@ class Plans:
     @property
     def handovers(self) -> frozenset[str]:
         """The nodes that still have pods which are handed over."""
-        return frozenset().union(*(plan.handovers for plan in self._plans.values()))
+        return frozenset(node for node, workloads in self._handovers.items() if workloads)
 
     @property
     def is_unfinished(self) -> bool:
@@ -89,7 +91,15 @@ class Plans:
             self._untold.add(key)
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
-        if plan.handovers != before.handovers:
+        self._count_handovers(before.handovers, plan.handovers)
+
+    def _count_handovers(self, before: frozenset[str], after: frozenset[str]) -> None:
+        """Nodes are planned for when the first workload hands pods of one over, or the last has."""
+        gained, lost = after - before, before - after
+        self._handovers.update(gained)
+        self._handovers.subtract(lost)
+        counts = self._handovers
+        if any(counts[each] == 1 for each in gained) or any(not counts[each] for each in lost):
             self._view.queue.add([NODES], urgent=True)
 
     def _plan(self, key: str, now: datetime) -> WorkloadPlan:
