@@ -7,7 +7,7 @@ from typing import Self
 
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, OnReply, Session, TimeLeft
+from evenkeel.ports import Arrival, OnDone, OnReply, Session, TimeLeft
 
 
 class PassingSession:
@@ -23,9 +23,7 @@ class PassingSession:
         """Send a request."""
         self._session.submit(request, then, left)
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         """Carry out work beside the caller."""
         return self._session.start(work, then)
 

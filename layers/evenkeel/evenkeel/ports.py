@@ -69,12 +69,14 @@ type Arrival = Reply | Done | Change[KubernetesObject] | Relisted[KubernetesObje
 """What a session's mailbox delivers."""
 
 
+type OnDone[T] = Callable[[Future[T]], None]
+"""Called with the result of work, or what it raised, in a future that is done."""
+
+
 class Background(Protocol):
     """Carries out work for which the caller cannot wait."""
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         """Carry out work beside the caller, and never block. The work has to end by itself.
 
         When it has, ``then`` arrives in the mailbox, and takes the future with its result.
@@ -82,9 +84,7 @@ class Background(Protocol):
         ...
 
 
-def fulfil[T](
-    future: Future[T], work: Callable[[], T], then: Callable[[Future[T]], None] | None
-) -> Done:
+def fulfil[T](future: Future[T], work: Callable[[], T], then: OnDone[T] | None) -> Done:
     """Carry out a Background's work: its result, or what it raises, is the future's."""
     try:
         future.set_result(work())

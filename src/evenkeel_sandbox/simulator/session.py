@@ -12,7 +12,7 @@ import msgspec
 from evenkeel.errors import ClusterError, UnavailableError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
-from evenkeel.ports import Arrival, OnReply, Reply, TimeLeft, fulfil
+from evenkeel.ports import Arrival, OnDone, OnReply, Reply, TimeLeft, fulfil
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.api.watch import Consumer, Filter, Watch, WatchHub
 from evenkeel_sandbox.simulator.clock import Killed, Signal, SimulatedClock
@@ -129,9 +129,7 @@ class SimulatedSession:
         if watch is not None:
             watch.stop()
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         """Carry out work beside the caller, as a process of the clock."""
         future = Future[T]()
 

@@ -1,4 +1,4 @@
-"""``evenkeel headroom``: what it prints, for whom, and in which form."""
+"""``evenkeel headroom``: for which pods it keeps room, and in which form."""
 
 import json
 from collections.abc import Iterator, Sequence

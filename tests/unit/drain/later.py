@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from evenkeel.flows.drain.sync.questions import AtOnce, Questions
-from evenkeel.ports import Background, Done, fulfil
+from evenkeel.ports import Background, Done, OnDone, fulfil
+from tests.fixtures.api_server import HandClock
 
 
 class Later:
@@ -15,9 +16,7 @@ class Later:
         self._waiting: list[Callable[[], Done]] = []
         self.asked = 0
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         self.asked += 1
         future = Future[T]()
         self._waiting.append(lambda: fulfil(future, work, then))
@@ -29,22 +28,8 @@ class Later:
         self._waiting = []
 
 
-class Then:
-    """A clock that shows when an answer comes."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-
-    def now(self) -> datetime:
-        return self._now
-
-    def sleep(self, duration: timedelta) -> None:
-        raise NotImplementedError(f"nothing sleeps here for {duration}")
-
-    def boot(self) -> timedelta:
-        raise NotImplementedError
-
-
 def questions(answered_at: datetime, background: Background | None = None) -> Questions:
     """An invocation's questions; their answers come then, at once without a background."""
-    return Questions(background or AtOnce(), Then(answered_at), lambda: None)
+    clock = HandClock()
+    clock.advance(answered_at - clock.now())
+    return Questions(background or AtOnce(), clock, lambda: None)

@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.request import List, Selection
 from evenkeel.model.selectors import LONGEST, size
+from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests import builders
 from tests.builders import NOW
 from tests.effort import measured
@@ -143,7 +144,7 @@ def watched(view: View) -> list[str]:
     session: Any = Watching()
     view.streams.arrange({})
     owners: Any = None
-    Informer(session, view, owners, WELL_KNOWN, InMemoryRecorder()).follow(NOW)
+    Informer(session, view, owners, WELL_KNOWN, InMemoryRecorder(), SimulatedClock(NOW)).follow(NOW)
     labels: list[str] = session.labels
     return labels
 

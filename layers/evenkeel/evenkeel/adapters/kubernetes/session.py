@@ -14,7 +14,7 @@ from evenkeel.adapters.kubernetes.watch import Watch
 from evenkeel.errors import ClusterError
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Request, Selection
-from evenkeel.ports import Arrival, OnReply, Reply, TimeLeft, fulfil
+from evenkeel.ports import Arrival, OnDone, OnReply, Reply, TimeLeft, fulfil
 
 FAREWELL = 2.0
 """Seconds that the end of a session grants its watches together; they need milliseconds."""
@@ -47,9 +47,7 @@ class RestSession:
             self._under_way.add(future)
         future.add_done_callback(self._done)
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         """Carry out work beside the caller, in a thread that no process waits for."""
         future = Future[T]()
 

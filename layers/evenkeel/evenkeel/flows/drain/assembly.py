@@ -52,7 +52,7 @@ def loop_of(
         session,
         clock,
         leadership,
-        Informer(session, view, owners, settings.capacity_labels, once.recorder),
+        Informer(session, view, owners, settings.capacity_labels, once.recorder, clock),
         Reconcile(view, plans, keeper, clock),
         Sender(plans, forced, writer, evictions, releases, once),
     )

@@ -98,7 +98,9 @@ class OtherNodes:
         """Whether the answer is too old, or all nodes that it names were marked since."""
         if self._good_until is None or now >= self._good_until:
             return True
-        return self._ready is not None and self._ready > set() and self._ready <= set(marked)
+        if not self._ready:
+            return False
+        return self._ready.issubset(marked)
 
     def _take(self, asked_at: datetime, answer: Future[Listing[Node]], now: datetime) -> None:
         self._good_until = now + TRY_AGAIN_AFTER

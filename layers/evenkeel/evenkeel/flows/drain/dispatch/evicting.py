@@ -41,7 +41,7 @@ class Evictions:
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
         stale = set[str]()
         for key, plan in self._plans:
-            if plan.plan.awaits_pods and not streams.show(plan.watched_by):
+            if plan.awaits_pods and not streams.show(plan.watched_by):
                 stale.add(key)
             if not plan.plan.evictions or view.queue.has_changed(key):
                 continue

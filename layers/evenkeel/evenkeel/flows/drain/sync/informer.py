@@ -21,7 +21,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Change, Get, List, Listing, Relisted, Request, Selection
 from evenkeel.model.workload import ReplicaSet
-from evenkeel.ports import Recorder, Reply, Session
+from evenkeel.ports import Clock, Recorder, Reply, Session
 
 LOOK_AFTER = timedelta(seconds=1)
 """How often to look for what has to be watched or read by now."""
@@ -40,18 +40,19 @@ class Informer:
         owners: Owners,
         labels: CapacityLabels,
         recorder: Recorder,
+        clock: Clock,
     ) -> None:
         """The session is the invocation's; the view is gathered. ``labels`` tell what is spot."""
         self._view = view
         self._owners = owners
         self._labels = labels
         self._recorder = recorder
+        self._clock = clock
         self._watches = Watches(session, view, self._relisted)
         self._unwatched = Unwatched(session, view)
         self._budget_reads = Reads[str](session, self._see_budgets)  # of namespaces
         self._node_reads = Reads[str](session, self._see_node)
-        self._has_failed = False
-        self._nodes_at: datetime | None = None
+        self._ask_for_nodes_at = clock.now()
         self._budgets_read_at: dict[str, datetime] = {}
         self._look_at: datetime | None = None
 
@@ -94,9 +95,7 @@ class Informer:
 
     def _ask_for_nodes(self, now: datetime) -> None:
         """Read the nodes that plans depend on, a few at a time; none right after a failure."""
-        if self._has_failed:
-            self._has_failed, self._nodes_at = False, now + AFTER_A_FAILURE
-        if self._nodes_at is not None and now < self._nodes_at:
+        if now < self._ask_for_nodes_at:
             return
         for name in self._node_reads.some(sorted(self._view.unknown_nodes), 8):
             self._node_reads.send(name, Get(Node, name))
@@ -124,7 +123,7 @@ class Informer:
         Where the API server did not answer, the node is asked for again.
         """
         if reply.error is not None and is_unanswered(reply.error):
-            self._has_failed = True
+            self._ask_for_nodes_at = self._clock.now() + AFTER_A_FAILURE
             return
         wanted_by = self._view.unknown_nodes.pop(name, set())
         if isinstance(reply.result, Node):

@@ -1,4 +1,4 @@
-"""What pods hang on, read beside the loop: their controllers, Deployments and namespace_objects.
+"""What pods hang on, read beside the loop: their controllers, Deployments and namespaces.
 
 In a storm nodes are doomed all the time: first what is on a node is read, then what that hangs on.
 And an invocation works for minutes, in which somebody scales a StatefulSet, changes a Deployment's

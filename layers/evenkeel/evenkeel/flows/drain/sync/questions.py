@@ -5,15 +5,13 @@ from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
 
-from evenkeel.ports import Background, Clock, fulfil
+from evenkeel.ports import Background, Clock, OnDone, fulfil
 
 
 class AtOnce:
     """ports.Background for a caller that waits: work is done when it is started."""
 
-    def start[T](
-        self, work: Callable[[], T], then: Callable[[Future[T]], None] | None = None
-    ) -> Future[T]:
+    def start[T](self, work: Callable[[], T], then: OnDone[T] | None = None) -> Future[T]:
         """Carry out work, and take its result."""
         future = Future[T]()
         fulfil(future, work, then).then()
