@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from evenkeel.model.decoding import decoded
 from evenkeel_sandbox.observer.serving import Serving
 
 
@@ -91,8 +92,7 @@ class _Workload:
 
 def decode(lines: bytes) -> Sequence[Sight]:
     """What an observer wrote."""
-    decoder = msgspec.json.Decoder(Sight)
-    return [decoder.decode(line) for line in lines.splitlines()]
+    return [decoded(Sight, line) for line in lines.splitlines()]
 
 
 def judge(

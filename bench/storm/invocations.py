@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from evenkeel.model.decoding import decoded
+
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """One invocation. ``handled`` and ``failed`` are ids of messages; the schedule has none.
@@ -31,8 +33,7 @@ class Invocations(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(path: Path) -> Sequence[Invocation]:
     """The invocations in a file, in the order in which they ended."""
-    decoder = msgspec.json.Decoder(Invocation)
-    return [decoder.decode(line) for line in path.read_bytes().splitlines()]
+    return [decoded(Invocation, line) for line in path.read_bytes().splitlines()]
 
 
 def total(invocations: Sequence[Invocation]) -> Mapping[str, Invocations]:

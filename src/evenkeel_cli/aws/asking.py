@@ -8,6 +8,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from evenkeel.adapters.aws.clients import CONFIG
+from evenkeel.errors import UnreadableError
+from evenkeel.model.decoding import converted
 from evenkeel_cli.errors import UnmetError
 from evenkeel_runtime import aws
 
@@ -62,8 +64,8 @@ class Aws:
         except BotoCoreError as error:
             raise AwsError(f"{service} {method}: {error}") from error
         try:
-            return msgspec.convert(answer, shape)
-        except msgspec.ValidationError as error:
+            return converted(answer, shape)
+        except UnreadableError as error:
             raise AwsError(f"{service} {method}: not the answer of AWS: {error}") from error
 
     def endpoint(self, service: str) -> str:

@@ -43,7 +43,7 @@ class ApiServer:
 
     def read_as[T](self, shape: type[T], target: str, what: str) -> T:
         """GET a path and decode what it answers."""
-        return expected(msgspec.json.Decoder(shape), self.read(target, what).body, what)
+        return expected(shape, self.read(target, what).body, what)
 
     def try_out(self, target: str, body: Mapping[str, Any], what: str) -> Answer:
         """POST a dry run: admitted like any other request, and not stored."""
@@ -52,12 +52,11 @@ class ApiServer:
 
     def ask[T](self, target: str, bodies: Sequence[Mapping[str, Any]], shape: type[T]) -> list[T]:
         """POST questions that are no objects, such as reviews of access; several at once."""
-        decoder = msgspec.json.Decoder(shape)
         what = f"ask {target.rpartition('/')[2]}"
 
         def one(body: Mapping[str, Any]) -> T:
             call = Call("POST", target, what, body=msgspec.json.encode(body), safe=True)
-            return expected(decoder, self._send(call).body, what)
+            return expected(shape, self._send(call).body, what)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(one, bodies))

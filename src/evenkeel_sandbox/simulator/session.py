@@ -7,9 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol, Self
 
-import msgspec
-
 from evenkeel.errors import ClusterError, UnavailableError
+from evenkeel.model.decoding import converted
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
 from evenkeel.ports import Arrival, OnDone, OnReply, Reply, TimeLeft, fulfil
@@ -26,7 +25,7 @@ SHORTEST_WAIT = timedelta(microseconds=100)
 
 def decode[T: KubernetesObject](obj: Obj, kind: type[T]) -> T:
     """A plain object as the model has it."""
-    return msgspec.convert(obj, kind)
+    return converted(obj, kind)
 
 
 def filter_of(selection: Selection[KubernetesObject]) -> Filter:

@@ -26,7 +26,12 @@ def plain_environment() -> dict[str, str]:
         for name, value in os.environ.items()  # noqa: TID251 - for a child
         if not name.startswith("AWS_")
     }
-    return {**kept, "SAM_CLI_TELEMETRY": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **kept,
+        "SAM_CLI_TELEMETRY": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONFAULTHANDLER": "1",
+    }
 
 
 def awaited(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float) -> None:

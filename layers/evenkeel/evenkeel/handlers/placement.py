@@ -6,8 +6,6 @@ In a dry run a warning says what was decided, so that a person sees that the web
 from collections.abc import Mapping
 from functools import partial
 
-import msgspec
-
 from evenkeel.decisions.gate.scope import Evictor
 from evenkeel.decisions.gate.verdict import Deferred
 from evenkeel.flows.gate.eviction import Eviction
@@ -31,9 +29,6 @@ from evenkeel.settings import GateSettings, PlacementSettings
 
 PLACEMENT, EVICTIONS = "", "/evictions"
 """What follows the token in the path."""
-
-_POD = msgspec.json.Decoder(NewPod)
-_EVICTION = msgspec.json.Decoder(EvictionBody)
 
 
 def build(
@@ -64,7 +59,7 @@ def _place(flow: PlacementFlow, recorder: Recorder, request: AdmissionRequest) -
     if not request.creates_a_pod:
         return allowed(request.uid)
     try:
-        outcome = flow.place(request, decoded(_POD, request.object))
+        outcome = flow.place(request, decoded(NewPod, request.object))
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails
         failed = Metric.PLACEMENTS_FAILED
         what = _failed(recorder, request, error, failed, "a pod was left as it is")
@@ -78,7 +73,7 @@ def _gate(flow: GateFlow, recorder: Recorder, request: AdmissionRequest) -> Answ
     if not request.evicts_a_pod:
         return allowed(request.uid)
     try:
-        body = decoded(_EVICTION, request.object)
+        body = decoded(EvictionBody, request.object)
         eviction = _eviction(request, body)
         verdict = flow.review(eviction)
     except Exception as error:  # noqa: BLE001 - a webhook fails open, whatever fails

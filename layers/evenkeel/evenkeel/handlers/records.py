@@ -15,12 +15,11 @@ from evenkeel.errors import (
     QueueError,
     UnreadableError,
 )
-from evenkeel.model.decoding import decoded
+from evenkeel.model.decoding import converted, decoded
 from evenkeel.model.notice import WakeUp
 from evenkeel.ports import Queue, Recorder
 
 _EVENT_SOURCE: Final = "aws:sqs"
-_WAKE_UP: Final = msgspec.json.Decoder(WakeUp)
 
 
 class RecordAttributes(msgspec.Struct, frozen=True, rename="pascal"):
@@ -65,8 +64,8 @@ def read_batch(event: dict[str, Any]) -> Sequence[Record]:
     no message may be acknowledged on its behalf.
     """
     try:
-        records = msgspec.convert(event, _Batch).records
-    except msgspec.ValidationError as error:
+        records = converted(event, _Batch).records
+    except UnreadableError as error:
         raise MalformedEventError(f"this is no event of an SQS event source: {error}") from error
     for record in records:
         if record.event_source != _EVENT_SOURCE:
@@ -94,7 +93,7 @@ def postpone(record: Record, delay: timedelta, queue: Queue, recorder: Recorder)
 def read_wake_up(record: Record) -> WakeUp:
     """The wake-up in a message. Raises MalformedWakeUpError."""
     try:
-        wake_up = decoded(_WAKE_UP, record.body)
+        wake_up = decoded(WakeUp, record.body)
     except UnreadableError as error:
         raise MalformedWakeUpError(f"message {record.message_id} is no wake-up: {error}") from error
     if not all(notice.makes_sense for notice in wake_up.notices.values()):

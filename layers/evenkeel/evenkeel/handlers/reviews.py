@@ -20,8 +20,6 @@ from evenkeel.model.admission import (
 )
 from evenkeel.model.decoding import decoded
 
-_REVIEW = msgspec.json.Decoder(AdmissionReview)
-
 type Reviewer = Callable[[AdmissionRequest], AnsweredReview]
 """Answers the request of a review; raises nothing."""
 
@@ -37,7 +35,7 @@ def _answer(reviewer: Reviewer, body: bytes) -> bytes:
 
 def _request_in(body: bytes) -> AdmissionRequest:
     try:
-        review = decoded(_REVIEW, body)
+        review = decoded(AdmissionReview, body)
     except UnreadableError:
         raise RefusedError(400, "the body is no AdmissionReview") from None
     if (review.api_version, review.kind) != (API_VERSION, KIND):

@@ -22,8 +22,6 @@ FILTER: Final = "/filter"
 PRIORITIZE: Final = "/prioritize"
 """What follows the token in the path: the verbs of the scheduler's configuration."""
 
-_ARGS = msgspec.json.Decoder(ExtenderArgs)
-
 
 def answerers(extender: Extender, recorder: Recorder) -> Mapping[str, Answerer]:
     """The answerers at the extender's paths."""
@@ -54,7 +52,7 @@ def _prioritize(extender: Extender, recorder: Recorder, body: bytes) -> bytes:
 
 def _args(body: bytes) -> ExtenderArgs:
     try:
-        return decoded(_ARGS, body)
+        return decoded(ExtenderArgs, body)
     except UnreadableError:
         raise RefusedError(400, "the body is no ExtenderArgs") from None
 

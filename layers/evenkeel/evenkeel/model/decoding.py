@@ -1,8 +1,10 @@
 """JSON from outside as values. Whatever the bytes are, nothing but UnreadableError is raised."""
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache
+from threading import Lock
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -27,21 +29,45 @@ string that does not end goes to the end of the document.
 """
 
 
-def decoded[T](decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T:
-    """What a document says. Raises UnreadableError if it is not what the decoder expects.
+_BUILDING: Final = Lock()
+"""Held while msgspec finds out what is in a type.
+
+It keeps that in each Struct's class, where other threads see it before it is whole: two that build
+decoders of types with one Struct in common end the process with SIGSEGV.
+"""
+
+
+@cache
+def _decode(shape: Any) -> Callable[[bytes | str | msgspec.Raw], Any]:
+    with _BUILDING:
+        return msgspec.json.Decoder(shape).decode  # noqa: TID251 - here
+
+
+def decoded[T](shape: type[T], data: bytes | str | msgspec.Raw) -> T:
+    """What a document says. Raises UnreadableError if it is not of this shape.
 
     Whoever writes an object decides how deep its managedFields are nested: the API server takes
     10,000 levels, and msgspec, which also recurses into what it skips, fewer. So a document that
     is too deep is decoded without what lies deeper than DEEPEST.
     """
+    decode: Callable[[bytes | str | msgspec.Raw], T] = _decode(cast("Hashable", shape))
     try:
         try:
-            return decoder.decode(data)
+            return decode(data)
         except RecursionError:
             whole = data.encode() if isinstance(data, str) else bytes(data)
-            return decoder.decode(b"".join(_shallow(whole)))
+            return decode(b"".join(_shallow(whole)))
     except (ValueError, RecursionError) as error:
         # msgspec's errors are ValueErrors, and so is what a string that is no UTF-8 raises.
+        raise UnreadableError(str(error)) from error
+
+
+def converted[T](value: object, shape: type[T]) -> T:
+    """A decoded value in a shape. Raises UnreadableError if it is not of that."""
+    _decode(cast("Hashable", shape))
+    try:
+        return msgspec.convert(value, shape)
+    except msgspec.ValidationError as error:
         raise UnreadableError(str(error)) from error
 
 

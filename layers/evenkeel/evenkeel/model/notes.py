@@ -1,7 +1,5 @@
 """Notes: annotations that hold JSON, which anybody who may annotate can have written."""
 
-import msgspec
-
 from evenkeel.errors import UnreadableError
 from evenkeel.model.decoding import decoded
 
@@ -11,6 +9,6 @@ def read_note[T](text: str | None, kind: type[T]) -> T | None:
     if text is None:
         return None
     try:
-        return decoded(msgspec.json.Decoder(kind), text)
+        return decoded(kind, text)
     except UnreadableError:
         return None

@@ -69,13 +69,10 @@ class Status(msgspec.Struct, frozen=True):
     details: Details | None = None
 
 
-_DECODER = msgspec.json.Decoder(Status)
-
-
 def read_status(body: bytes) -> Status:
     """The Status in an answer; a proxy's page instead of one becomes its message."""
     try:
-        return decoded(_DECODER, body)
+        return decoded(Status, body)
     except UnreadableError:
         return Status(message=body[:200].decode(errors="replace").strip())
 

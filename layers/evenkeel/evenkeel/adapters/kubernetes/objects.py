@@ -22,7 +22,7 @@ from msgspec import inspect
 
 from evenkeel.errors import UnavailableError, UnreadableError, UnreadableObjectError
 from evenkeel.model import names
-from evenkeel.model.decoding import decoded
+from evenkeel.model.decoding import converted, decoded
 from evenkeel.model.meta import KubernetesObject, Metadata
 
 LARGEST: Final = 65_536
@@ -87,11 +87,6 @@ class _Identified(msgspec.Struct, frozen=True):
     metadata: _Identity
 
 
-@cache
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(shape)
-
-
 def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, what: str) -> T:
     """An object, as far as it can be read. ``what`` names the request in errors.
 
@@ -99,12 +94,12 @@ def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, w
     object of the API.
     """
     try:
-        found: T = decoded(_decoder(kind), data)
+        found = decoded(kind, data)
     except UnreadableError:
-        plain = expected(_decoder(Any), data, what)
+        plain = expected(object, data, what)
         try:
-            found = msgspec.convert(_mended(plain, _type_of(kind)), kind)
-        except msgspec.ValidationError as error:
+            found = converted(_mended(plain, _type_of(kind)), kind)
+        except UnreadableError as error:
             raise _unreadable(_identity(data, what), what, error) from error
     return _slim(found, len(memoryview(data)), what)
 
@@ -119,9 +114,9 @@ def read_page[T: KubernetesObject](
     found: list[T] = []
     left_out: list[UnreadableObjectError] = []
     try:
-        page: Page[T] = decoded(_decoder(Page[kind]), data)  # type: ignore[valid-type]
+        page: Page[T] = decoded(Page[kind], data)  # type: ignore[valid-type]
     except UnreadableError:
-        pieces: _Pieces = expected(_decoder(_Pieces), data, what)
+        pieces = expected(_Pieces, data, what)
         metadata, reads = (
             pieces.metadata,
             [partial(read_object, kind, piece, what) for piece in pieces.items or ()],
@@ -141,31 +136,28 @@ def read_page[T: KubernetesObject](
 
 def read_event(line: bytes, what: str) -> WatchEvent:
     """A line of a watch. Raises UnavailableError if it is none."""
-    event: WatchEvent = expected(_decoder(WatchEvent), line, what)
-    return event
+    return expected(WatchEvent, line, what)
 
 
 def read_version(data: msgspec.Raw, what: str) -> str:
     """The resource version in a bookmark. Raises UnavailableError if it is none."""
-    found: _Versioned = expected(_decoder(_Versioned), data, what)
-    return found.metadata.resource_version
+    return expected(_Versioned, data, what).metadata.resource_version
 
 
 def read_metadata[T: KubernetesObject](kind: type[T], data: msgspec.Raw, what: str) -> T:
     """Which object this is; all else of it as if it were not set. Raises UnavailableError."""
     metadata = msgspec.to_builtins(_identity(data, what))
-    return kind(metadata=msgspec.convert(metadata, Metadata))
+    return kind(metadata=converted(metadata, Metadata))
 
 
 def _identity(data: bytes | msgspec.Raw, what: str) -> _Identity:
-    found: _Identified = expected(_decoder(_Identified), data, what)
-    return found.metadata
+    return expected(_Identified, data, what).metadata
 
 
-def expected[T](decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw, what: str) -> T:
+def expected[T](shape: type[T], data: bytes | msgspec.Raw, what: str) -> T:
     """What an answer says. Raises UnavailableError if it is not what the API promises."""
     try:
-        return decoded(decoder, data)
+        return decoded(shape, data)
     except UnreadableError as error:
         raise UnavailableError(f"{what}: not the answer of a Kubernetes API: {error}") from error
 

@@ -1,9 +1,6 @@
 """From an event of EventBridge to what it means."""
 
 from dataclasses import replace
-from typing import Final
-
-import msgspec
 
 from evenkeel.decisions.notice import harmless, kinds, probe
 from evenkeel.decisions.notice.event import (
@@ -18,13 +15,11 @@ from evenkeel.decisions.notice.fields import Fields
 from evenkeel.errors import MalformedNoticeError, UnreadableError
 from evenkeel.model.decoding import decoded
 
-_ANYTHING: Final = msgspec.json.Decoder()
-
 
 def read_json(text: str | bytes, *, lifecycle_hook: str = "", replay_source: str = "") -> Reading:
     """Read an event from JSON, as ``read`` does. Raises MalformedNoticeError."""
     try:
-        value = decoded(_ANYTHING, text)
+        value = decoded(object, text)
     except UnreadableError as error:
         raise MalformedNoticeError("event", f"is no JSON: {error}") from error
     return read(value, lifecycle_hook=lifecycle_hook, replay_source=replay_source)
