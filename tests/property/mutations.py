@@ -170,7 +170,7 @@ MUTATIONS = (
     Mutation(
         "pods go by a plan that there is news of",
         "flows/drain/dispatch/evicting.py",
-        [("or view.queue.has_changed(key):", "or not key:")],
+        [("if view.queue.has_changed(key):", "if not key:")],
         [PLANNED_ANEW],
     ),
     Mutation(

@@ -33,7 +33,9 @@ class Planned:
             POD, Verb.EVICT, Reason.REPLACEMENT_AVAILABLE, "", write=writes.evict(POD)
         )
         plan = WorkloadPlan(plan=Plan(evictions=[eviction]))
-        plans: Any = [(WEB.key, plan)]
+        plans: Any = SimpleNamespace(
+            having=lambda has: [(WEB.key, plan)] if has in plan.has else []
+        )
         writer: Any = SimpleNamespace(may_write=lambda _: True, submit_all=self.sent.extend)
         listings: Any = SimpleNamespace(refresh=self._list)
         self.evictions = Evictions(plans, writer, self.view, listings)

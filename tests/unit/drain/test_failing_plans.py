@@ -1,16 +1,15 @@
 """What goes wrong in one workload's plan stays with that workload."""
 
-import inspect
 from datetime import datetime
-from typing import Any
 
 import pytest
 
-from evenkeel.decisions.drain.agenda import Forced
+from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.flows.drain.workload.plan import WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Verb
 from evenkeel.model.metrics import Metric
+from evenkeel.model.pod import Pod
 from tests.fixtures.scene import Scene
 from tests.unit.drain.conftest import doomed
 from tests.unit.drain.manifests import daemon_set, deployment
@@ -92,15 +91,14 @@ def test_what_cannot_be_put_on_the_agenda_is_left_out_of_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(scene)
-    evict_by: Any = inspect.getattr_static(Forced, "evict_by")
+    evict_by = Deadline.evict_by
 
-    def fail(self: Forced) -> datetime:
-        if self.pod.name.startswith("bad"):
+    def fail(self: Deadline, pod: Pod) -> datetime:
+        if pod.name.startswith("bad"):
             raise OverflowError("date value out of range")
-        found: datetime = evict_by.fget(self)
-        return found
+        return evict_by(self, pod)
 
-    monkeypatch.setattr(Forced, "evict_by", property(fail))
+    monkeypatch.setattr(Deadline, "evict_by", fail)
     assert_that_the_others_are_handed_over(scene)
 
 

@@ -1,7 +1,6 @@
 """The agenda of all workloads together, as plans of one workload after the other change it."""
 
 from evenkeel.decisions.drain.agenda import Forced
-from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.progress import Answers
 from tests import builders
@@ -16,7 +15,7 @@ def forced(name: str, evict_by: float = 0) -> Forced:
     return Forced(
         pod=builders.pod(name, of=REPLICA_SET, grace=0),
         owner=builders.owner(REPLICA_SET),
-        deadline=Deadline(NOW + seconds(evict_by + 1), forced=True),
+        evict_by=NOW + seconds(evict_by),
     )
 
 

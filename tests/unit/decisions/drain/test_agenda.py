@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 
-import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -22,7 +21,6 @@ from evenkeel.decisions.drain.agenda import (
     Slot,
     Usual,
 )
-from evenkeel.decisions.drain.deadlines import Deadline
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Evict
@@ -49,7 +47,7 @@ def forced(
     return Forced(
         pod=builders.pod(name, of=REPLICA_SET, grace=grace),
         owner=OWNER,
-        deadline=Deadline(NOW + seconds(evict_by + grace + 1), forced=True),
+        evict_by=NOW + seconds(evict_by),
         share_remaining=remaining,
         is_replaced=is_replaced,
         is_coming=is_coming,
@@ -261,12 +259,6 @@ def test_a_forced_eviction_says_why_and_warns_where_nothing_replaces_the_pod(
     )
 
 
-def test_what_is_forced_has_to_be_sent_by_the_eviction_deadline_of_its_pod() -> None:
-    deadline = Deadline(NOW + seconds(120), forced=True)
-    each = msgspec.structs.replace(forced(grace=20), deadline=deadline)
-    assert each.evict_by == deadline.evict_by(each.pod) == NOW + seconds(99)
-
-
 def test_a_pod_that_likely_has_gone_by_then_takes_less_of_the_time() -> None:
     """Two pods whose replacements start already count for less than one that has none."""
     coming = [
@@ -363,22 +355,12 @@ def test_the_rate_is_never_above_its_setting_or_below_its_floor_nor_above_what_w
 
 
 @pytest.mark.parametrize(("lives", "where"), [(False, "dying"), (True, "healthy")])
-def test_what_goes_with_its_gang_goes_early_and_on_a_healthy_node_within_its_budget(
+def test_what_goes_with_its_gang_goes_from_a_healthy_node_within_its_budget(
     lives: bool,  # noqa: FBT001 - a table
     where: str,
 ) -> None:
-    deadline = Deadline(NOW + seconds(120), forced=True)
-    each = Forced(
-        pod=builders.pod(),
-        owner=OWNER,
-        deadline=deadline,
-        together=NOW + seconds(50),
-        lives=lives,
-    )
-    assert each.evict_by == NOW + seconds(50)
+    each = Forced(pod=builders.pod(), owner=OWNER, evict_by=NOW, together=True, lives=lives)
     eviction = each.eviction()
     assert eviction.reason == "GangBroken"
     assert f"from a {where} node" in eviction.message
     assert eviction.forced is not lives
-    late = msgspec.structs.replace(each, together=NOW + seconds(300))
-    assert late.evict_by == deadline.evict_by(each.pod), "never later than its own"

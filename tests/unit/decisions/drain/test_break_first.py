@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -420,6 +421,17 @@ def test_a_movers_deadline_is_that_of_its_nodes_notice(kind: NoticeKind, *, forc
     given = builders.notice(kind)
     moving = mover(builders.pod(), Way.AT_ONCE, given)
     assert moving.deadline == Deadline(given.deadline, forced=forced)
+
+
+@pytest.mark.parametrize(("together", "earlier"), [(50, -49), (300, 0)])
+def test_a_mover_of_a_gang_goes_with_that_and_never_later_than_by_itself(
+    together: float, earlier: float
+) -> None:
+    given = builders.notice(deadline=NOW + seconds(120))
+    moving = mover(builders.pod(grace=20), Way.AT_LAST_MOMENT, given)
+    assert moving.evict_by == NOW + seconds(99)
+    in_gang = msgspec.structs.replace(moving, together=NOW + seconds(together))
+    assert in_gang.evict_by == in_gang.stays_until == moving.evict_by + seconds(earlier)
 
 
 def test_nothing_is_decided_when_no_pod_has_to_move() -> None:

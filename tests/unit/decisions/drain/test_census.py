@@ -133,7 +133,7 @@ def test_pods_of_a_node_that_is_gone_do_not_count_whatever_the_api_still_says_of
     census = builders.census(
         REPLICA_SET,
         owned=[owned("living"), owned("lost", node="gone"), young],
-        released=[released("away", node="gone"), released("there")],
+        released=[released("away", node="gone", wanted=0), released("there", wanted=0)],
         dooms=DOOMS,
         lost=["gone"],
     )
@@ -242,7 +242,7 @@ YOUNG = OLD + seconds(1)
     [
         (builders.census(REPLICA_SET, owned=[owned("a"), owned("b"), owned("c")]), 3),
         (builders.census(REPLICA_SET, owned=[owned("a")]), 1),
-        (builders.census(REPLICA_SET, owned=[owned("a")], released=[released("b")]), 2),
+        (builders.census(REPLICA_SET, owned=[owned("a")], released=[released("b", wanted=0)]), 2),
         (
             builders.census(
                 REPLICA_SET,
@@ -256,7 +256,8 @@ YOUNG = OLD + seconds(1)
             2,
         ),
         (builders.census(REPLICA_SET, owned=[owned(f"p{i}") for i in range(5)]), 3),
-        (builders.census(REPLICA_SET, released=[released("broken", ready=False)]), 0),
+        (builders.census(REPLICA_SET, released=[released("broken", ready=False, wanted=0)]), 0),
+        (builders.census(REPLICA_SET, released=[released("broken", ready=False, wanted=2)]), 2),
         (builders.census(builders.replica_set(replicas=0), owned=[owned("a")]), 0),
     ],
     ids=[
@@ -266,6 +267,7 @@ YOUNG = OLD + seconds(1)
         "what is young is on its way",
         "never more than asked for",
         "nothing works",
+        "what a release promised is kept",
         "scaled to zero",
     ],
 )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from evenkeel.decisions.drain import writes
-from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD, Deadline
+from evenkeel.decisions.drain.deadlines import EVICTION_OVERHEAD
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.pod import Pod
@@ -44,8 +44,8 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 class Forced(msgspec.Struct, frozen=True, kw_only=True):
     """A pod whose node dies, and that is evicted by its eviction deadline, replaced or not.
 
-    ``together`` is when it goes with its gang, if that is earlier. ``lives``: its node does, so its
-    budget is obeyed. ``share_remaining`` is the share of its workload that serves on once it is
+    ``together``: its gang goes, and it with that. ``lives``: its node does, so its budget is
+    obeyed. ``share_remaining`` is the share of its workload that serves on once it is
     gone: the pod that leaves most of its workload goes first. ``is_replaced``: its replacement is
     available; ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by
     LEAD.
@@ -53,24 +53,18 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     pod: Pod
     owner: Owner
-    deadline: Deadline
+    evict_by: datetime
     share_remaining: float = 1.0
     is_replaced: bool = False
     is_coming: bool = False
     first: Decision | None = None
-    together: datetime | None = None
+    together: bool = False
     lives: bool = False
 
     @property
     def share(self) -> float:
         """The part of a slot that it takes: some pods go before their slot begins."""
         return LIKELY_GONE if self.is_replaced or self.is_coming else 1.0
-
-    @property
-    def evict_by(self) -> datetime:
-        """When the eviction has to be sent at the latest, for the grace period to fit."""
-        own = self.deadline.evict_by(self.pod)
-        return own if self.together is None else min(own, self.together)
 
     def eviction(self) -> Decision:
         """The forced eviction; on a node that lives it is none by force."""
@@ -87,7 +81,7 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _why(self) -> tuple[Reason, str]:
-        if self.together is not None:
+        if self.together:
             where = "a healthy node" if self.lives else "a dying node"
             told = f"too few of its gang stay: evicted from {where} together with the others"
             return Reason.GANG_BROKEN, told

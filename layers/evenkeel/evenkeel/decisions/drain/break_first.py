@@ -10,7 +10,6 @@ from evenkeel.decisions.drain.route import Way
 from evenkeel.decisions.drain.verdicts import PodPlan
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.ordinal import ordinal_of
-from evenkeel.model.times import earliest
 
 
 def of_moving(
@@ -31,7 +30,7 @@ def of_moving(
             message = f"its turn: {census.missing} of {census.size} are missing"
             yield PodPlan(_go(census, mover, message), due, needs_fresh=True)
         else:
-            until = earliest(mover.deadline.stays_until(pod), mover.together)
+            until = mover.stays_until
             wait = census.owner.decision(pod, Verb.WAIT, route.reason, route.message, until=until)
             yield PodPlan(wait, due)
 

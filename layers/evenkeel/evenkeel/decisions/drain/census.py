@@ -47,13 +47,34 @@ class MovingPod(msgspec.Struct, frozen=True, dict=True):
         """By when it has to go."""
         return node_deadline(self.notice)
 
+    @cached_property
+    def evict_by(self) -> datetime:
+        """When its eviction has to be sent at the latest, for the grace period to fit."""
+        own = self.deadline.evict_by(self.pod)
+        return own if self.together is None else min(own, self.together)
 
-class ReleasedPod(msgspec.Struct, frozen=True):
+    @property
+    def stays_until(self) -> datetime:
+        """How long it stays at most."""
+        return self.evict_by if self.deadline.forced else self.deadline.at
+
+
+class ReleasedPod(msgspec.Struct, frozen=True, dict=True):
     """A released pod, what its annotation says, and by when it has to go, or to be back."""
 
     pod: Pod
     release: Release
     deadline: Deadline
+
+    @cached_property
+    def evict_by(self) -> datetime:
+        """When its eviction has to be sent at the latest, for the grace period to fit."""
+        return self.deadline.evict_by(self.pod)
+
+    @property
+    def stays_until(self) -> datetime:
+        """How long it stays at most."""
+        return self.evict_by if self.deadline.forced else self.deadline.at
 
 
 class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -269,15 +290,20 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         ]
 
     @cached_property
+    def promised(self) -> int:
+        """How many pods its releases have to keep available, or had to: the most of all."""
+        return max(self.minimum_available, *(each.release.wanted for each in self.released), 0)
+
+    @cached_property
     def worth_keeping(self) -> int:
         """How many pods a release has to keep available, were it made now.
 
         The pods that are available, owned and released, and those that are young and starting, or
-        the minimum so far if that is more; never more than the replicas asked for.
+        what is promised if that is more; never more than the replicas asked for.
         """
         coming = sum(not self.is_available(pod) and self._is_on_its_way(pod) for pod in self.owned)
         there = self.available_owned + self.available_released + coming
-        return min(self.replicas, max(self.minimum_available, there))
+        return min(self.replicas, max(self.promised, there))
 
     def _is_on_its_way(self, pod: Pod) -> bool:
         created = pod.metadata.creation_timestamp
@@ -320,13 +346,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def wanted(self) -> int:
         """How many available pods there have to be from now on.
 
-        The lower of the replicas asked for now and the pods that the releases noted as to be kept
-        (of several the highest).
+        The lower of the replicas asked for now and the pods that the releases promised to keep.
         """
-        if not self.released:
-            return self.replicas
-        minimum = max(self.minimum_available, *(item.release.wanted for item in self.released))
-        return min(self.replicas, minimum)
+        return min(self.replicas, self.promised) if self.released else self.replicas
 
     def target_of(self, item: ReleasedPod) -> Capacity | None:
         """The capacity type that a released pod's replacement has to be on, if any.

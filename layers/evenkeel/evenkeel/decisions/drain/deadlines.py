@@ -40,10 +40,6 @@ class Deadline(msgspec.Struct, frozen=True):
         grace = min(max(pod.grace, timedelta()), LONGEST_GRACE)
         return self.at - grace - EVICTION_OVERHEAD
 
-    def stays_until(self, pod: Pod) -> datetime:
-        """How long a pod stays at most: to its eviction deadline if forced, else to this one."""
-        return self.evict_by(pod) if self.forced else self.at
-
 
 def node_deadline(notice: NodeNotice) -> Deadline:
     """The deadline of a pod on a doomed node. Only a notice that is no hint forces."""

@@ -31,7 +31,7 @@ def forced_evictions(
         *(item for item in dying if item.pod.uid not in census.may_go),
         *(mover for mover in handed if mover.deadline.forced),
     ]
-    unreplaced.sort(key=lambda each: each.deadline.evict_by(each.pod))
+    unreplaced.sort(key=lambda each: each.evict_by)
     serving = census.ready_off_doomed + len(unreplaced)
     breaking = (mover for mover in others if mover.deadline.forced)
     return [
@@ -39,7 +39,7 @@ def forced_evictions(
             Forced(
                 pod=item.pod,
                 owner=census.owner,
-                deadline=item.deadline,
+                evict_by=item.evict_by,
                 share_remaining=census.share(serving),
                 is_replaced=True,
             )
@@ -49,7 +49,7 @@ def forced_evictions(
             Forced(
                 pod=each.pod,
                 owner=census.owner,
-                deadline=each.deadline,
+                evict_by=each.evict_by,
                 share_remaining=census.share(serving - position),
                 is_coming=position <= census.starting_off_doomed,
                 first=_back_first(census, each),
@@ -60,9 +60,9 @@ def forced_evictions(
             Forced(
                 pod=mover.pod,
                 owner=census.owner,
-                deadline=mover.deadline,
+                evict_by=mover.evict_by,
                 share_remaining=census.share(census.available - position),
-                together=mover.together,
+                together=mover.together is not None,
                 lives=mover.lives,
             )
             for position, mover in enumerate(breaking, 1)

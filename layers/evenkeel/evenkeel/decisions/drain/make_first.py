@@ -65,8 +65,8 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
     pod, end, spare = item.pod, tried_until(item.deadline), census.spare_in_rollout
     is_needed = spare is not None and position >= spare and not census.is_lost(pod)
     if is_needed and census.now < end:
-        until = item.deadline.stays_until(pod)
-        return PodPlan(verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, until), end)
+        wait = verdicts.wait(census, pod, Reason.ROLLOUT_PENDING, item.stays_until)
+        return PodPlan(wait, end)
     reason, why = _why_unwanted(census)
     message = f"{why} and it has no controller: deleted"
     delete = census.owner.decision(pod, Verb.DELETE, reason, message, write=writes.delete(pod))
@@ -92,7 +92,7 @@ def _unreplaced(census: Census, item: ReleasedPod) -> PodPlan:
     if back is not None:
         return PodPlan(verdicts.roll_back(census, item, *back))
     due = end if census.target_of(item) is None else min(end, census.now + LOOK_AGAIN_AFTER)
-    wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.deadline.stays_until(pod))
+    wait = verdicts.wait(census, pod, Reason.REPLACEMENT_PENDING, item.stays_until)
     return PodPlan(wait, due)
 
 
@@ -122,7 +122,7 @@ def before_release(census: Census, mover: MovingPod) -> Decision | None:
     - it landed there in spite of the cordon, and its replacement might do the same.
     """
     pod, deadline = mover.pod, mover.deadline
-    end = deadline.stays_until(pod)
+    end = mover.stays_until
     if census.replicas == 0:
         reason, why = _why_unwanted(census)
         if deadline.forced:
@@ -144,7 +144,7 @@ def dues(census: Census, mover: MovingPod) -> Iterator[datetime | None]:
     """When ``before_release`` says otherwise though nothing else changes."""
     deadline = mover.deadline
     yield tried_until(deadline)
-    yield _settled_at(mover, deadline.stays_until(mover.pod))
+    yield _settled_at(mover, mover.stays_until)
     if not deadline.forced:
         cooldown = verdicts.cooldown_of(census)
         yield cooldown.until if cooldown is not None else None

@@ -6,6 +6,7 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.sync.listings import Listings
+from evenkeel.flows.drain.workload.plan import Has
 
 
 class Evictions:
@@ -39,11 +40,10 @@ class Evictions:
         with its pods.
         """
         view, streams, may_write = self._view, self._view.streams, self._writer.may_write
-        stale = set[str]()
-        for key, plan in self._plans:
-            if plan.awaits_pods and not streams.show(plan.watched_by):
-                stale.add(key)
-            if not plan.plan.evictions or view.queue.has_changed(key):
+        awaiting = self._plans.having(Has.AWAITS_PODS)
+        stale = {key for key, plan in awaiting if not streams.show(plan.watched_by)}
+        for key, plan in self._plans.having(Has.EVICTIONS):
+            if view.queue.has_changed(key):
                 continue
             steps = [step for step in plan.plan.evictions if may_write(step.subject.uid)]
             if steps and view.is_fresh(key, plan.watched_by, now):

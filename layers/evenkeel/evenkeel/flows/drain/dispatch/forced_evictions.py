@@ -95,6 +95,4 @@ class ForcedEvictions:
 
 def _is_new(forced: Forced, before: Forced | None) -> bool:
     """Whether a pod goes at another time than it did, or did not have to go before."""
-    if before is None:
-        return True
-    return (forced.deadline, forced.together) != (before.deadline, before.together)
+    return before is None or forced.evict_by != before.evict_by

@@ -1,7 +1,7 @@
 """The plans of all controllers concerned, kept while they hold good."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.pace import Ranking
@@ -9,11 +9,10 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
 from evenkeel.flows.drain.queue import NODES
-from evenkeel.flows.drain.workload.plan import WorkloadPlan
+from evenkeel.flows.drain.workload.plan import Has, WorkloadPlan
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.model.decision import Decision
 from evenkeel.model.metrics import Metric
-from evenkeel.model.times import earliest
 from evenkeel.ports import Journal
 
 AFTER_A_FAILURE = timedelta(seconds=5)
@@ -34,6 +33,8 @@ class Plans:
         self._view = view
         self._forced = forced
         self._plans: dict[str, WorkloadPlan] = {}
+        self._having: Mapping[Has, dict[str, WorkloadPlan]] = {has: {} for has in Has}
+        self._pending_replacements = 0
         self._untold: set[str] = set()
         self._handovers = Counter[str]()
         self.of_nodes: Sequence[Decision] = ()
@@ -43,6 +44,10 @@ class Plans:
         """All plans, each with the key of its controller."""
         return iter(self._plans.items())
 
+    def having(self, has: Has) -> Iterable[tuple[str, WorkloadPlan]]:
+        """The plans that have this, each with the key of its controller."""
+        return self._having[has].items()
+
     @property
     def controllers(self) -> set[str]:
         """The keys of the controllers of all pods that were seen."""
@@ -51,12 +56,13 @@ class Plans:
     @property
     def rankings(self) -> Sequence[Ranking]:
         """The pods that wait to be released, one ranking per ReplicaSet."""
-        return [plan.ranking for plan in self._plans.values() if plan.ranking is not None]
+        plans = self._having[Has.RANKING].values()
+        return [plan.ranking for plan in plans if plan.ranking is not None]
 
     @property
     def pending_replacements(self) -> int:
         """How many released pods have no replacement yet."""
-        return sum(plan.pending_replacements for plan in self._plans.values())
+        return self._pending_replacements
 
     @property
     def held_namespaces(self) -> set[str]:
@@ -71,7 +77,7 @@ class Plans:
     @property
     def is_unfinished(self) -> bool:
         """Whether something other than the mere passing of time can change a plan soon."""
-        if any(plan.is_unfinished for plan in self._plans.values()):
+        if any(self._having[has] for has in (Has.WRITES, Has.EVICTIONS, Has.AWAITS_PODS)):
             return True
         return any(step.write is not None for step in self.of_nodes)
 
@@ -89,6 +95,11 @@ class Plans:
         else:
             self._plans[key] = plan
             self._untold.add(key)
+        for has, plans in self._having.items():
+            plans.pop(key, None)
+            if has in plan.has:
+                plans[key] = plan
+        self._pending_replacements += plan.pending_replacements - before.pending_replacements
         self._forced.put(key, plan.plan.forced)
         self._view.queue.again(key, plan.plan.due)
         self._count_handovers(before.handovers, plan.handovers)
@@ -108,7 +119,7 @@ class Plans:
         One workload's objects must not keep the others from being planned for.
         """
         try:
-            return _checked(self._planner.plan(key, now))
+            return self._planner.plan(key, now)
         except Exception as error:  # noqa: BLE001 - any error of a plan is its workload's alone
             self._journal.counted(Metric.PLANS_FAILED)
             self._journal.noted(
@@ -117,14 +128,14 @@ class Plans:
             )
         again_at = now + AFTER_A_FAILURE
         try:
-            return _checked(self._planner.last_moments(key, now, again_at))
+            return self._planner.last_moments(key, now, again_at)
         except Exception:  # noqa: BLE001 - as above
             return WorkloadPlan(plan=Plan(due=again_at))
 
     def writes(self) -> Iterator[Sequence[Decision]]:
         """The steps that write and need no fresh read, by workload; none of a wrong plan."""
         is_wrong = self._view.queue.is_wrong
-        return (plan.writes for key, plan in self if plan.writes and not is_wrong(key))
+        return (plan.writes for key, plan in self.having(Has.WRITES) if not is_wrong(key))
 
     def news(self) -> Iterator[Decision]:
         """The decisions of new plans that write nothing; each plan gives them once.
@@ -139,9 +150,3 @@ class Plans:
     def _may_tell(self, key: str, plan: WorkloadPlan) -> bool:
         view = self._view
         return not plan.awaits_pods or key in view.listed_at or view.streams.show(plan.watched_by)
-
-
-def _checked(plan: WorkloadPlan) -> WorkloadPlan:
-    """The plan, once it has named its eviction deadlines: the agenda needs them later."""
-    earliest(*(each.evict_by for each in plan.plan.forced))
-    return plan

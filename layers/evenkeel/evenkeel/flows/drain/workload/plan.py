@@ -1,6 +1,8 @@
 """The plan for one controller's pods, as the flow keeps and reads it."""
 
 from collections.abc import Sequence
+from enum import StrEnum, auto
+from functools import cached_property
 
 import msgspec
 
@@ -10,7 +12,16 @@ from evenkeel.flows.selections import PodLabel
 from evenkeel.model.decision import Decision
 
 
-class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
+class Has(StrEnum):
+    """What is asked for in each turn, of the plans that have it."""
+
+    WRITES = auto()
+    EVICTIONS = auto()
+    RANKING = auto()
+    AWAITS_PODS = auto()
+
+
+class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The plan for one controller's pods, and what the flow has to know to carry it out.
 
     - ``writes`` are those of its steps that change the cluster, ``notes`` the others.
@@ -35,7 +46,13 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it changes with the controller's pods: see ``Plan``."""
         return self.plan.awaits_pods
 
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether something other than the mere passing of time can change it soon."""
-        return self.awaits_pods or bool(self.writes) or bool(self.plan.evictions)
+    @cached_property
+    def has(self) -> frozenset[Has]:
+        """Which of these it has."""
+        having = {
+            Has.WRITES: self.writes,
+            Has.EVICTIONS: self.plan.evictions,
+            Has.RANKING: self.ranking,
+            Has.AWAITS_PODS: self.awaits_pods,
+        }
+        return frozenset(has for has, found in having.items() if found)

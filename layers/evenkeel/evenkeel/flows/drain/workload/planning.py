@@ -73,7 +73,7 @@ class Planner:
                 continue
             owner = view.owner_of(pod)
             if not_ours(pod, owner) is None and not kept_past_deadline(pod, owner, deadline, now):
-                forced.append(Forced(pod=pod, owner=owner, deadline=deadline))
+                forced.append(Forced(pod=pod, owner=owner, evict_by=deadline.evict_by(pod)))
         return WorkloadPlan(
             plan=Plan(forced=forced, due=again_at),
             handovers=frozenset(each.pod.spec.node_name for each in forced),
@@ -106,6 +106,7 @@ class Planner:
         """What is known of a controller's pods; nodes that this depends on will be read."""
         view = self._view
         owner = self._owner(controller, pods)
+        replica_set = owner.controller if isinstance(owner.controller, ReplicaSet) else None
         one = moving[0].pod if moving else pods[0]
         census = Census(
             now=now,
@@ -116,6 +117,7 @@ class Planner:
             dooms=view.dooms,
             lost=frozenset(view.lost_nodes),
             siblings=self._siblings(controller_key, owner),
+            minimum_available=view.minimums.get(replica_set.uid, 0) if replica_set else 0,
             capacities=view.capacities,
             kept_empty=view.kept_empty,
         )
@@ -123,12 +125,9 @@ class Planner:
             view.need_nodes(controller_key, census.owned, view.capacities)
         asked = (i.pod for i in census.released if i.release.reason is ReleaseReason.EVICTION)
         view.need_nodes(controller_key, asked, view.kept_empty)
-        if census.replica_set is None:
-            return census
-        uid = census.replica_set.uid
-        for item in census.released:
-            view.keep_at_least(uid, item.release.wanted)
-        return msgspec.structs.replace(census, minimum_available=view.minimums.get(uid, 0))
+        if replica_set is not None:
+            view.keep_at_least(replica_set.uid, census.promised)
+        return census
 
     def _owner(self, controller: Controller | None, pods: Sequence[Pod]) -> Owner:
         """Who owns a controller's pods; a ReplicaSet, where released pods are all that there is."""
