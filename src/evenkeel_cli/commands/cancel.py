@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.flows.cancel import cancel as cancel_notice
 from evenkeel.settings import Mode
 from evenkeel_cli import lines, node_names, options
+from evenkeel_cli.cancelling import cancel as cancel_notice
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.errors import BadInputError

@@ -6,8 +6,8 @@ from typing import Final
 
 from evenkeel.adapters.telemetry.memory import InMemoryRecorder
 from evenkeel.errors import NotFoundError
-from evenkeel.flows.cancel import cancel
 from evenkeel.model import names
+from evenkeel_cli.cancelling import cancel
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.install.objects import Objects, title
 from evenkeel_cli.install.site import Site

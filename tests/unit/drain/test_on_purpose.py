@@ -8,13 +8,13 @@ import pytest
 from evenkeel.decisions.notice import draining, mark
 from evenkeel.decisions.notice.which_notice import decide
 from evenkeel.errors import ConflictError, NotFoundError
-from evenkeel.flows.cancel import cancel
 from evenkeel.flows.retry_on_conflict import ATTEMPTS, change
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Concern, Notice, NoticeKind
 from evenkeel.model.release import ReleaseReason
 from evenkeel.model.request import Patch, Request
+from evenkeel_cli.cancelling import cancel
 from tests.builders import release_on
 from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene

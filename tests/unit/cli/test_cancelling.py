@@ -13,12 +13,12 @@ from evenkeel.errors import (
     NotFoundError,
     UnavailableError,
 )
-from evenkeel.flows import cancel as cancelling
 from evenkeel.model import names
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch, Request
+from evenkeel_cli import cancelling
 from tests.fixtures.nodes import is_marked
 from tests.fixtures.scene import Scene
 from tests.unit.drain.manifests import deployment
