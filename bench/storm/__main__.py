@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -17,11 +18,11 @@ COMPARED = ("A", "D")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """``[SCENARIO...] [--rounds N] [--beside WAY...] [--gated] [--nodes N]``.
+    """``[SCENARIO...] [--rounds N] [--beside WAY...] [--gated] [--nodes N] [--headroom N]``.
 
     Exit code 2 for an unknown scenario. ``--gated`` measures `kubectl drain` behind the gate alone,
     and leaves the other figures of a scenario as they are; without it among the ways, its own are
-    left. A storm of another size than the scenario's is not kept.
+    left. A storm of another size than the scenario's, or beside headroom, is not kept.
     """
     parser = argparse.ArgumentParser(prog="bench.storm")
     parser.add_argument("--rounds", type=int, default=1, help="storms of each")
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--beside", nargs="*", type=Way, default=list(Way), help="other ways")
     parser.add_argument("--gated", action="store_true", help="kubectl drain behind the gate")
     parser.add_argument("--nodes", type=int, help="spot nodes, an even number")
+    parser.add_argument("--headroom", type=int, default=0, help="pause pods on on-demand nodes")
     options = parser.parse_args(arguments)
     names = options.scenarios or list(SCENARIOS)
     if unknown := [name for name in names if name not in SCENARIOS]:
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     say = since_now()
     for name in names:
         scenario = SCENARIOS[name] if options.nodes is None else SCENARIOS[name].of(options.nodes)
+        scenario = replace(scenario, headroom=options.headroom)
         before = store.read(f"storm-{name}", Result)
         if options.gated:
             drained = gated(scenario, say)
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
             result = run(scenario, options.rounds, say, beside)
             if result.gated is None and before is not None:
                 result = msgspec.structs.replace(result, gated=before.gated)
-        if result is not None and options.nodes is None:
+        if result is not None and options.nodes is None and not options.headroom:
             store.write(f"storm-{name}", result)
     return 0
 

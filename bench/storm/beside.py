@@ -119,11 +119,11 @@ def scaling(site: Site) -> Work:
             now = time.monotonic()
             ready = [at for at in waiting if at <= now]
             waiting = [at for at in waiting if at > now]
-            for name in site.idle[added : added + len(ready)]:
+            for name in site.late[added : added + len(ready)]:
                 site.add_idle_node(name)
             added += len(ready)
             needed = -(-site.pending() // scenario.per_idle) - len(waiting)
-            room = len(site.idle) - added - len(waiting)
+            room = len(site.late) - added - len(waiting)
             waiting += [now + scenario.late_after] * max(0, min(needed, room))
 
     return scale

@@ -25,6 +25,7 @@ class Scenario:
     With ``ordinals`` there are StatefulSets of so many instead of the Deployments of one. Of the
     large Deployments ``percent`` are annotated to be on on-demand nodes.
     ``bystanders`` further pods run on ``further`` nodes of their own, which get no notice.
+    ``headroom`` pause pods hold places on on-demand nodes that are there from the beginning.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Scenario:
     further: int = 0
     ordinals: int = 0
     percent: int = 0
+    headroom: int = 0
 
     @property
     def pods(self) -> int:

@@ -22,6 +22,10 @@ from bench.storm.workloads import (
     manifests,
     priority_class,
 )
+from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel_cli.headroom import printed
+from evenkeel_cli.headroom.sizing import MI, Room, Size
 from tests.fixtures.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
@@ -40,6 +44,8 @@ options:
   podPlayStageParallelism: {}
 """
 """kwok's own options but for the last: with such a document it takes no defaults."""
+SIZE: Final = Size(cpu=100, memory=64 * MI)
+"""What a pod of the storm asks for."""
 BYSTANDING: Final = 50
 """So many Deployments share the bystanders."""
 
@@ -71,6 +77,7 @@ class Site:
         self.scenario = scenario
         self.spot = dict(spot)
         self.idle = [f"on-demand-{number}" for number in range(scenario.idle)]
+        self.late = self.idle[-(-scenario.headroom // scenario.per_idle) :] if scenario.late else []
 
     def fill(self) -> float:
         """Run all pods on the spot nodes; seconds until all of them are Ready.
@@ -86,11 +93,28 @@ class Site:
         return self._run(manifests(scenario), scenario.pods, OWN)
 
     def add_idle_nodes(self) -> None:
-        """Add the on-demand nodes, Ready."""
-        for name in self.idle:
+        """Add the on-demand nodes that do not appear later, Ready, with the pause pods on them."""
+        early = self.idle[: len(self.idle) - len(self.late)]
+        for name in early:
             self.add_idle_node(name)
-        for name in self.idle:
+        for name in early:
             self.control_plane.wait_for_node(name)
+        if self.scenario.headroom:
+            self._add_pause_pods()
+
+    def _add_pause_pods(self) -> None:
+        """As ``evenkeel headroom`` prints them, each as large as a pod of the storm."""
+        room = Room(size=SIZE, placeholders=self.scenario.headroom)
+        metadata = {"name": names.SYSTEM_NAMESPACE}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        self.control_plane.apply(namespace, *printed.pause_pods(room, WELL_KNOWN))
+
+        def are_there() -> bool:
+            pods = self.control_plane.items("v1", "Pod", names.SYSTEM_NAMESPACE)
+            running = [pod for pod in pods if pod["status"]["phase"] == "Running"]
+            return len(running) >= self.scenario.headroom
+
+        self.control_plane.wait_for("the pause pods to run", are_there, seconds=FILLING)
 
     def add_idle_node(self, name: str) -> None:
         """Add one on-demand node, and do not wait for it."""

@@ -196,13 +196,12 @@ class Storm:
 
 @contextmanager
 def prepared(scenario: Scenario, say: Say) -> Iterator[Storm]:
-    """A cluster of its own for a scenario, full, with idle nodes unless they appear later."""
+    """A cluster of its own for a scenario, full, with the idle nodes that do not appear later."""
     say(f"{scenario.name}: {scenario.title}")
     with site.launched() as control_plane, aws.started() as stand_in:
         cluster = Site(control_plane, scenario, stand_in.nodes(scenario.spot))
         fill = cluster.fill()
         say(f"fill: {scenario.pods} pods Ready from nothing in {fill:.1f} s")
-        if not scenario.late:
-            cluster.add_idle_nodes()
+        cluster.add_idle_nodes()
         cluster.limit_controllers()
         yield Storm(cluster, stand_in, fill, say)
