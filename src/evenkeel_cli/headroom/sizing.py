@@ -11,9 +11,9 @@ from typing import Final, NamedTuple, Self
 
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.snapshot import Case, Fleet, Snapshot
-from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool, pools_of
 from evenkeel_cli import words
 
 MI: Final = 1 << 20
@@ -52,17 +52,6 @@ class Room(NamedTuple):
         """As people read it."""
         size = f" of {self.size}" if any(self.size) else ""
         return f"{words.counted(self.placeholders, 'placeholder')}{size}"
-
-
-class Pool(NamedTuple):
-    """Spot nodes of one type in one zone. Nodes without these labels are one pool."""
-
-    type: str
-    zone: str
-
-    def __str__(self) -> str:
-        """As people read it."""
-        return f"{self.type or 'no type'} in {self.zone or 'no zone'}"
 
 
 class Need(NamedTuple):
@@ -113,11 +102,10 @@ def of_singles(snapshot: Snapshot) -> Need:
 def of_largest_pool(snapshot: Snapshot) -> tuple[Pool, Need] | None:
     """The spot pool whose pods ask for the most CPU, and what they need; None without any pod."""
     pools: defaultdict[Pool, list[Size]] = defaultdict(list)
-    fleet = snapshot.fleet
+    of_nodes = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
     for pod in snapshot.pods:
-        if fleet.capacity(pod) is Capacity.SPOT and _is_replaced(pod):
-            labels = fleet.nodes[pod.spec.node_name].metadata.labels
-            pool = Pool(labels.get(names.INSTANCE_TYPE, ""), labels.get(names.ZONE, ""))
+        pool = of_nodes.get(pod.spec.node_name)
+        if pool is not None and _is_replaced(pod):
             pools[pool].append(size_of(pod.requests))
     if not pools:
         return None

@@ -79,6 +79,12 @@ def test_the_pool_of_a_doomed_node_comes_last_until_it_has_rested(seen: Scheduli
     assert seen.scores(waiting(owner), *every) == before
 
 
+def test_a_doomed_node_without_the_labels_of_a_pool_makes_no_other_short(seen: Scheduling) -> None:
+    before = seen.scores(waiting(), *ALL)
+    seen.nodes("s1", notice=builders.notice())
+    assert seen.scores(waiting(), *ALL) == before
+
+
 def test_above_its_floor_a_pod_rather_goes_to_spot(seen: Scheduling) -> None:
     above, owner = workload("none")
     seen.show(above, owner)

@@ -9,11 +9,11 @@ from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
+from evenkeel.model.pool import Pool
 from evenkeel_cli.headroom.sizing import (
     GI,
     MI,
     Need,
-    Pool,
     Room,
     Size,
     of_largest_pool,

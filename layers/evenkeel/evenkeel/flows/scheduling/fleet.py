@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.scheduling.rank import base, tier_of
-from evenkeel.model import names
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
+from evenkeel.model.pool import Pool, pool_of
 from evenkeel.model.quantity import number
 
 SHORT_FOR: Final = timedelta(minutes=3)
@@ -34,18 +34,20 @@ NOTHING: Final = Load(1e-6, 1.0)
 
 
 class _Place:
-    """One node. ``pool`` is the type and zone of a spot node; empty for others."""
+    """One node. ``pool`` is None for an on-demand node.
 
-    __slots__ = ("allocatable", "capacity", "is_closed", "is_doomed", "pool")
+    ``dooms``: the whole pool is short because of it. Of a node without the labels of a pool nobody
+    knows what it has in common with others.
+    """
 
-    def __init__(self, node: Node, capacity: Capacity) -> None:
-        labels, notice = node.metadata.labels, mark.read(node)
-        self.capacity = capacity
-        self.is_doomed = notice is not None
+    __slots__ = ("allocatable", "capacity", "dooms", "is_closed", "pool")
+
+    def __init__(self, node: Node, labels: CapacityLabels) -> None:
+        notice = mark.read(node)
+        self.pool = pool_of(node, labels)
+        self.capacity = Capacity.ON_DEMAND if self.pool is None else Capacity.SPOT
+        self.dooms = notice is not None and self.pool is not None and any(self.pool)
         self.is_closed = notice is not None and notice.cordoned_at is not None
-        self.pool = ("", "")
-        if capacity is Capacity.SPOT:
-            self.pool = (labels.get(names.INSTANCE_TYPE, ""), labels.get(names.ZONE, ""))
         allocatable = node.status.allocatable
         self.allocatable = Load(*(number(allocatable.get(each, "0")) for each in Load._fields))
 
@@ -57,9 +59,9 @@ class Fleet:
         self._labels = labels
         self._places: dict[str, _Place] = {}
         self._used: defaultdict[str, Load] = defaultdict(Load)
-        self._pools: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        self._doomed_in: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        self._recovering: dict[tuple[str, str], datetime] = {}
+        self._pools: defaultdict[Pool | None, set[str]] = defaultdict(set)
+        self._doomed_in: defaultdict[Pool | None, set[str]] = defaultdict(set)
+        self._recovering: dict[Pool | None, datetime] = {}
         self._bases: dict[Capacity | None, dict[str, int]] = {wish: {} for wish in WISHES}
         self.closed: set[str] = set()
         """The nodes that are doomed and cordoned: no pod is to go there."""
@@ -73,16 +75,15 @@ class Fleet:
     def see(self, node: Node, now: datetime) -> None:
         """A node is so."""
         self.lose(node.name, now)
-        place = self._places[node.name] = _Place(node, self._labels.of(node))
+        place = self._places[node.name] = _Place(node, self._labels)
         self.of[place.capacity].add(node.name)
         if place.is_closed:
             self.closed.add(node.name)
-        if any(place.pool):
+        self._pools[place.pool].add(node.name)
+        if place.dooms:
             was_short = self._is_short(place.pool)
-            self._pools[place.pool].add(node.name)
-            if place.is_doomed:
-                self._doomed_in[place.pool].add(node.name)
-            if not was_short and place.is_doomed:
+            self._doomed_in[place.pool].add(node.name)
+            if not was_short:
                 self._rank_pool(place.pool)
         self._rank(node.name)
 
@@ -94,7 +95,7 @@ class Fleet:
         self.closed.discard(name)
         self.of[place.capacity].discard(name)
         self._pools[place.pool].discard(name)
-        if place.is_doomed and any(place.pool):
+        if place.dooms:
             self._doomed_in[place.pool].discard(name)
             self._recovering[place.pool] = now + SHORT_FOR  # until then it stays short
         for ranks in self._bases.values():
@@ -115,10 +116,10 @@ class Fleet:
             del self._recovering[pool]
             self._rank_pool(pool)
 
-    def _is_short(self, pool: tuple[str, str]) -> bool:
-        return any(pool) and (bool(self._doomed_in.get(pool)) or pool in self._recovering)
+    def _is_short(self, pool: Pool | None) -> bool:
+        return bool(self._doomed_in.get(pool)) or pool in self._recovering
 
-    def _rank_pool(self, pool: tuple[str, str]) -> None:
+    def _rank_pool(self, pool: Pool | None) -> None:
         for name in self._pools[pool]:
             self._rank(name)
 
