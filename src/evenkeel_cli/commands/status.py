@@ -36,8 +36,9 @@ def status(  # noqa: PLR0913 - a command has as many arguments as options
     """Show where every Deployment and StatefulSet stands against its floor.
 
     FLOOR is how many replicas have to be on on-demand nodes, SURVIVE how many are Ready there:
-    what would be left if every spot node died now. Of a real cluster it looks at the context's
-    namespace, or as -n and -A say. Nothing is written to any cluster.
+    what would be left if every spot node died now. SURVIVE-POOL (-o wide) would be left if only the
+    spot nodes of one type in one zone died, those whose loss is worst. Of a real cluster it looks
+    at the context's namespace, or as -n and -A say. Nothing is written to any cluster.
 
     Examples:
         evenkeel status -A

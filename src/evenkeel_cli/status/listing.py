@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from evenkeel.decisions.floor.standing import Remark, Standing
+from evenkeel.decisions.pools.spread import Spread
 from evenkeel.model import names
 from evenkeel.model.template import is_by_template
 from evenkeel_cli import words
@@ -33,8 +34,9 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
 
     ``ok``: nothing puts replicas at risk. ``onDemand`` and ``spot`` are its pods on such nodes,
     ``waiting`` those without a node, ``moving`` those that are being handed over. ``survivors``
-    are Ready on on-demand nodes: what would be left if every spot node died now. ``remarks`` are
-    what is off. ``placement`` is what places its pods, where it is ``managed``.
+    are Ready on on-demand nodes: what would be left if every spot node died now.
+    ``survivorsOfPool`` would be left if the one pool of spot nodes died that has most Ready pods of
+    it. ``remarks`` are what is off. ``placement`` is what places its pods, where it is ``managed``.
     """
 
     ok: bool
@@ -45,6 +47,7 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     waiting: int
     moving: int
     survivors: int
+    survivors_of_pool: int
     managed: bool
     placement: str
     remarks: Sequence[Remark]
@@ -74,6 +77,7 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         Column("WAITING", lambda each: each.waiting, wide=True),
         Column("MOVING", lambda each: each.moving, wide=True),
         Column("SURVIVE", lambda each: each.survivors, yields=4),
+        Column("SURVIVE-POOL", lambda each: each.survivors_of_pool, wide=True),
         Column("STATUS", lambda each: each.status),
     )
 
@@ -121,7 +125,11 @@ def listing(found: Found) -> WorkloadStatusList:
     """An item for each workload."""
     return WorkloadStatusList(
         items=[
-            _item(each, remarks(each, found.restores.get(each.workload.reference)))
+            _item(
+                each,
+                found.spreads[each.workload.reference],
+                remarks(each, found.restores.get(each.workload.reference)),
+            )
             for each in found.standings
         ]
     )
@@ -143,7 +151,7 @@ def of_nodes(unlabelled: Sequence[str], key: str) -> Iterator[str]:
         )
 
 
-def _item(standing: Standing, told: Sequence[Remark]) -> WorkloadStatus:
+def _item(standing: Standing, spread: Spread, told: Sequence[Remark]) -> WorkloadStatus:
     floor = standing.floor
     return WorkloadStatus(
         subject=standing.workload.reference,
@@ -155,6 +163,7 @@ def _item(standing: Standing, told: Sequence[Remark]) -> WorkloadStatus:
         waiting=standing.waiting,
         moving=standing.released,
         survivors=standing.survivors,
+        survivors_of_pool=spread.survivors,
         managed=standing.is_managed,
         placement=names.BY_TEMPLATE if is_by_template(standing.workload) else "webhook",
         remarks=told,

@@ -62,6 +62,15 @@ def test_every_deployment_and_stateful_set_has_a_row() -> None:
     assert not any("/job/" in name or "/ds/" in name for name in rows)
 
 
+def test_what_is_left_without_the_worst_pool_is_a_column_of_the_wide_table() -> None:
+    rows = told("--built-in", "-n", "data")
+    postgres = rows["data/sts/postgres"]
+    assert (postgres["survivors"], postgres["survivorsOfPool"]) == (2, 2)
+    title, *_ = status("--built-in", "-n", "data", "-o", "wide").stdout.splitlines()
+    assert "SURVIVE-POOL" in title
+    assert "SURVIVE-POOL" not in status("--built-in", "-n", "data").stdout
+
+
 def test_a_namespace_is_enough() -> None:
     assert {name.partition("/")[0] for name in told("--built-in", "-n", "data")} == {"data"}
     assert status("--built-in", "-A", "-n", "data").exit_code == 2

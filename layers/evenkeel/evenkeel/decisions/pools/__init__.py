@@ -1,0 +1,1 @@
+"""How the pods of a workload are spread over the pools of spot nodes."""
